@@ -47,7 +47,7 @@ class writer {
     json::object top;
     top["$schema"] = "https://json-schema.org/draft/2020-12/schema";
     top["title"] = "The configuration of mcpbx";
-    top["description"] = "JSON with comments and trailing commas; conf/README.md explains every key.";
+    top["description"] = "JSON with comments and trailing commas; docs/configuration.md explains every key.";
     for (auto& m : section_schema(root_section())) top[m.key()] = std::move(m.value());
     top["$defs"] = std::move(definitions_);
     return top;

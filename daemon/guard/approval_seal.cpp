@@ -1,4 +1,4 @@
-// See approval_seal.hpp.
+// Computes the hashes that an approval is bound to.
 #include "daemon/guard/approval_seal.hpp"
 
 #include "daemon/guard/sha256.hpp"
@@ -16,7 +16,7 @@ std::string_view origin_of(const mcp::catalog_entry& e) {
 }  // namespace
 
 approval_seal seal_of(const mcp::catalog_entry& tool, const raw_json& arguments) {
-  // An array, so that no part can be read as the end of another.
+  // Hash a JSON array, so that no part can be taken for the end of another.
   std::string text = "[";
   for (const std::string_view part : {std::string_view(tool.server), origin_of(tool), std::string_view(tool.tool)}) {
     append_quoted(text, part);

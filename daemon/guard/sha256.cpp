@@ -1,5 +1,5 @@
-// See sha256.hpp. The functions that OpenSSL calls deprecated, on purpose: the others load its providers first, which
-// would cost a daemon that speaks no TLS 2 MiB for its whole life.
+// SHA-256 by OpenSSL's old functions. They are deprecated, but the new ones load OpenSSL's providers first, which would
+// cost a daemon without TLS 2 MiB for its whole life.
 #define OPENSSL_SUPPRESS_DEPRECATED
 #include "daemon/guard/sha256.hpp"
 

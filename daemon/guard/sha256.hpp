@@ -5,7 +5,7 @@
 
 namespace mcpbx::daemon {
 
-/// 64 lowercase hexadecimal digits.
+/// Returns the hash as 64 lower-case hexadecimal digits.
 std::string sha256_hex(std::string_view text);
 
 }  // namespace mcpbx::daemon

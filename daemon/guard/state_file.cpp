@@ -1,4 +1,4 @@
-// See state_file.hpp.
+// File access with the checks and the fsync calls that small state files need.
 #include "daemon/guard/state_file.hpp"
 
 #include <fcntl.h>
@@ -62,7 +62,7 @@ result<void> make_folder_of(const std::string& path) {
 }
 
 result<std::optional<std::string>> read_state_file(const std::string& path, std::size_t max_bytes) {
-  // O_NONBLOCK: a pipe of that name must not keep us waiting.
+  // O_NONBLOCK, so that a pipe of that name does not block.
   const descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (file.get() < 0) {
     const int why = errno;
@@ -90,7 +90,7 @@ result<std::optional<std::string>> read_state_file(const std::string& path, std:
 
 result<void> replace_state_file(const std::string& path, std::string_view text) {
   const std::string fresh = path + ".new";
-  // What an interrupted attempt left is of no use, and may have another mode.
+  // Remove the rest of an interrupted attempt, which may have another mode.
   ::unlink(fresh.c_str());
   int wrong = 0;
   {
@@ -103,7 +103,7 @@ result<void> replace_state_file(const std::string& path, std::string_view text) 
     ::unlink(fresh.c_str());
     return failed(path, "cannot be written", wrong);
   }
-  // The new name must be on the disk too.
+  // Sync the folder as well, so that the new name is on the disk.
   const descriptor folder(
       ::open(std::filesystem::path(path).parent_path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (folder.get() < 0 || ::fsync(folder.get()) != 0) return failed(path, "cannot be made safe on the disk", errno);

@@ -1,5 +1,4 @@
-// Small files of the state directory, blocking: read whole, replaced in one step, locked against other daemons. Used on
-// a lane.
+// Reads, atomically replaces and locks small files of the state directory. All functions block; call them on a lane.
 #pragma once
 #include "mcp/support/error.hpp"
 
@@ -14,19 +13,18 @@ namespace mcpbx::daemon {
 /// Creates the folder of `path` with mode 0700, and those above it that are missing.
 result<void> make_folder_of(const std::string& path);
 
-/// The whole file; nullopt when there is none. errc::io when it cannot be read, is no regular file or has more than
-/// `max_bytes`.
+/// Reads the whole file; nullopt: there is none. errc::io: unreadable, no regular file, or more than `max_bytes`.
 result<std::optional<std::string>> read_state_file(const std::string& path, std::size_t max_bytes);
 
-/// Puts `text` in place of the file, mode 0600: whoever reads, also after a loss of power, finds the old text or the
-/// new one. errc::io leaves the old one.
+/// Replaces the file atomically, with mode 0600: a reader finds the old or the new text, even after a loss of power. On
+/// errc::io the old text stays.
 result<void> replace_state_file(const std::string& path, std::string_view text);
 
-/// Keeps other processes from changing a file, by a lock on `path`.lock beside it; let go by the destructor. The folder
-/// must be there.
+/// Lock on `path`.lock that keeps other processes from changing the file beside it. The destructor releases it. The
+/// folder must exist.
 class state_lock {
  public:
-  /// Waits 5 s at most, then errc::io.
+  /// Takes the lock and waits for it at most 5 s; then errc::io.
   static result<state_lock> take(const std::string& path);
   ~state_lock();
   state_lock(state_lock&& other) noexcept;
@@ -37,7 +35,7 @@ class state_lock {
   int fd_;
 };
 
-/// "2026-11-21T19:17:46.123Z" from milliseconds since 1970.
+/// Formats milliseconds since 1970 as "2026-11-21T19:17:46.123Z".
 std::string utc_text(std::int64_t wall_ms);
 
 }  // namespace mcpbx::daemon

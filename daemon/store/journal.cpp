@@ -1,4 +1,5 @@
-// The journal that outlives nothing: without `keep` it forgets each record at once, so that a run costs no memory here.
+// Defaults of the journal interface, and the journal in memory. Without `keep` that one drops each record at once, so
+// that runs cost no memory here.
 #include "daemon/store/journal.hpp"
 
 #include <boost/asio/async_result.hpp>

@@ -1,5 +1,4 @@
-// Where records go before they take effect, and where sessions come from. One interface; `none` keeps the records of a
-// run for its life at most.
+// Interface of the journal: it takes the records of runs before they take effect, and gives stored sessions back.
 #pragma once
 #include "daemon/store/records/record.hpp"
 #include "daemon/store/records/sessions.hpp"
@@ -22,78 +21,77 @@ namespace mcpbx::daemon {
 class run_journal {
  public:
   virtual ~run_journal() = default;
-  /// Appends in order, all or nothing; returns when the records are as safe as `synced` asks. After an error
-  /// nothing more is taken. errc::unavailable: the run cannot begin now, because another one goes on in its session, or
-  /// went on with it. errc::not_found: another daemon has taken the run over. Any other: the records are not there,
-  /// unless the store only took too long: a late success may leave them, as a crash might, and the run is closed behind
-  /// them.
+  /// Appends in order, all or nothing; returns when the records are as safe as `synced` asks. After an error the
+  /// journal takes nothing more. errc::unavailable: another run is active in the session, or has continued it.
+  /// errc::not_found: another daemon has taken the run over. Other errors: the records are not stored, unless the store
+  /// was only too slow; then a late success may leave them, as a crash might, and the run is closed behind them.
   virtual boost::asio::awaitable<result<void>> append(std::vector<run_record> records, bool synced) = 0;
-  /// For how long appends may wait for a store that cannot be reached and may be there again in a moment: at most
-  /// longest_outage, which is also what holds before the first call. Never less than a store takes that is only busy.
+  /// Sets the time for which appends wait for a store that cannot be reached at the moment, at most longest_outage,
+  /// which is also the default. They always wait as long as for a store that is only busy.
   virtual void wait_at_most(milliseconds /*patience*/) {}
   static constexpr milliseconds longest_outage{30'000};
 };
 
-/// A run that an earlier process left without an end and that is to go on.
+/// A run that an earlier process left without an end and that will be continued.
 struct unfinished_run {
   std::string run, session;
-  std::vector<run_record> records;       ///< all of them, `inherited` filled in
-  std::unique_ptr<run_journal> journal;  ///< goes on behind the last of them; without an end the run is closed
+  std::vector<run_record> records;       ///< all records, with `inherited` filled in
+  std::unique_ptr<run_journal> journal;  ///< continues behind the last record; destroying it closes the run
 };
 
-/// Every run of a journal that keeps sessions belongs to one, which run_started names. What reads tells `then` once on
-/// the speaking thread: in a later turn where sessions are kept, at once where they are not, and not at all when the
-/// journal has gone by then.
+/// Journal of all runs. If it keeps sessions, every run belongs to the one that run_started names. Reading functions
+/// call `then` once on the speaking thread: in a later turn if sessions are kept, else at once; never after the
+/// journal's end.
 class journal {
  public:
   template <class T>
   using answer = std::function<void(result<T>)>;
   struct history : std::vector<providers::message_ptr> {
     using vector::vector;
-    std::int64_t last_run = 0;                  ///< the run_row::id of its latest run, or 0
-    std::string principal;                      ///< whose session it is
-    run_terms terms;                            ///< of that run
-    std::vector<record::whole_result> results;  ///< folded_run::results of it
-    std::vector<record::meant_tool> tools;      ///< what the names in the calls mean; of one name the first holds
+    std::int64_t last_run = 0;                  ///< run_row::id of its latest run, or 0
+    std::string principal;                      ///< owner of the session
+    run_terms terms;                            ///< terms of the latest run
+    std::vector<record::whole_result> results;  ///< folded_run::results of the latest run
+    std::vector<record::meant_tool> tools;      ///< tools behind the names in the calls; the first of a name counts
   };
 
   virtual ~journal() = default;
   virtual std::unique_ptr<run_journal> open_run(const std::string& run) = 0;
 
-  // What a journal has that keeps nothing: no sessions (errc::config, with the mend) and no runs.
+  // The defaults suit a journal that stores nothing: no sessions (errc::config, with the fix) and no runs.
 
   virtual bool keeps_sessions() const { return false; }
-  /// Tells that several daemons share it, so that runs of another one may have to be taken over at any time.
+  /// Returns true if several daemons share the journal, so that runs of another one may be taken over at any time.
   virtual bool is_shared() const { return false; }
-  /// The conversation of a session, which is to be gone on with: what all its runs added, in order, without system
-  /// prompts. errc::not_found; errc::unavailable while a run is going on in it; errc::io when it cannot be read whole.
+  /// Reads the conversation of a session to continue: the messages of all its runs in order, without system prompts.
+  /// errc::not_found; errc::unavailable: a run is active in it; errc::io: a part cannot be read.
   virtual void load_history(std::string session, answer<history> then);
   virtual void list_sessions(session_query q, answer<std::vector<session_row>> then);
-  /// errc::not_found.
+  /// Reads a session for display. errc::not_found.
   virtual void read_session(std::string session, answer<session_contents> then);
-  /// errc::not_found; errc::unavailable while a run is going on in it.
+  /// Deletes a session. errc::not_found; errc::unavailable: a run is active in it.
   virtual void erase_session(std::string session, answer<void> then);
-  /// The runs that an earlier process left and that are to go on, each once. Where daemons share the journal later
-  /// calls give those of others that have gone since, and each call says that this one is alive. While the journal
-  /// cannot be written they stay, and the answer is the error.
+  /// Hands out each run once that an earlier process left and that will be continued. If daemons share the journal,
+  /// later calls give runs of other daemons that are gone, and each call is a sign of life of this one. While the
+  /// journal cannot be written the runs stay, and the answer is the error.
   virtual void take_unfinished(answer<std::vector<unfinished_run>> then);
-  /// The records of the latest run of this name that has ended, `inherited` filled in. errc::not_found;
-  /// errc::unavailable while one of this name has no end yet.
+  /// Reads the records of the latest ended run of this name, with `inherited` filled in. errc::not_found;
+  /// errc::unavailable: a run of this name has not ended yet.
   virtual void find_ended(std::string run, answer<std::vector<run_record>> then);
-  /// Which other daemon a run belongs to that goes on there, as people call it; nullopt: none shares the journal, or
-  /// none has a run of this name.
+  /// Finds the other daemon in which a run of this name is active, by its name for people. nullopt: none, or the
+  /// journal is not shared.
   virtual void find_owner(std::string run, answer<std::optional<std::string>> then);
 };
 
-/// journal::load_history for a coroutine; only for a journal that keeps sessions.
+/// Awaits journal::load_history(). Only for a journal that keeps sessions.
 boost::asio::awaitable<result<journal::history>> history_of(journal& from, std::string session);
 
-/// `store.url: none`: nothing outlives the daemon; the records of a run are kept only while `keep` says so (tests).
+/// The journal of `store.url: none`: nothing outlives the daemon. Tests let it `keep` the records.
 class memory_journal final : public journal {
  public:
   explicit memory_journal(bool keep = false) : keep_(keep) {}
   std::unique_ptr<run_journal> open_run(const std::string& run) override;
-  /// With keep: the records of every run so far, by run name in order of opening.
+  /// Returns the kept records of all runs, by run name in order of opening.
   const std::vector<std::pair<std::string, std::shared_ptr<std::vector<run_record>>>>& kept() const { return kept_; }
 
  private:

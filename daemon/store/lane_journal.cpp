@@ -1,4 +1,4 @@
-// Runs on a store's lane: each has its place, which goes on to the lane with what it appends.
+// Connects runs with the queue of a store's lane. Each run has a place, which travels to the lane with its appends.
 #include "daemon/store/lane_journal.hpp"
 
 #include "daemon/store/store_lane.hpp"
@@ -14,8 +14,8 @@ namespace {
 
 namespace asio = boost::asio;
 
-// Between its appends a run's place belongs to this thread, while one goes on to the lane; after one that failed nobody
-// knows, since the lane may be at it still, so none follows.
+// Journal of one run. Between appends the place belongs to this thread, during one to the lane. After a failed append
+// the lane may still use it, so no further append follows.
 class one_run final : public run_journal {
  public:
   one_run(std::shared_ptr<store_lane> owner, run_place place)

@@ -1,5 +1,5 @@
-// The journal over a store: appends of all runs queue here and go to the store on its own lane, as many as are there in
-// one transaction; what is read takes turns with them.
+// The journal over a store. Appends of all runs queue here and go to the store on its own lane, all waiting ones in one
+// transaction. Reads take turns with them.
 #pragma once
 #include "daemon/store/journal.hpp"
 #include "daemon/store/run_store.hpp"
@@ -21,34 +21,34 @@ class lane_journal final : public journal {
   struct options {
     record_rules rules;
     retention keep;
-    /// Also an append with the intent of a call that is to leave for a server is synced (`store.sync: "call"`).
+    /// Sync also appends with the intent of a call that is about to be sent to a server (`store.sync: "call"`).
     bool sync_calls = false;
-    /// Of all records that wait or are being written, as text; an append always enters an empty lane. What is more
-    /// stays with its run, which waits.
+    /// Largest size, as text, of all records that wait or are being written. Beyond it a run keeps its records and
+    /// waits; an append always enters an empty lane.
     std::size_t max_bytes = std::size_t{16} << 20;
-    /// For the lane to write or read, waiting for room and a turn included; then it fails with errc::io. The lane goes
-    /// on with what it is at. What a run appends that has begun may wait longer for a store that daemons share
-    /// (run_journal::wait_at_most): attempts that fail because it cannot be reached are made again.
+    /// Longest time for a write or read, waiting included; then it fails with errc::io, though the lane goes on with
+    /// it. Appends of begun runs may wait longer for a shared store (run_journal::wait_at_most): they are repeated
+    /// while it cannot be reached.
     milliseconds max_wait{10'000};
-    std::size_t max_reads = 256;  ///< that wait; more are refused with errc::limit
-    /// While no more runs than these are open, and commits are short, nobody sleeps over them: the speaking thread
-    /// waits awake for each (short_wait), and the lane for the next. With more runs there is other work meanwhile. 0:
+    std::size_t max_reads = 256;  ///< largest number of waiting reads; more are refused with errc::limit
+    /// Number of open runs up to which both threads spin instead of sleeping, as long as commits are short: the
+    /// speaking thread for each commit (short_wait), the lane for the next job. With more runs there is other work. 0:
     /// never.
     std::size_t awake_runs = 0;
   };
 
-  /// Touches no store and starts no thread: that is done by what is written or read first, which also closes the runs
-  /// that an earlier process left without an end. While the store cannot be opened everything fails, and each tries
-  /// again. `time` must outlive the journal; so must `executor`'s context the appends that are going on.
+  /// Touches no store and starts no thread. The first write or read does that, and closes the runs that an earlier
+  /// process left without an end. If the store cannot be opened that operation fails, and the next one tries again.
+  /// `time` must outlive the journal, the context of `executor` all appends.
   lane_journal(boost::asio::any_io_executor executor, time_source& time, std::unique_ptr<run_store> file, options o);
-  /// Waits for what the lane is doing; what is queued is not done.
+  /// Waits for the present job of the lane and drops the queue.
   ~lane_journal() override;
 
-  /// Bytes of records that wait or are being written.
+  /// Returns the size in bytes of records that wait or are being written.
   std::size_t held_bytes() const;
 
-  /// Records that are written survive this process, synced ones a loss of power too. A run of which the journal went
-  /// away without an end is closed with what is done next.
+  /// Opens a run. Written records survive this process, synced ones also a loss of power. If the returned journal is
+  /// destroyed before the run's end, the next job closes the run.
   std::unique_ptr<run_journal> open_run(const std::string& run) override;
 
   bool keeps_sessions() const override { return true; }

@@ -1,4 +1,4 @@
-// Does what is the same for every kind of store.
+// The parts that are the same for every kind of store.
 #include "daemon/store/run_store.hpp"
 
 #include "daemon/store/records/record_format.hpp"
@@ -27,7 +27,7 @@ std::vector<run_place> run_store::places_of(std::span<run_batch* const> batches)
 }
 
 void run_store::take_back(std::span<run_batch* const> batches, std::vector<run_place> before) {
-  // Backwards, since a run may be there more than once.
+  // Go backwards, since a run may be in the group more than once.
   for (std::size_t i = batches.size(); i-- > 0;) {
     auto& place = *batches[i]->place;
     if (before[i].id == 0 && place.id != 0) before[i].tried_id = place.id, before[i].tried_ms = batches[i]->at_ms;

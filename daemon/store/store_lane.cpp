@@ -1,8 +1,7 @@
-// Group commit: while the lane works, appends gather; when it is free it takes all of them, and one thing that is to be
-// read. Everything here happens on the speaking thread but the job, which owns all that it touches. An append that
-// waits too long is told so, also when the lane hangs in the middle of it: what the lane does later changes nothing for
-// the run, which has ended, and is closed behind it. Where the store is elsewhere and cannot be reached, what runs
-// append that have begun waits longer, and is tried again.
+// Group commit. Appends gather while the lane works; then it takes all of them and one read as a job. All code here
+// runs on the speaking thread, except the job, which owns all data that it touches. An append that waits too long
+// fails, even if the lane hangs in it: the run has ended then, and whatever the lane still writes is closed behind it.
+// If a remote store cannot be reached, appends of begun runs wait longer and are repeated.
 #include "daemon/store/store_lane.hpp"
 
 #include "daemon/store/records/record_format.hpp"
@@ -27,21 +26,21 @@ bool leaves_for_a_server(const run_record& r) {
 
 }  // namespace
 
-// Mostly memory is short.
+// Makes an error of an exception on the lane, which mostly is a lack of memory.
 std::unexpected<error> store_lane::fault_in(const std::string& store, const std::exception& what) {
   return fail(errc::internal, store + " could not be used (" + what.what() +
                                   "); see to the daemon's memory, and what comes next is tried again");
 }
 
-// The work of the lane in one go. `until` and `done` stay with the speaking thread.
+// One job of the lane. `until` and `done` stay with the speaking thread.
 struct store_lane::job {
   std::vector<waiting_append> appends;
-  std::size_t bytes = 0;                              // of the appends
-  std::vector<std::shared_ptr<run_place>> left_open;  // runs to be closed, their journals are gone
+  std::size_t bytes = 0;                              // size of the appends
+  std::vector<std::shared_ptr<run_place>> left_open;  // runs to close, because their journals are gone
   waiting_read read;
   std::int64_t now_ms = 0;
-  std::string name;           // of the store
-  bool short_commit = false;  // it writes, waits for no disk and reads nothing
+  std::string name;           // name of the store
+  bool short_commit = false;  // the job writes, but neither waits for the disk nor reads
 
   void work(store_worker& worker) {
     for (auto& place : left_open) worker.leave_open(std::move(place));
@@ -52,7 +51,7 @@ struct store_lane::job {
     } catch (const std::exception& e) {
       for (auto* a : group) a->outcome = fault_in(name, e);
     }
-    // Their runs make something as large of the answer.
+    // The runs will need as much memory again for the answer.
     for (auto* a : group)
       if (a->outcome) a->batch.texts = {};
     if (read.work) read.work(worker, now_ms);
@@ -73,7 +72,7 @@ store_lane::store_lane(asio::any_io_executor executor, time_source& time, std::u
       commit_(executor_),
       worker_(std::make_shared<store_worker>(std::move(file), std::move(o.rules), o.keep)) {}
 
-// `patience`: while the store cannot be reached, for a run that has begun.
+// Queues an append. `patience` is the time for which a begun run waits while the store cannot be reached.
 void store_lane::append(std::shared_ptr<run_place> place, std::vector<run_record> records, bool synced,
                         milliseconds patience, on_appended done) {
   if (records.empty()) return asio::post(executor_, [done = std::move(done)] { done({}); });
@@ -92,7 +91,7 @@ void store_lane::append(std::shared_ptr<run_place> place, std::vector<run_record
   pump();
 }
 
-// Runs that are to go on are handed out once, so those that nobody waited for any more stay for who asks next.
+// Keeps runs for the next call if nobody waits for this one any more, since each is handed out once.
 void store_lane::take_unfinished(std::function<void(result<unfinished_rows>)> then) {
   auto with_unclaimed = [this, then = std::move(then)](result<unfinished_rows> rows) {
     if (rows) std::ranges::move(std::exchange(unclaimed_, {}), std::back_inserter(*rows));
@@ -115,8 +114,8 @@ void store_lane::stop() {
   pause_.reset();
 }
 
-// Turns records into text while the lane has room for it. The rest stays with its runs as it is, and only the first
-// of that knows its size.
+// Turns records into text while the lane has room. The rest stays with its runs as records, and only the first append
+// of the rest knows its size.
 void store_lane::admit() {
   for (; admitted_ < queue_.size(); ++admitted_) {
     auto& a = queue_[admitted_];
@@ -137,7 +136,7 @@ void store_lane::pump() {
   watch();
 }
 
-// Appends that could not be made because the store is not there are tried again behind a pause, before all newer ones.
+// Queues appends again that failed because the store could not be reached, before all newer ones and behind a pause.
 void store_lane::put_back(std::vector<waiting_append>& appends) {
   const auto now = time_.now();
   bool any = false;
@@ -184,7 +183,7 @@ void store_lane::begin() {
   auto work = [self = shared_from_this(), worker = worker_, next, guard = asio::make_work_guard(executor_)]() mutable {
     next->work(*worker);
     const auto now_ms = next->now_ms;
-    // Let go here: records end on the speaking thread.
+    // Moves the job away, so that records are destroyed on the speaking thread.
     asio::post(guard.get_executor(), [self, next = std::move(next)] { self->finished(*next); });
     try {
       worker->tidy(now_ms);
@@ -200,7 +199,7 @@ void store_lane::begin() {
     });
 }
 
-// The lane was not given the job.
+// Fails a job that could not be given to the lane.
 void store_lane::failed(job& j, const std::string& what) {
   const error why{errc::io, name_ + " cannot be used: " + what};
   left_open_.insert(left_open_.begin(), j.left_open.begin(), j.left_open.end());
@@ -216,7 +215,7 @@ void store_lane::finished(job& j) {
   if (j.short_commit) commit_.end(time_.now());
   held_bytes_ -= j.bytes;
   put_back(j.appends);
-  // Still busy: what these runs append next becomes one group.
+  // Stay busy until all callbacks have run, so that the next appends of these runs become one group.
   for (auto& a : j.appends)
     if (a.done) a.done(std::move(a.what.outcome));
   if (j.read.done)
@@ -243,7 +242,7 @@ void store_lane::watch() {
   if (!watch_) watch_ = time_.make_timer();
   watch_->arm(watched_until_, [this] { expire(); });
 }
-// Something new may be late sooner than what waits.
+// Lets the next watch() arm the timer earlier if a new entry expires before the waiting ones.
 void store_lane::watch_also(time_point until) {
   if (until < watched_until_) watching_ = false;
 }

@@ -1,4 +1,4 @@
-// The queue before a store: appends of all runs and what is to be read, bounded in bytes, number and time.
+// Queue in front of a store for the appends of all runs and for reads, bounded in bytes, number and time.
 #pragma once
 #include "daemon/store/lane_journal.hpp"
 #include "daemon/store/store_worker.hpp"
@@ -22,20 +22,21 @@
 
 namespace mcpbx::daemon {
 
-/// Used on the speaking thread; stop() comes last.
+/// The queue. Use it on the speaking thread; call stop() last.
 class store_lane : public std::enable_shared_from_this<store_lane> {
  public:
   using on_appended = std::function<void(result<void>)>;
   using unfinished_rows = std::vector<store_worker::unfinished>;
 
-  /// As lane_journal's.
+  /// Takes the parameters of lane_journal.
   store_lane(boost::asio::any_io_executor executor, time_source& time, std::unique_ptr<run_store> file,
              lane_journal::options o);
 
-  /// `patience`: while the store cannot be reached, for a run that has begun. `done` comes in a later turn.
+  /// Queues an append and calls `done` in a later turn. `patience` is the time for which a begun run waits while the
+  /// store cannot be reached.
   void append(std::shared_ptr<run_place> place, std::vector<run_record> records, bool synced, milliseconds patience,
               on_appended done);
-  /// Bytes of records that wait or are being written.
+  /// Returns the size in bytes of records that wait or are being written.
   std::size_t held_bytes() const noexcept { return held_bytes_; }
   const std::string& store_name() const noexcept { return name_; }
   bool is_shared() const noexcept { return shared_; }
@@ -44,8 +45,8 @@ class store_lane : public std::enable_shared_from_this<store_lane> {
   void closed() { --open_runs_; }
   void left_open(std::shared_ptr<run_place> place) { left_open_.push_back(std::move(place)); }
 
-  /// `work(worker, now)` gives a result<T> on the lane, `then` takes it here. `unclaimed` takes what came when `then`
-  /// had been told already that it takes too long.
+  /// Runs `work(worker, now)` on the lane and gives its result<T> to `then` here. If `then` has already got an error,
+  /// because the lane was too slow, `unclaimed` gets the late result.
   template <class T, class Work>
   void read(Work work, std::function<void(result<T>)> then, std::function<void(result<T>)> unclaimed = {}) {
     auto slot = std::make_shared<result<T>>(fail(errc::internal, name_ + " gave no answer; ask again"));
@@ -70,10 +71,10 @@ class store_lane : public std::enable_shared_from_this<store_lane> {
     pump();
   }
 
-  /// Runs that are to go on are handed out once, so those that nobody waited for any more stay for the next question.
+  /// Hands out runs that will be continued, each once. Runs that come too late for `then` stay for the next call.
   void take_unfinished(std::function<void(result<unfinished_rows>)> then);
 
-  /// Waits for what the lane is doing; what is queued is not done.
+  /// Waits for the present job of the lane and drops the queue.
   void stop();
 
  private:
@@ -81,10 +82,10 @@ class store_lane : public std::enable_shared_from_this<store_lane> {
     store_worker::append what;
     milliseconds patience;
     time_point until;
-    on_appended done;           // empty once it was told
-    std::size_t bytes = 0;      // of its texts, once they are written
-    bool may_be_again = false;  // when the store could not be reached
-    std::string failed;         // why, the last time
+    on_appended done;           // empty once it was called
+    std::size_t bytes = 0;      // size of its texts, once they are made
+    bool may_be_again = false;  // may be repeated if the store cannot be reached
+    std::string failed;         // reason of the last failure
 
     bool is_to_be_again() const {
       return done && may_be_again && !what.outcome && what.outcome.error().code == errc::io;
@@ -93,8 +94,8 @@ class store_lane : public std::enable_shared_from_this<store_lane> {
   struct waiting_read {
     std::function<void(store_worker&, std::int64_t now_ms)> work;
     time_point until;
-    std::function<void(const error* late)> done;  // empty once it was told
-    std::function<void()> unclaimed;              // in its place when the lane has done it all the same; or empty
+    std::function<void(const error* late)> done;  // empty once it was called
+    std::function<void()> unclaimed;              // called instead for a late result; or empty
   };
   struct job;
 
@@ -122,13 +123,13 @@ class store_lane : public std::enable_shared_from_this<store_lane> {
   std::size_t max_reads_, awake_runs_;
   std::string name_;
   bool shared_;
-  short_wait commit_;  // of one that does not wait for the disk
+  short_wait commit_;  // for commits that do not wait for the disk
   std::size_t open_runs_ = 0;
   std::shared_ptr<store_worker> worker_;
   std::deque<waiting_append> queue_;
-  std::size_t admitted_ = 0;    // of the queue, from its front: their texts count
-  byte_share held_;             // as many
-  std::size_t held_bytes_ = 0;  // of texts that wait or are being written
+  std::size_t admitted_ = 0;    // number of appends at the front of the queue whose texts are made
+  byte_share held_;             // share for held_bytes_
+  std::size_t held_bytes_ = 0;  // size of texts that wait or are being written
   std::shared_ptr<job> current_;
   std::deque<waiting_read> reads_;
   std::vector<std::shared_ptr<run_place>> left_open_;
@@ -136,7 +137,7 @@ class store_lane : public std::enable_shared_from_this<store_lane> {
   std::unique_ptr<timer> watch_, pause_;
   time_point watched_until_{};
   bool watching_ = false, stopped_ = false;
-  bool pausing_ = false;  // the store could not be reached a moment ago
+  bool pausing_ = false;  // pause after the store could not be reached
   lane lane_{"store", 1};
 };
 

@@ -1,6 +1,5 @@
-// Before the first thing is done, runs that an earlier process left are closed; after it, and now and then, sessions
-// that are kept too long are removed. When the store fails it is closed: the next thing opens it anew, whatever state
-// it is in now.
+// Work of the store's lane. The first operation first closes the runs that an earlier process left; later, and now and
+// then, expired sessions are removed. A store that fails is closed, and the next operation opens it anew.
 #include "daemon/store/store_worker.hpp"
 
 #include "daemon/store/records/record_format.hpp"
@@ -24,7 +23,8 @@ std::unexpected<error> in_use(const session_row& row) {
                                      "; wait for its end, or cancel it" + (row.owner.empty() ? "" : " there"));
 }
 
-// In here errc::io is the store's fault and errc::parse that of its records. To who asks both are errc::io.
+// Translates errors for callers. In this file errc::io is a fault of the store and errc::parse one of its records;
+// callers get errc::io for both.
 error outwards(error e) {
   if (e.code == errc::parse) e.code = errc::io;
   return e;
@@ -46,7 +46,7 @@ result<T> store_worker::checked(result<T> outcome) {
   return outcome;
 }
 
-// `look`: whether the store is still there, too, which costs a moment.
+// Opens the store and closes left runs. `look` also checks that the store is still in its place, which costs a moment.
 result<void> store_worker::get_ready(std::int64_t now_ms, bool look) {
   auto done = store_->open();
   if (done && look) done = store_->still_there();
@@ -55,7 +55,7 @@ result<void> store_worker::get_ready(std::int64_t now_ms, bool look) {
   return done;
 }
 
-// False: there is no store yet, and nothing to read from it.
+// Gets ready to read. Returns false if there is no store yet.
 result<bool> store_worker::ready_to_read(std::int64_t now_ms) {
   if (!store_->exists()) return false;
   if (auto done = get_ready(now_ms, true); !done) return std::unexpected(std::move(done.error()));
@@ -80,7 +80,7 @@ result<void> store_worker::recover(std::int64_t now_ms) {
   return {};
 }
 
-// Sets a run aside that is to be handed out, which gives true, or closes it.
+// Sets a run aside to be handed out and returns true, or closes it.
 result<bool> store_worker::sort_out(const run_row& row, bool fenced, std::int64_t now_ms) {
   const bool lost = !fenced && lost_power(row);
   auto known = rules_.goes_on ? store_->records(row.id) : result<std::vector<run_record>>();
@@ -108,8 +108,7 @@ result<void> store_worker::close_run(std::int64_t id, const std::string& run, st
                known.error().message + "); `mcpbx sessions` shows the run as damaged");
     return store_->mark_damaged(id, now_ms);
   }
-  // An end of which the append failed may be there all the same: its sync failed, nobody heard of its commit, or it
-  // came when nobody waited any more.
+  // The end may be stored although its append failed: the sync failed, the COMMIT got no answer, or it was too late.
   if (!known->empty() && std::holds_alternative<record::run_ended>(known->back())) return {};
   run_batch rest;
   rest.place = std::make_shared<run_place>(run_place{run, id, static_cast<std::int64_t>(known->size()), -1});
@@ -127,7 +126,8 @@ result<void> store_worker::close_run(std::int64_t id, const std::string& run, st
   return done;
 }
 
-// Runs of daemons that are gone for good: those that go on wait for take_unfinished(), only the others are closed.
+// Takes over runs of daemons that are gone. Closes those that will not be continued; the others wait for
+// take_unfinished().
 result<void> store_worker::take_abandoned(std::int64_t now_ms) {
   auto rows = checked(store_->abandoned_runs(now_ms));
   if (!rows) return std::unexpected(std::move(rows.error()));
@@ -141,7 +141,8 @@ result<void> store_worker::take_abandoned(std::int64_t now_ms) {
   return {};
 }
 
-// Nothing that another process may still write of a run is taken from here on, and the store takes writes.
+// Appends a taken_over to each run, so that no other process can write behind it. This also proves that the store
+// accepts writes.
 result<void> store_worker::fence(std::int64_t now_ms) {
   std::vector<run_batch> all;
   std::vector<run_batch*> batches;
@@ -183,7 +184,7 @@ result<void> store_worker::fence(std::int64_t now_ms) {
   return {};
 }
 
-// Those that cannot be closed now are tried again with what is done next.
+// Closes left runs. The next operation tries again those that cannot be closed now.
 void store_worker::close_left(std::int64_t now_ms) {
   std::erase_if(left_open_, [&](const auto& place) {
     const auto found = find_left(*place);
@@ -195,8 +196,8 @@ void store_worker::close_left(std::int64_t now_ms) {
   });
 }
 
-// Whether there is something to be closed: a start of which the sync or the connection failed was refused, and yet it
-// may be there; one that was there may have gone with its file.
+// Returns true if the run is in the store. A start may be stored although its sync or connection failed, and a stored
+// one may be gone with its file.
 result<bool> store_worker::find_left(run_place& place) {
   const auto id = place.id != 0 ? place.id : place.tried_id;
   if (id == 0) return false;
@@ -210,13 +211,13 @@ result<bool> store_worker::find_left(run_place& place) {
 }
 
 void store_worker::write(std::span<append* const> group, std::int64_t now_ms) {
-  // Not before each record: a run that is going on ends with a synced one.
+  // Check the store's place at synced and first records only: every run ends with a synced one.
   const bool look = std::ranges::any_of(group, [](const auto* a) { return a->synced || a->batch.place->id == 0; });
   if (auto ready = get_ready(now_ms, look); !ready) {
     for (auto* a : group) a->outcome = ready;
     return;
   }
-  close_left(now_ms);  // before a row of theirs can be another run's, and since one may stand in the way
+  close_left(now_ms);  // before their rows could be reused, and because one may block a session
   std::vector<run_batch*> all;
   bool synced = false;
   for (auto* a : group) {
@@ -228,7 +229,7 @@ void store_worker::write(std::span<append* const> group, std::int64_t now_ms) {
   const bool alone = outcome || group.size() == 1;
   bool broken = false;
   for (auto* a : group) {
-    // One of them may be at fault; the others must not fail with it.
+    // One append may be at fault; the others must not fail with it.
     run_batch* const one = &a->batch;
     a->outcome = alone ? outcome : store_->append({&one, 1}, a->synced);
     broken = broken || (!a->outcome && a->outcome.error().code != errc::unavailable &&
@@ -245,7 +246,7 @@ result<session_row> store_worker::find_session(const std::string& session) {
   return std::move(**row);
 }
 
-// The session, in which no run is going on.
+// Returns a session without an active run. errc::unavailable: a run is active in it.
 result<session_row> store_worker::free_session(const std::string& session, std::int64_t now_ms) {
   auto row = find_session(session);
   if (row && !row->owner.empty()) {
@@ -256,8 +257,8 @@ result<session_row> store_worker::free_session(const std::string& session, std::
   return row;
 }
 
-// Those before `before_id`. One run after another, so that no more than the records of one are there besides what they
-// come to; and results that can be read on go from each to the next.
+// Reads the runs of a session before `before_id`, one after another, so that memory holds the records of one run only.
+// The results that can be read on pass from each run to the next.
 result<std::vector<kept_run>> store_worker::runs_of(const std::string& session, std::int64_t before_id) {
   auto rows = checked(store_->runs_of(session));
   if (!rows) return std::unexpected(std::move(rows.error()));
@@ -269,7 +270,7 @@ result<std::vector<kept_run>> store_worker::runs_of(const std::string& session, 
   record_reader reader;
   std::vector<run_record> records;
   kept_run* reading = nullptr;
-  std::vector<record::whole_result>* results = nullptr;  // of the run before
+  std::vector<record::whole_result>* results = nullptr;  // results of the previous run
   const auto fold = [&] {
     if (reading && reading->damage.empty() && rules_.fold) {
       auto* first = records.empty() ? nullptr : std::get_if<record::run_started>(&records.front());
@@ -288,7 +289,7 @@ result<std::vector<kept_run>> store_worker::runs_of(const std::string& session, 
   };
   auto done = checked(store_->read_session(session, [&](const record_text& r) -> result<void> {
     if (!reading || reading->row.id != r.run) go_to(r.run);
-    if (!reading) return {};  // begun elsewhere since the runs were read
+    if (!reading) return {};  // the run was begun by another daemon meanwhile
     auto& its = *reading;
     if (!its.damage.empty()) return {};
     if (r.seq != static_cast<std::int64_t>(records.size())) {
@@ -312,7 +313,7 @@ result<journal::history> store_worker::history_before(const std::string& session
   if (!runs) return std::unexpected(std::move(runs.error()));
   journal::history all;
   for (auto& one : *runs) {
-    if (one.row.ended_ms == 0)  // begun elsewhere since the session was looked at
+    if (one.row.ended_ms == 0)  // the run was begun by another daemon meanwhile
       return fail(errc::unavailable, "the session " + session + " is in use by the run " + one.row.run +
                                          "; wait for its end, or cancel it");
     all.last_run = one.row.id;
@@ -388,7 +389,7 @@ result<std::vector<store_worker::unfinished>> store_worker::take_unfinished(std:
     if (auto touched = checked(store_->touch()); !touched) return std::unexpected(std::move(touched.error()));
     if (auto taken = take_abandoned(now_ms); !taken) return std::unexpected(std::move(taken.error()));
   }
-  // A run that is handed out ends with the first record that cannot be written: here it stays until it can go on.
+  // A run that is handed out would end at the first record that cannot be written, so keep it here until writes work.
   if (auto fenced = fence(now_ms); !fenced) return std::unexpected(std::move(fenced.error()));
   return std::exchange(going_on_, {});
 }
@@ -418,7 +419,7 @@ result<std::optional<std::string>> store_worker::find_owner(const std::string& r
   return *ready ? checked(store_->owner_of(run)) : std::optional<std::string>();
 }
 
-// By age first; by size, the longest unused go until a tenth of the limit is free.
+// Selects sessions to remove: first by age, then by size, the longest unused first, until a tenth of the limit is free.
 result<std::vector<session_row>> store_worker::to_be_removed(std::int64_t now_ms) {
   if (keep_.max_age_ms > 0) {
     auto old = store_->unused_sessions(now_ms - keep_.max_age_ms, removed_at_once);
@@ -437,7 +438,7 @@ result<std::vector<session_row>> store_worker::to_be_removed(std::int64_t now_ms
   return rows;
 }
 
-// What is deleted at once is bounded, since appends wait for it.
+// Removes expired sessions, a bounded piece at a time, since appends wait for it.
 void store_worker::tidy(std::int64_t now_ms) {
   if (!std::exchange(to_tidy_, false)) return;
   if (keep_.max_age_ms == 0 && keep_.max_bytes == 0) return;

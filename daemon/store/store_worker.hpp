@@ -1,4 +1,4 @@
-// The lane's side of a journal: one store and all that is done with it, one thing at a time. Blocking.
+// The lane's side of a journal: all operations on one store, one at a time. All functions block.
 #pragma once
 #include "daemon/store/journal.hpp"
 #include "daemon/store/run_store.hpp"
@@ -15,24 +15,23 @@
 
 namespace mcpbx::daemon {
 
-/// What the loop knows of records. Called on the lane.
+/// Rules of the loop about records. Called on the lane.
 struct record_rules {
   using records = std::vector<run_record>;
-  /// The records that close a run of which these are all: one that an earlier process left without an end, or one of
-  /// this process whose journal failed.
+  /// Returns the records that close a run with these records: one that an earlier process left without an end, or one
+  /// of this process whose journal failed.
   std::function<records(const records&, bool same_process)> recovery;
   std::function<folded_run(const records&)> fold;
-  /// Whether a run that an earlier process left without an end is to go on instead of being closed. Unset: none is.
+  /// Returns true if a run that an earlier process left will be continued instead of closed. Unset: none is.
   std::function<bool(const records&)> goes_on;
-  /// Told when a run that an earlier process left without an end has been closed: its records, and those that closed
-  /// it. Unset: nobody is.
+  /// Called when a run of an earlier process has been closed, with its records and those that closed it. May be unset.
   std::function<void(const records& before, const records& closing)> closed;
 };
 
-/// How long sessions are kept. 0: no limit.
+/// Limits on stored sessions. 0: no limit.
 struct retention {
-  std::int64_t max_age_ms = 0;  ///< since a session was last used
-  std::int64_t max_bytes = 0;   ///< of the records of all sessions
+  std::int64_t max_age_ms = 0;  ///< time since the last use of a session
+  std::int64_t max_bytes = 0;   ///< size of the records of all sessions
 };
 
 class store_worker {
@@ -42,22 +41,22 @@ class store_worker {
     bool synced = false;
     result<void> outcome{};
   };
-  /// An unfinished_run before it has its journal.
+  /// An unfinished_run without its journal yet.
   struct unfinished {
     run_row row;
     std::vector<run_record> records;
-    bool fenced = false;  ///< the last of them is a taken_over of this process
+    bool fenced = false;  ///< the last record is a taken_over of this process
   };
 
   store_worker(std::unique_ptr<run_store> store, record_rules rules, retention keep);
 
-  // `now_ms`: the time stamp of what is written by the way, ms since 1970.
+  // `now_ms` is the time stamp of records that these functions write by themselves, in milliseconds since 1970.
 
-  /// Writes them in one transaction or, when that fails, each in its own.
+  /// Writes the group in one transaction or, if that fails, each append in its own.
   void write(std::span<append* const> group, std::int64_t now_ms);
-  /// Behind write(), when its outcome has been told: removes sessions that are kept too long, a bounded piece at once.
+  /// Removes expired sessions, a bounded piece at a time. Call it when the outcome of write() has been reported.
   void tidy(std::int64_t now_ms);
-  /// A run whose journal went away without an end: it is closed with what is done next.
+  /// Notes a run whose journal was destroyed before its end. The next operation closes it.
   void leave_open(std::shared_ptr<run_place> place) { left_open_.push_back(std::move(place)); }
 
   result<journal::history> load_history(const std::string& session, std::int64_t now_ms);
@@ -94,11 +93,11 @@ class store_worker {
   record_rules rules_;
   retention keep_;
   std::vector<std::shared_ptr<run_place>> left_open_;
-  std::deque<run_row> taken_;  // from daemons that are gone, and not looked at yet
+  std::deque<run_row> taken_;  // runs of daemons that are gone, not sorted out yet
   std::vector<unfinished> going_on_;
   bool recovered_ = false, to_tidy_ = false;
   std::int64_t tidy_at_ms_ = 0;
-  std::int64_t written_ = 0;  // bytes since sessions were last looked through
+  std::int64_t written_ = 0;  // bytes written since the last search for expired sessions
 };
 
 }  // namespace mcpbx::daemon

@@ -1,5 +1,5 @@
-// The queue that a coroutine reads: many may push (on the speaking thread), one awaits. Cancelling a run is a message
-// in its inbox, not an Asio cancellation, so that the core decides what is closed in which order.
+// Queue that one coroutine awaits; many may push, all on the speaking thread. A run is cancelled by a message in its
+// inbox, not by Asio's cancellation, so that its core decides about the order of the clean-up.
 #pragma once
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/redirect_error.hpp>
@@ -19,13 +19,13 @@ class inbox {
     wake_.expires_at(boost::asio::steady_timer::time_point::max());
   }
 
-  /// Adds an item and wakes the reader. Bounds are the pusher's duty: items stand for work that was admitted before.
+  /// Adds an item and wakes the reader. The pusher is responsible for bounds: items stand for work already admitted.
   void push(T item) {
     items_.push_back(std::move(item));
     if (waiting_) wake_.cancel();
   }
 
-  /// The next item, in order. One reader only. Terminal cancellation throws operation_aborted.
+  /// Awaits the next item in order. Only one coroutine may wait. Terminal cancellation throws operation_aborted.
   boost::asio::awaitable<T> next() {
     while (items_.empty()) {
       waiting_ = true;
@@ -41,7 +41,7 @@ class inbox {
     co_return item;
   }
 
-  /// What is there and will not be read any more.
+  /// Takes out the items that nobody will read any more.
   std::deque<T> take_rest() { return std::exchange(items_, {}); }
 
   bool empty() const noexcept { return items_.empty(); }

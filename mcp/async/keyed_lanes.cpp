@@ -1,4 +1,4 @@
-// A key has a lane of one thread while its work runs. The lane goes on to the next key that waits.
+// Gives each key a lane of one thread while its work runs; the lane then serves the next waiting key.
 #include "mcp/async/keyed_lanes.hpp"
 
 #include "mcp/async/lane.hpp"
@@ -53,9 +53,9 @@ class keyed_lanes::core : public std::enable_shared_from_this<core> {
  private:
   struct key_state {
     std::deque<std::function<void()>> waiting;
-    std::unique_ptr<lane> on;  // while its work runs
+    std::unique_ptr<lane> on;  // its lane while its work runs
   };
-  // Tells the speaking thread at the end of a piece of work, also where an exception ends it.
+  // Notifies the speaking thread at the end of a job, even if an exception ends it.
   struct at_end {
     asio::any_io_executor executor;
     std::weak_ptr<core> owner;
@@ -92,7 +92,7 @@ class keyed_lanes::core : public std::enable_shared_from_this<core> {
     if (!queue_.empty()) {
       const auto next = std::move(queue_.front());
       queue_.pop_front();
-      // Its thread is there already, unless it was joined meanwhile.
+      // The lane has its thread already, unless it was joined meanwhile.
       if (run(next, std::move(on))) return;
       queue_.push_front(next);
     } else if (!spare_) {

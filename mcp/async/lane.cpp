@@ -1,4 +1,4 @@
-// Lanes start their threads at the first use and with every signal blocked: signals belong to the speaking thread.
+// Threads of lanes. They start at the first use with every signal blocked, since signals belong to the speaking thread.
 #include "mcp/async/lane.hpp"
 
 #include "mcp/support/log.hpp"
@@ -23,7 +23,7 @@ lane::~lane() {
   join();
 }
 
-// Starts the threads that are missing. Fails only where there is none at all.
+// Starts missing threads. Fails only if there is none at all.
 result<void> lane::start() {
   if (workers_.size() == threads_) return {};
   if (workers_.empty()) {
@@ -49,7 +49,7 @@ result<void> lane::start() {
 result<void> lane::post(std::function<void()> work, std::chrono::microseconds linger) {
   if (auto started = start(); !started) return started;
   boost::asio::post(queue_, [this, linger, self = come(), work = std::move(work)]() mutable {
-    // Nobody waits for this work, and an exception that left a thread would end the process.
+    // An exception that leaves a thread would end the process, so log it here.
     try {
       work();
     } catch (const std::exception& e) {
@@ -57,7 +57,7 @@ result<void> lane::post(std::function<void()> work, std::chrono::microseconds li
     } catch (...) {
       log::error("lane " + name_ + ": an unknown exception");
     }
-    work = nullptr;  // what it holds ends before the thread lingers
+    work = nullptr;  // destroy captured objects before the thread lingers
     this->linger(self, linger);
   });
   return {};
@@ -65,7 +65,7 @@ result<void> lane::post(std::function<void()> work, std::chrono::microseconds li
 
 void lane::linger(std::uint64_t behind, std::chrono::microseconds at_most) const {
   if (at_most.count() == 0) return;
-  // The real clock: nothing depends on when this ends.
+  // Use the real clock, since no result depends on the end of this wait.
   const auto until = std::chrono::steady_clock::now() + at_most;
   while (come_ == behind && std::chrono::steady_clock::now() < until) std::this_thread::yield();
 }

@@ -1,5 +1,5 @@
-// A named lane for blocking work: the store, name and reference resolution, long computations and the log each have
-// their own, never a shared pool. Work goes out with its bytes, the answer comes back on the speaking thread.
+// Named threads for blocking work. The store, look-ups, long computations and the log each have a lane of their own;
+// there is no shared pool. A job owns its data, and its answer comes back on the speaking thread.
 #pragma once
 #include "mcp/support/error.hpp"
 
@@ -20,23 +20,23 @@ namespace mcpbx {
 
 class lane {
  public:
-  /// `threads` 1 … 4. Threads start at the first use, so that an idle lane costs nothing and a fork before is safe.
-  /// They block all signals. Where the system gives fewer, the lane does with those that it has.
+  /// `threads` is 1 … 4. Threads start at the first use, so that an idle lane costs nothing and an earlier fork is
+  /// safe. They block all signals. If the system allows fewer, the lane works with those.
   lane(std::string name, int threads);
   ~lane();
   lane(const lane&) = delete;
   lane& operator=(const lane&) = delete;
 
-  /// Runs `work` on the lane; nobody waits. Behind it the thread looks for more to do for `linger` before it sleeps, so
-  /// that what comes soon need not wake it; meanwhile whoever wants its CPU gets it. errc::unavailable where the lane
-  /// has no thread and none can be started (a limit on processes): `work` does not run, and a later call tries again.
+  /// Runs `work` on the lane. Afterwards the thread polls for more work for `linger` before it sleeps, yielding its
+  /// CPU, so that work that comes soon need not wake it. errc::unavailable: the lane has no thread and none can be
+  /// started (a limit on processes); `work` does not run, and a later call tries again.
   [[nodiscard]] result<void> post(std::function<void()> work, std::chrono::microseconds linger = {});
-  /// Waits for what was posted, not for a thread that lingers, and ends the threads.
+  /// Waits for posted work, not for lingering threads, and ends the threads.
   void join();
 
  private:
   result<void> start();
-  /// Something comes, which ends all lingering.
+  /// Announces new work, which ends all lingering.
   std::uint64_t come() noexcept { return ++come_; }
   void linger(std::uint64_t behind, std::chrono::microseconds at_most) const;
 

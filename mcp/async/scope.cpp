@@ -1,4 +1,4 @@
-// A scope is a list of coroutines, each with a cancellation signal of its own, and a timer that joiners wait on.
+// A list of coroutines, each with its own cancellation signal, and a timer on which joiners wait.
 #include "mcp/async/scope.hpp"
 
 #include <boost/asio/bind_cancellation_slot.hpp>
@@ -73,7 +73,7 @@ scope::scope(asio::any_io_executor executor, failure_handler on_failure)
     : state_(std::make_shared<state>(std::move(executor), std::move(on_failure))) {}
 
 scope::~scope() {
-  // What was not joined (the context went away first, or a bug) must at least not call into its dead owner.
+  // A coroutine that was not joined (the context ended first, or a bug) must at least not call its dead owner.
   state_->on_failure = nullptr;
   cancel();
 }

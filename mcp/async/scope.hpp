@@ -15,14 +15,14 @@ namespace mcpbx {
 
 class scope {
  public:
-  /// Told of an exception that left a coroutine (a bug or a failed start), with the coroutine's name. Cancellation
-  /// (operation_aborted after cancel()) is not reported.
+  /// Receives an exception that left a coroutine (a bug or a failed start), with the coroutine's name.
+  /// operation_aborted after cancel() is not reported.
   using failure_handler = std::function<void(std::string_view name, std::exception_ptr)>;
 
   explicit scope(boost::asio::any_io_executor executor, failure_handler on_failure = {});
   scope(const scope&) = delete;
   scope& operator=(const scope&) = delete;
-  /// Everything must have been joined.
+  /// All coroutines must have been joined.
   ~scope();
 
   /// Starts `body()` soon on the executor. `body` is kept alive until the coroutine ends, so its captures are safe.

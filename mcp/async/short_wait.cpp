@@ -1,5 +1,5 @@
-// Awake is a piece of work that posts itself again: where there is work, a context asks for events without waiting for
-// them. How long is told by the real clock, since what is saved is real and nothing depends on when it ends.
+// Keeps the thread awake by a handler that posts itself again: a context with work polls for events instead of waiting.
+// It measures by the real clock, since the saved time is real and no result depends on it.
 #include "mcp/async/short_wait.hpp"
 
 #include <boost/asio/post.hpp>

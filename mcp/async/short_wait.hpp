@@ -1,4 +1,4 @@
-// A wait that may be shorter than falling asleep and being woken.
+// A wait that polls instead of sleeping if the awaited event usually comes within microseconds.
 #pragma once
 #include "mcp/support/time.hpp"
 
@@ -9,21 +9,20 @@
 
 namespace mcpbx {
 
-/// One wait of a coroutine, again and again for the same kind of thing. When the last one was short, the thread of
-/// `executor` does not sleep in the next one but looks for work, for as long as a short wait lasts: what another thread
-/// or process gives within microseconds is there sooner than the system wakes a thread (some 5 µs, and 20 to 60 on a
-/// virtual machine whose idle processors halt). What else comes is done as always, and between two looks whoever wants
-/// the CPU gets it. All on the executor's thread.
+/// A repeated wait of one coroutine for the same kind of event. If the last wait was short, the thread of `executor`
+/// polls during the next one, for the length of a short wait. Waking a thread takes some 5 µs, and 20 to 60 on a
+/// virtual machine whose idle processors halt. Other events are handled as usual, and the thread yields its CPU between
+/// two polls. Use it on the executor's thread.
 class short_wait {
  public:
   static constexpr std::chrono::microseconds longest{300};
 
   explicit short_wait(boost::asio::any_io_executor executor);
-  /// The wait begins. `may_watch`: whether it may be spent awake at all.
+  /// Begins a wait. `may_watch` allows polling.
   void begin(time_point now, bool may_watch);
-  /// What was waited for has come.
+  /// Ends the wait: the awaited event has come.
   void end(time_point now);
-  /// Whether the last wait that ended was.
+  /// Returns true if the last ended wait was short.
   bool was_short() const noexcept { return was_short_; }
 
  private:

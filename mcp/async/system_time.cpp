@@ -1,5 +1,5 @@
-// The real clock. A timer's pending call is dropped by number, since a handler of an expired Asio timer may already be
-// queued when it is cancelled.
+// The real clock. A cancelled timer drops its pending call itself, since the handler of an expired Asio timer may
+// already be queued.
 #include "mcp/async/system_time.hpp"
 
 #include <boost/asio/post.hpp>
@@ -25,7 +25,7 @@ class real_timer final : public timer {
     state_->clock.expires_at(when);
     state_->clock.async_wait([s = state_, number](const boost::system::error_code&) { s->expired(number); });
   }
-  // An Asio timer that is due already would set the kernel's clock twice and wait for it.
+  // Post the call: an Asio timer that is due already would set the kernel's timer twice and wait for it.
   void arm_next(std::function<void()> fire) override {
     const auto number = take(std::move(fire));
     state_->clock.cancel();
@@ -33,7 +33,7 @@ class real_timer final : public timer {
   }
   void cancel() override {
     ++state_->arming;
-    auto dropped = std::exchange(state_->fire, nullptr);  // let go last: it may own this timer
+    auto dropped = std::exchange(state_->fire, nullptr);  // destroyed last, because it may own this timer
     state_->clock.cancel();
   }
 
@@ -73,7 +73,7 @@ system_random::system_random() : state_(0) {
     state_ = static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count());
 }
 
-// SplitMix64.
+// Returns the next number of SplitMix64.
 std::uint64_t system_random::next() {
   std::uint64_t z = (state_ += 0x9e3779b97f4a7c15u);
   z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;

@@ -1,4 +1,4 @@
-// The one place where Beast's and Asio's TLS sources are compiled (BOOST_BEAST_SEPARATE_COMPILATION and
-// BOOST_ASIO_SEPARATE_COMPILATION for everybody else).
+// Compiles Beast's and Asio's TLS sources once. All other files use BOOST_BEAST_SEPARATE_COMPILATION and
+// BOOST_ASIO_SEPARATE_COMPILATION.
 #include <boost/asio/ssl/impl/src.hpp>
 #include <boost/beast/src.hpp>

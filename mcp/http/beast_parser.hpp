@@ -1,5 +1,5 @@
-// Beast's parser with what requests and answers do alike: the bytes of a body, in chunks or not, are one stream, and
-// what nobody asks about is ignored. Included by the two parsers only, since instantiating Beast is dear.
+// Beast's parser with the behaviour that requests and answers share: a body, chunked or not, is one stream of bytes.
+// Only the two parsers include this file, since instantiating Beast takes long.
 #pragma once
 #include <boost/asio/buffer.hpp>
 #include <boost/beast/http/basic_parser.hpp>
@@ -22,12 +22,12 @@ inline std::string_view to_std(beast_view text) {
 template <bool IsRequest>
 class beast_parser : public boost::beast::http::basic_parser<IsRequest> {
  public:
-  /// Beast's put(), for the head or for what follows it. The bound of the head holds for all its bytes, however they
-  /// are cut: Beast itself measures only what one call leaves over.
+  /// Calls Beast's put() for the head or for the body. Bounds the head over all calls; Beast itself measures only the
+  /// bytes that one call leaves over.
   std::size_t put_bytes(std::string_view bytes, beast_code& ec) {
     const bool in_head = !this->is_header_done();
-    // Beast 1.81 takes it for sure that the last chunk, once it has waited for its end, is five bytes long by the next
-    // call; these three and one more are not.
+    // Once Beast 1.81 has waited for the end of the last chunk, it assumes at least five bytes in the next call. These
+    // three and one more are too few, so wait here.
     if (!in_head && this->chunked() && bytes == "0\r\n") {
       ec = boost::beast::http::error::need_more;
       return 0;
@@ -42,7 +42,7 @@ class beast_parser : public boost::beast::http::basic_parser<IsRequest> {
     return used;
   }
 
-  /// Whether nothing of the head is taken yet.
+  /// Returns true if no byte of the head has been taken yet.
   bool at_start() const { return head_bytes_ == 0 && !this->is_header_done(); }
 
  protected:

@@ -1,4 +1,4 @@
-// See header.hpp.
+// Comparison of header names and words without regard to case.
 #include "mcp/http/header.hpp"
 
 #include <algorithm>

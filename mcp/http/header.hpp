@@ -1,4 +1,4 @@
-// The header fields of a message, as both sides of HTTP have them.
+// Header fields of HTTP messages, for client and server.
 #pragma once
 #include <string>
 #include <string_view>
@@ -10,9 +10,9 @@ struct header {
   std::string name, value;
 };
 
-/// Whether two words of HTTP are the same, without case.
+/// Compares two words of HTTP without regard to case.
 bool is_word(std::string_view a, std::string_view b);
-/// A header's value by name without case, or "".
+/// Returns a header's value, found by name without regard to case, or "".
 std::string_view find_header(const std::vector<header>& headers, std::string_view name);
 
 }  // namespace mcpbx::http

@@ -1,4 +1,4 @@
-// The socket of a connection, on either side of HTTP.
+// The type of socket for HTTP connections, on either side.
 #pragma once
 #include <boost/asio/generic/stream_protocol.hpp>
 

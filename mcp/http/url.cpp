@@ -1,5 +1,5 @@
-// http://host[:port][/path][?query] or unix:/socket[:/path[?query]], with nothing in it that could break a request
-// line.
+// Parses http://host[:port][/path][?query] and unix:/socket[:/path[?query]]. Refuses characters that could break a
+// request line.
 #include "mcp/http/url.hpp"
 
 #include <sys/un.h>
@@ -20,7 +20,7 @@ bool starts_without_case(std::string_view s, std::string_view prefix) {
          std::equal(prefix.begin(), prefix.end(), s.begin(), [](char a, char b) { return a == lower_letter(b); });
 }
 
-// The path of the socket in a unix: address, and what is behind it.
+// Splits a unix: address into the path of the socket and the rest.
 std::pair<std::string_view, std::string_view> cut_unix(std::string_view url) {
   url.remove_prefix(5);
   if (url.starts_with("///")) url.remove_prefix(2);
@@ -44,7 +44,7 @@ std::string appendable(std::string_view base) {
 
 result<url_parts> parse_url(std::string_view url) {
   const auto wrong = [&](std::string_view why) {
-    // What may hold a secret is not shown: the query, and whatever stands before an @.
+    // Do not show parts that may hold a secret: the query, and the text before an @.
     auto shown = url.substr(0, url.find('?'));
     if (const auto at = shown.rfind('@'); at != std::string_view::npos) shown = shown.substr(at);
     return fail(errc::invalid_argument, "\"" + std::string(shown) + "\" is no usable address: " + std::string(why));

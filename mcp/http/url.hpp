@@ -1,4 +1,4 @@
-// The parts of an http(s) or Unix-socket address, cut by hand: it happens for every exchange.
+// Parses http(s) and Unix-socket addresses. Written by hand, because every exchange needs it.
 #pragma once
 #include "mcp/support/error.hpp"
 
@@ -12,19 +12,18 @@ struct url_parts {
   bool tls = false;
   std::string host;  ///< lower case, without the brackets of an IPv6 address
   std::uint16_t port = 80;
-  std::string socket;     ///< of unix: addresses, the path of the socket (then `host` is "localhost"); else empty
+  std::string socket;     ///< path of the socket of a unix: address (`host` is "localhost" then); else empty
   std::string target;     ///< path and query, never empty
-  std::string origin;     ///< "https://host:port" or "unix:/path", what connections are pooled by
-  std::string authority;  ///< what the Host header says
-  std::string label;      ///< what sentences call it: the authority, or "unix:/path"
+  std::string origin;     ///< "https://host:port" or "unix:/path"; connections are pooled by it
+  std::string authority;  ///< value of the Host header
+  std::string label;      ///< name in sentences: the authority, or "unix:/path"
 };
 
-/// http://…, https://…, or unix:/PATH/OF/SOCKET, behind which :/PATH?QUERY may stand for the server there.
-/// errc::invalid_argument, naming what is wrong; the text of the address is shown without its query, which may hold a
-/// key.
+/// Parses http://…, https://… or unix:/PATH/OF/SOCKET, the last perhaps followed by :/PATH?QUERY for the server there.
+/// errc::invalid_argument names the fault and shows the address without its query, which may hold a key.
 result<url_parts> parse_url(std::string_view url);
 
-/// `base` as something that a path can be appended to: a bare unix:/PATH/OF/SOCKET gets its ":/".
+/// Returns `base` in a form to which a path can be appended: adds ":/" to a bare unix:/PATH/OF/SOCKET.
 std::string appendable(std::string_view base);
 
 }  // namespace mcpbx::http

@@ -1,4 +1,4 @@
-// See canonical_json.hpp.
+// Writes JSON in its canonical form.
 #include "mcp/json/canonical_json.hpp"
 
 #include <algorithm>
@@ -17,7 +17,7 @@ void append_string(std::string& out, std::string_view token) {
     return;
   }
   const std::string text = unescaped(token);
-  // Half a surrogate pair becomes U+FFFD like any other: two texts must not look alike.
+  // Half a surrogate pair would become U+FFFD like any other, and different texts must stay different.
   if (text.find("\xEF\xBF\xBD") != std::string::npos)
     out += token;
   else
@@ -30,7 +30,7 @@ void append_object(std::string& out, const raw_object& object, int depth) {
   std::vector<std::pair<std::string_view, raw_json>> members;
   members.reserve(object.size());
   object.for_each([&](std::string_view key, raw_json value) { members.emplace_back(key, std::move(value)); });
-  // Equal keys keep their order; the library's stable sort takes memory in a way that C++ has given up.
+  // Equal keys keep their order. std::stable_sort is avoided: it uses a deprecated function to get memory.
   std::ranges::sort(members, [](const auto& a, const auto& b) {
     return a.first != b.first ? a.first < b.first : a.second.text().data() < b.second.text().data();
   });

@@ -1,6 +1,6 @@
-// Reading and writing the members of one JSON object by their type: what the formats of files and of the journal are
-// made of. A reader keeps the first member that it cannot take as the reason; reading goes on with defaults, and the
-// whole is refused in the end.
+// Reads and writes the members of one JSON object by their type; the formats of files and of the journal are built on
+// it. A reader remembers the first member that does not fit as the reason and goes on with defaults; in the end the
+// whole is refused.
 #pragma once
 #include "mcp/json/object_index.hpp"
 #include "mcp/json/raw_json.hpp"
@@ -30,7 +30,7 @@ struct spoken {
   }
 };
 
-/// An enum whose words stand in a table.
+/// An enum whose words are in a table.
 template <class E, const auto& Words>
 struct listed {
   static std::string_view word(E value) {
@@ -44,13 +44,12 @@ struct listed {
   }
 };
 
-/// enum_words<E>::word(value) and enum_words<E>::value(word): how an enum is written. Words never change; a new value
-/// gets a new word at the end.
+/// Spelling of an enum: enum_words<E>::word(value) and enum_words<E>::value(word). Words never change; a new value gets
+/// a new word at the end.
 template <class E>
 struct enum_words;
 
-/// Appends one object to `out`: from construction to end(). Members with "filled", "json" and "set" are left out when
-/// they are empty.
+/// Appends one object to `out`, from construction to end(). filled(), json() and set() leave empty members out.
 class object_writer {
  public:
   explicit object_writer(std::string& out) : out_(out) { out_ += '{'; }
@@ -125,16 +124,16 @@ class object_writer {
   bool first_ = true;
 };
 
-/// Reads one object, a member at a time, without copies: a journal is read with it record by record.
+/// Reads one object member by member, without copies, since a journal has many records.
 class object_reader {
  public:
-  /// The outermost object. `place` names it in complaints ("a record") and must outlive the reader; `wrong` gets the
-  /// first complaint.
+  /// Reads an outermost object. `place` names it in errors ("a record") and must outlive the reader; `wrong` gets the
+  /// first error.
   object_reader(raw_json json, std::string_view place, std::string& wrong)
       : json_(std::move(json)), place_(place), wrong_(wrong) {
     open();
   }
-  /// An object in the member `name` of another one, which outlives this reader.
+  /// Reads an object in the member `name` of another one, which must outlive this reader.
   object_reader(raw_json json, const object_reader& within, std::string_view name)
       : json_(std::move(json)), within_(&within), place_(name), wrong_(within.wrong_) {
     open();
@@ -183,7 +182,7 @@ class object_reader {
   void word(std::string_view name, E& to) const {
     const auto value = members_.find(name);
     if (value.empty()) return;
-    // Nearly every word stands there as it is.
+    // Nearly every word has no escapes and can be compared in place.
     const bool plain = value.size() >= 2 && value.front() == '"' && value.find('\\') == value.npos;
     const auto read =
         plain ? enum_words<E>::value(value.substr(1, value.size() - 2)) : enum_words<E>::value(text_of(name, value));

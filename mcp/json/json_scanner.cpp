@@ -1,6 +1,5 @@
-// The scanner's machine; its tokens are in json_scanner_tokens.cpp. One chain of labels, entered by the state that the
-// last feed() ended in; the common sequences (key, colon, value, comma) run from label to label without coming back to
-// it.
+// The scanner's state machine; json_scanner_tokens.cpp has the tokens. It is a chain of labels, entered by the state in
+// which the last feed() ended; common sequences (key, colon, value, comma) run from label to label without a switch.
 #include "mcp/json/json_scanner.hpp"
 
 #include "mcp/json/raw_json.hpp"
@@ -13,8 +12,8 @@ namespace {
 
 constexpr std::uint8_t key_too_long = 255;
 
-/// The member that a key names, or -1. By its length first: every line has several keys, and most are found or ruled
-/// out by comparing one word.
+/// Returns the member that a key names, or -1. Compares the length first, since every line has several keys and most
+/// are then decided by comparing one word.
 int member_called(std::string_view key) {
   using enum envelope_member;
   const auto index = [](envelope_member m) { return static_cast<int>(m); };
@@ -32,7 +31,7 @@ int member_called(std::string_view key) {
   }
 }
 
-/// Apart from scan_blanks, which is inlined wherever blanks may stand and nearly always finds none.
+/// Skips blanks. Kept out of scan_blanks, which is inlined at every place for blanks and nearly always finds none.
 [[gnu::noinline]] const char* behind_blanks(const char* p, const char* end, bool& line_break) {
   for (; p != end; ++p) {
     if (*p == '\n' || *p == '\r')
@@ -104,7 +103,7 @@ void json_scanner::keep_key(const char* from, const char* to) {
 void json_scanner::end_key(const char* from, const char* to) {
   current_member_ = -1;
   std::string_view key(from, to);
-  if (key_size_ != 0) {  // its beginning came with an earlier feed
+  if (key_size_ != 0) {  // the key began in an earlier feed
     keep_key(from, to);
     if (key_size_ == key_too_long) return;
     key = {key_.data(), key_size_};
@@ -129,7 +128,7 @@ bool json_scanner::feed(std::string_view bytes) {
   const char* key_from = begin;
   const auto at = [this, begin](const char* q) { return offset_ + static_cast<std::size_t>(q - begin); };
   state resume = state_;
-  // By way of a copy, so that `p` itself can stay in a register.
+  // Pass a copy, so that `p` itself can stay in a register.
   const auto scan = [&](bool (json_scanner::*token)(const char*&, const char*)) {
     const char* q = p;
     const bool ended = (this->*token)(q, end);
@@ -256,7 +255,7 @@ key_begins:
   key_from = p;
 
 on_string:
-  // Most strings are plain to their end, and the end is here.
+  // Most strings are plain up to an end within these bytes.
   if (utf8_need_ == 0 && escape_ == 0) p = byte_search::string_special(p, end);
   if ((p == end || *p != '"' || utf8_need_ != 0 || escape_ != 0) && !scan(&json_scanner::scan_string)) {
     if (fault_ != fault::none) goto failed;

@@ -1,5 +1,5 @@
-// The scanner: checks one JSON text while it arrives and finds the members of a JSON-RPC envelope on the way, in one
-// pass, without recursion and without a copy. It trusts nothing.
+// The scanner: checks a JSON text while it arrives and finds the members of a JSON-RPC envelope on the way, in one
+// pass, without recursion and copies. Accepts any bytes.
 #pragma once
 #include <array>
 #include <cstddef>
@@ -13,17 +13,17 @@ namespace mcpbx {
 /// The members of a JSON-RPC 2.0 envelope, in the order of envelope_index::members.
 enum class envelope_member : std::uint8_t { jsonrpc, id, method, params, result, error };
 
-/// Where the envelope's members lie, as byte offsets from the start of the text. A span with begin == end is absent.
+/// Positions of the envelope's members, as byte offsets from the start of the text. A span with begin == end is absent.
 struct envelope_index {
   struct span {
     std::size_t begin = 0, end = 0;
     bool present() const { return end != begin; }
   };
   std::array<span, 6> members;
-  /// A bit per envelope_member that occurred more than once; the span is the first one's.
+  /// A bit for each envelope_member that occurred more than once; its span is that of the first.
   std::uint8_t duplicates = 0;
   bool duplicate(envelope_member m) const { return (duplicates >> static_cast<unsigned>(m) & 1u) != 0; }
-  /// A bit per envelope_member whose key was read, even if its value was not complete when a fault came.
+  /// A bit for each envelope_member whose key was read, even if a fault came before the end of its value.
   std::uint8_t seen = 0;
   bool has_seen(envelope_member m) const { return (seen >> static_cast<unsigned>(m) & 1u) != 0; }
   const span& operator[](envelope_member m) const { return members[static_cast<std::size_t>(m)]; }
@@ -34,35 +34,35 @@ class json_scanner {
  public:
   struct options {
     int max_depth = 256;                 ///< 1 … 10,000 nested containers
-    bool tolerate_invalid_utf8 = false;  ///< note it (saw_invalid_utf8) instead of failing; the text needs repair then
+    bool tolerate_invalid_utf8 = false;  ///< note invalid UTF-8 (saw_invalid_utf8) instead of failing
   };
   enum class fault : std::uint8_t { none, syntax, depth, utf8, control_character, truncated };
 
   json_scanner() : json_scanner(options{}) {}
   explicit json_scanner(options o);
 
-  /// Takes the next bytes of the text, which may end anywhere. False once the text is wrong; then fault_kind() and
-  /// fault_offset() tell what and where, and further bytes are ignored. Blanks around the value are accepted.
+  /// Takes the next bytes of the text, which may be cut anywhere. Returns false after a fault, which fault_kind() and
+  /// fault_offset() describe; further bytes are ignored then. Accepts blanks around the value.
   bool feed(std::string_view bytes);
-  /// Says that the text has ended. False (fault::truncated or syntax) unless exactly one value was complete.
+  /// Ends the text. Returns false (fault::truncated or syntax) unless exactly one value is complete.
   bool finish();
-  /// Back to the start, for the next text.
+  /// Returns to the start, for the next text.
   void reset();
 
-  /// Whether the one value is complete (only blanks may follow).
+  /// Returns true if the value is complete, so that only blanks may follow.
   bool complete() const noexcept;
   fault fault_kind() const noexcept { return fault_; }
   std::size_t fault_offset() const noexcept { return fault_offset_; }
-  /// Bytes taken since reset().
+  /// Returns the number of bytes taken since reset().
   std::size_t offset() const noexcept { return offset_; }
-  /// The first byte of the value ('{', '[', …), or 0 before it came.
+  /// Returns the first byte of the value ('{', '[', …), or 0 before it has come.
   char first_byte() const noexcept { return first_; }
   std::size_t value_begin() const noexcept { return value_begin_; }
   std::size_t value_end() const noexcept { return value_end_; }
   bool saw_invalid_utf8() const noexcept { return saw_invalid_utf8_; }
-  /// Whether a raw CR or LF stood between two tokens of the value (an HTTP body that must become one line).
+  /// Returns true if a raw CR or LF was between two tokens: an HTTP body must then be turned into one line.
   bool saw_line_break() const noexcept { return saw_line_break_; }
-  /// The envelope found so far; after a fault too, so that an error can be answered with the id that was read.
+  /// Returns the envelope found so far, even after a fault, so that the error answer can have the id.
   const envelope_index& envelope() const noexcept { return envelope_; }
 
  private:
@@ -113,9 +113,9 @@ class json_scanner {
   envelope_index envelope_;
 };
 
-/// Checks a whole text at once. Returns the fault (none when it is one value) and sets `offset` to where.
+/// Checks a whole text at once. Returns the fault (none: it is one value) and sets `offset` to its place.
 json_scanner::fault check_json(std::string_view text, int max_depth, std::size_t* offset = nullptr);
-/// The words for a fault, as errors print them ("invalid UTF-8").
+/// Returns the words for a fault in errors ("invalid UTF-8").
 std::string_view to_string(json_scanner::fault f);
 
 }  // namespace mcpbx

@@ -1,4 +1,4 @@
-// The scanner's tokens: strings, numbers, literals. Each goes on where the last feed() left it.
+// The scanner's tokens: strings, numbers, literals. Each continues at the point where the last feed() ended.
 #include "mcp/json/json_scanner.hpp"
 #include "mcp/support/byte_search.hpp"
 #include "mcp/support/utf8.hpp"
@@ -22,7 +22,7 @@ bool simple_escape(char c) {
 
 }  // namespace
 
-/// The inside of a string. True at the closing quote; false at the end of the bytes or at a fault.
+/// Scans the inside of a string. Returns true at the closing quote; false at the end of the bytes or at a fault.
 bool json_scanner::scan_string(const char*& p, const char* end) {
   while (p != end) {
     if (utf8_need_ != 0) {
@@ -81,7 +81,7 @@ bool json_scanner::scan_string(const char*& p, const char* end) {
         ++p;
         continue;
       }
-      // Byte by byte from here, as if the bytes had come one at a time: the fault is then found at the same place.
+      // Continue byte by byte, as if the bytes had come one at a time, so that the fault has the same offset.
       utf8_need_ = l.need;
       utf8_low_ = l.low;
       utf8_high_ = l.high;
@@ -97,7 +97,7 @@ bool json_scanner::number_may_end() const noexcept {
          number_ == number_part::exponent;
 }
 
-/// True at the first byte behind the number; false at the end of the bytes or at a fault.
+/// Scans a number. Returns true at the first byte behind it; false at the end of the bytes or at a fault.
 bool json_scanner::scan_number(const char*& p, const char* end) {
   for (; p != end; ++p) {
     // Most bytes of a number are digits that change nothing.
@@ -145,7 +145,7 @@ bool json_scanner::scan_number(const char*& p, const char* end) {
   return false;
 }
 
-/// True behind the last letter; false at the end of the bytes or at a fault.
+/// Scans a literal. Returns true behind its last letter; false at the end of the bytes or at a fault.
 bool json_scanner::scan_literal(const char*& p, const char* end) {
   const std::string_view word = literals[literal_kind_];
   while (p != end) {

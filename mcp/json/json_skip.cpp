@@ -1,5 +1,5 @@
-// Skipping over checked values. Containers are counted through 64 bytes at a time: which bytes lie inside strings
-// follows from the unescaped quotes alone, and a block that cannot close the container needs only its brackets counted.
+// Skips checked values. Containers are processed 64 bytes at a time: the unescaped quotes alone show which bytes are
+// inside strings, and a block that cannot close the container needs only a count of its brackets.
 #include "mcp/json/json_skip.hpp"
 
 #include "mcp/support/byte_search.hpp"
@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::ptrdiff_t block_size = 64;
 
-/// One bit per byte of a block.
+/// Masks with one bit for each byte of a block.
 struct block_bits {
   std::uint64_t quote = 0, escape = 0, open = 0, close = 0;
 
@@ -37,13 +37,13 @@ struct block_bits {
   }
 };
 
-/// Each bit becomes the parity of itself and all bits below: set from an opening quote to before its closing one.
+/// Sets each bit to the parity of itself and all lower bits: ones from an opening quote to before the closing one.
 std::uint64_t parity_so_far(std::uint64_t bits) noexcept {
   for (int shift = 1; shift < 64; shift *= 2) bits ^= bits << shift;
   return bits;
 }
 
-/// The bytes that a backslash takes away, given whether the last block ended in one that is still open.
+/// Returns the bytes that follow an escaping backslash. `open_escape`: the last block ended in such a backslash.
 std::uint64_t escaped_bytes(std::uint64_t escapes, bool& open_escape) noexcept {
   std::uint64_t escaped = open_escape ? 1 : 0;
   open_escape = false;
@@ -66,8 +66,8 @@ const char* container(const char* p, const char* end) noexcept {
   for (const char* next = p; p != end; p = next) {
     const bool whole = end - p >= block_size;
     next = whole ? p + block_size : end;
-    // The last bytes are looked at in a block of their own, filled up with what means nothing: most containers are
-    // small, and byte by byte would be where the time goes.
+    // Copy the last bytes into a padded block: most containers are small, and a loop over bytes would take most of the
+    // time.
     std::array<char, block_size> last;
     if (!whole) {
       last.fill(' ');
@@ -75,7 +75,8 @@ const char* container(const char* p, const char* end) noexcept {
     }
     const block_bits bits(whole ? p : last.data());
     if (whole && in_string && !open_escape && (bits.quote | bits.escape) == 0) {
-      // In the middle of a long string: on to its next event, two comparisons for 16 bytes instead of four.
+      // In the middle of a long string jump to its next quote or escape, with two comparisons for 16 bytes instead of
+      // four.
       next = byte_search::quote_or_escape(next, end);
       continue;
     }
@@ -83,7 +84,7 @@ const char* container(const char* p, const char* end) noexcept {
     const std::uint64_t inside = parity_so_far(quotes) ^ (in_string ? ~std::uint64_t{0} : 0);
     in_string = (inside >> 63) != 0;
     const std::uint64_t open = bits.open & ~inside, close = bits.close & ~inside;
-    // Most containers end in their first block: its brackets are not counted before it is known that they need be.
+    // Most containers end in their first block, so count its brackets only if necessary.
     if (depth > 1 || close == 0) {
       const auto closing = static_cast<std::size_t>(std::popcount(close));
       if (closing < depth || close == 0) {
@@ -139,7 +140,7 @@ const char* value(const char* p, const char* end) noexcept {
   if (p == end) return p;
   if (*p == '"') return string(p, end);
   if (*p == '{' || *p == '[') return container(p, end);
-  // A number or a literal: up to whatever may follow a value.
+  // Skip a number or a literal up to a byte that may follow a value.
   while (p != end && *p != ',' && *p != '}' && *p != ']' && *p != ':' && static_cast<unsigned char>(*p) > ' ') ++p;
   return p;
 }

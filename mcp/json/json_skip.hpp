@@ -1,12 +1,12 @@
-// Finding the end of a value in text that the scanner has accepted. Nothing is checked again, so this is several times
-// as fast as the scanner; on any other text the answer is useless but nothing outside of it is read.
+// Finds the end of values in text that the scanner has accepted. It checks nothing again and is several times as fast
+// as the scanner. For other text the result is meaningless, but no byte outside is read.
 #pragma once
 
 namespace mcpbx::json_skip {
 
-/// Behind the string whose opening quote is at `p`; `end` when it is not closed.
+/// Returns the position behind the string whose opening quote is at `p`; `end` if it is not closed.
 const char* string(const char* p, const char* end) noexcept;
-/// Behind the value that begins at `p`; `p` itself when none does.
+/// Returns the position behind the value that begins at `p`; `p` itself if none does.
 const char* value(const char* p, const char* end) noexcept;
 
 }  // namespace mcpbx::json_skip

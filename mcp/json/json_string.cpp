@@ -1,4 +1,4 @@
-// JSON strings, written and read.
+// Writes and reads JSON strings.
 #include "mcp/json/quoted_size.hpp"
 #include "mcp/json/raw_json.hpp"
 #include "mcp/support/byte_search.hpp"
@@ -14,7 +14,7 @@
 namespace mcpbx {
 namespace {
 
-// The bytes of an ASCII character inside a JSON string.
+// Length of each ASCII character inside a JSON string.
 constexpr std::array<std::uint8_t, 128> written_sizes = [] {
   std::array<std::uint8_t, 128> sizes{};
   for (unsigned c = 0; c < sizes.size(); ++c) sizes[c] = c < 0x20 ? 6 : 1;
@@ -22,7 +22,7 @@ constexpr std::array<std::uint8_t, 128> written_sizes = [] {
   return sizes;
 }();
 
-// Writes an ASCII character to `to`, where 6 bytes fit, and returns the end of it.
+// Writes an ASCII character to `to`, which has space for 6 bytes, and returns its end.
 char* write_ascii(char* to, char c) {
   const auto size = written_sizes[static_cast<unsigned char>(c)];
   if (size == 1) {
@@ -40,7 +40,7 @@ char* write_ascii(char* to, char c) {
   return to;
 }
 
-/// The four hexadecimal digits at `p`, or -1.
+/// Reads the four hexadecimal digits at `p`; -1: there are none.
 std::int32_t hex4(const char* p, const char* end) {
   if (end - p < 4) return -1;
   std::int32_t v = 0;
@@ -60,7 +60,7 @@ std::int32_t hex4(const char* p, const char* end) {
   return v;
 }
 
-/// The \u escape whose digits begin at `p`, with the second half of a surrogate pair. Returns where it ends.
+/// Appends the \u escape whose digits begin at `p`, with the second half of a surrogate pair. Returns its end.
 const char* append_unicode_escape(std::string& out, const char* p, const char* end) {
   std::int32_t c = hex4(p, end);
   if (c < 0) {
@@ -82,17 +82,17 @@ const char* append_unicode_escape(std::string& out, const char* p, const char* e
   return p;
 }
 
-// The character at `p` as it is written, or what stands for it where it is not valid UTF-8.
+// Returns the bytes of the character at `p`, or U+FFFD for invalid UTF-8.
 std::string_view character_at(const char* p, const char* end, const char*& next) {
   const utf8::step step = utf8::next(p, end);
   next = p + step.size;
   return step.what == utf8::status::valid ? std::string_view(p, step.size) : utf8::replacement;
 }
 
-// A search for each character that is to be escaped would cost more than the characters: where one is found, those
-// behind it are written one by one, until so many in a row are plain that a search pays.
+// Number of plain characters in a row from which a search for the next special one pays. Behind a special character the
+// text is written one by one until then, since a search for each would cost more.
 constexpr int plain_enough = 16;
-constexpr std::size_t most_at_once = 256;  // bytes that are appended in one go
+constexpr std::size_t most_at_once = 256;  // largest number of bytes appended at once
 
 template <class Out>
 void quote(Out& out, std::string_view text) {
@@ -146,7 +146,7 @@ std::size_t quoted_size(std::string_view text) {
 std::string json_quoted(std::string_view text) {
   std::string out;
   const char* const end = text.data() + text.size();
-  if (byte_search::string_special(text.data(), end) == end) {  // a method, a tool's name: nothing to escape
+  if (byte_search::string_special(text.data(), end) == end) {  // nothing to escape, as in methods and names of tools
     out.resize(text.size() + 2, '"');
     std::copy(text.begin(), text.end(), out.begin() + 1);
   } else {

@@ -1,4 +1,4 @@
-// One level of an object, member by member: what reading and editing of members are made of.
+// Walks over the members of one level of an object; readers and editors of members are built on it.
 #pragma once
 #include "mcp/json/json_skip.hpp"
 #include "mcp/json/raw_json.hpp"
@@ -9,7 +9,8 @@
 
 namespace mcpbx {
 
-/// Walks over the members of one level of checked text. Safe on any text: what is not cut into members is broken().
+/// Walks over the members of one level. The text should be checked, but any text is safe: broken() reports a text that
+/// is not cut into members.
 class member_walk {
  public:
   explicit member_walk(std::string_view object) : p_(object.data()), end_(p_ + object.size()) {
@@ -21,7 +22,7 @@ class member_walk {
     if (p_ != end_ && *p_ == '}') ended();
   }
 
-  std::string_view key, value;  // tokens of the member that next() found
+  std::string_view key, value;  // JSON tokens of the member that next() found
   bool key_has_escapes = false;
 
   bool key_is(std::string_view name) const {
@@ -29,7 +30,7 @@ class member_walk {
     return key.size() == name.size() + 2 && key.substr(1, name.size()) == name;
   }
 
-  /// False behind the last member, and for text that is not what it should be.
+  /// Moves to the next member. Returns false behind the last one, and for a broken text.
   bool next() {
     if (done_ || broken_) return false;
     broken_ = true;  // until the member turns out to be whole

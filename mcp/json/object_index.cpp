@@ -1,4 +1,4 @@
-// See object_index.hpp.
+// Collects the members of an object and sorts them if there are many.
 #include "mcp/json/object_index.hpp"
 
 #include "mcp/json/member_walk.hpp"
@@ -30,7 +30,7 @@ bool object_index::open(std::string_view object) {
     ++count_;
   }
   if (walk.broken()) clear();
-  // Those of one key keep their order: the last one counts.
+  // Members of one key keep their order, because the last one counts.
   sorted_ = more_.size() > few_.size();
   if (sorted_)
     std::ranges::sort(more_, [](const member& a, const member& b) {

@@ -1,4 +1,4 @@
-// Looking up many members of one object: its members once, as views, so that nothing is copied and nothing is counted.
+// Index of the members of one object, for many look-ups. It keeps views into the text and copies nothing.
 #pragma once
 #include <array>
 #include <cstddef>
@@ -9,30 +9,30 @@
 
 namespace mcpbx {
 
-/// The members of one level of a checked object: views into the text, which must outlive it.
+/// Views of the members of one level of an object, whose text must outlive this index.
 class object_index {
  public:
   object_index() = default;
   object_index(const object_index&) = delete;
   object_index& operator=(const object_index&) = delete;
 
-  /// Takes the members of `object` in place of those it had. False, and no members, when it is no object or is not even
-  /// cut into members; safe on any text.
+  /// Replaces the content by the members of `object`. Returns false, with no members, if that is no object or not cut
+  /// into members. Safe on any text.
   bool open(std::string_view object);
-  /// The value of the last member called `key`, or "". Keys are compared unescaped.
+  /// Returns the value of the last member called `key`, or "". Compares keys unescaped.
   std::string_view find(std::string_view key) const;
   std::size_t size() const noexcept { return count_; }
 
  private:
   struct member {
-    std::string_view key, value;  // unescaped; a token
+    std::string_view key, value;  // the unescaped key; the value as a JSON token
   };
   void clear();
 
-  std::array<member, 8> few_;  // the first ones: most objects have no more
-  std::vector<member> more_;   // sorted by key where there are many
+  std::array<member, 8> few_;  // the members of most objects
+  std::vector<member> more_;   // all members of larger ones, sorted by key
   bool sorted_ = false;
-  std::forward_list<std::string> unescaped_;  // the keys that have escapes
+  std::forward_list<std::string> unescaped_;  // copies of keys that have escapes
   std::size_t count_ = 0;
 };
 

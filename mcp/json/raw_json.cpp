@@ -1,4 +1,4 @@
-// One raw value, and pieces of text on their way out. (raw_object.cpp edits, json_string.cpp escapes.)
+// Raw JSON values and lists of text pieces. raw_object.cpp edits objects, json_string.cpp escapes strings.
 #include "mcp/json/raw_json.hpp"
 
 #include "mcp/json/json_scanner.hpp"

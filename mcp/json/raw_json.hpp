@@ -1,5 +1,5 @@
-// JSON that is passed on byte for byte: a view of checked text with its owner, and the editing of one level's members
-// without touching the rest.
+// JSON that is passed on byte for byte: a view of checked text with its owner, and an editor for the members of one
+// level that leaves all other bytes as they are.
 #pragma once
 #include "mcp/support/error.hpp"
 #include "mcp/support/shared_bytes.hpp"
@@ -33,18 +33,18 @@ class raw_json {
     r.view_ = view;
     return r;
   }
-  /// A block that is one checked value from its first byte to its last.
+  /// Takes a block that is one checked value from its first byte to its last.
   static raw_json whole(shared_bytes block) noexcept {
     const std::string_view view = block.view();
     return trusted(std::move(block), view);
   }
-  /// A value written in the source, such as `{}`; `text` must live for ever.
+  /// Makes a value of a literal in the source, such as `{}`; `text` must live forever.
   static raw_json literal(std::string_view text) noexcept { return trusted({}, text); }
   /// Copies and checks text of unknown origin. errc::parse with the byte offset, errc::limit for depth.
   static result<raw_json> parse(std::string_view text, int max_depth = 256);
   /// Copies text that is known to be well-formed (our own output).
   static raw_json own(std::string_view checked_text);
-  /// `text` as a JSON string, escaped.
+  /// Returns `text` as a JSON string.
   static raw_json string(std::string_view text);
   static raw_json integer(std::int64_t value);
 
@@ -59,14 +59,14 @@ class raw_json {
   bool is_null() const noexcept { return view_ == "null"; }
   bool is_true() const noexcept { return view_ == "true"; }
 
-  /// A part of this value that shares its owner; `part` must lie inside text().
+  /// Returns a part of this value that shares its owner. `part` must lie inside text().
   raw_json slice(std::string_view part) const noexcept { return trusted(owner_, part); }
-  /// The same bytes in a block of their own, so that a small part does not pin a large message.
+  /// Copies the bytes into a block of their own, so that a small part does not keep a large message alive.
   raw_json detached() const { return own(view_); }
 
-  /// The unescaped text of a JSON string (lone surrogates become U+FFFD); nullopt for every other kind.
+  /// Returns the unescaped text of a JSON string (lone surrogates become U+FFFD); nullopt for other kinds.
   std::optional<std::string> as_string() const;
-  /// The value of an integer token without fraction or exponent that fits; nullopt otherwise.
+  /// Returns an integer without fraction and exponent that fits 64 bits; nullopt otherwise.
   std::optional<std::int64_t> as_integer() const;
 
  private:
@@ -74,7 +74,7 @@ class raw_json {
   std::string_view view_;
 };
 
-/// Pieces of text that leave one after another: how an edited message is written without being joined first.
+/// A list of text pieces, as which an edited message is written without being joined first.
 class segments {
  public:
   segments() = default;
@@ -94,7 +94,7 @@ class segments {
   ~segments() = default;
 
   void append(raw_json piece);
-  /// Text in static storage.
+  /// Appends text in static storage.
   void append_literal(std::string_view text) { append(raw_json::literal(text)); }
   /// Copies `text`. Consecutive copies should be joined by the caller first.
   void append_copy(std::string_view text);
@@ -104,32 +104,32 @@ class segments {
   std::size_t size() const noexcept { return size_; }
   bool empty() const noexcept { return count_ == 0; }
   std::span<const raw_json> pieces() const noexcept { return {many_.empty() ? few_.data() : many_.data(), count_}; }
-  /// All pieces joined.
+  /// Joins all pieces to a string.
   std::string str() const;
-  /// All pieces joined into one value that owns itself; the pieces must form one well-formed value.
+  /// Joins all pieces to a value that owns its text. They must form one well-formed value.
   raw_json join() const;
 
  private:
-  std::array<raw_json, 3> few_;  // all pieces, while they fit: nearly every message has no more
-  std::vector<raw_json> many_;   // all pieces, once they do not
+  std::array<raw_json, 3> few_;  // all pieces of nearly every message
+  std::vector<raw_json> many_;   // all pieces, if there are more than fit into few_
   std::size_t count_ = 0, size_ = 0;
 };
 
-/// Members of one level that are opened or looked through: strangers may write millions of them into one message, and
-/// each costs time and memory. What passes through unopened has no such bound.
+/// Largest number of members in a level that is opened or searched. A hostile message may have millions, and each costs
+/// time and memory. Values that pass through unopened have no such bound.
 inline constexpr std::size_t most_members = 10'000;
-/// For schemas, whose levels may be long lists of names.
+/// Bound for schemas, whose levels may be long lists of names.
 inline constexpr std::size_t most_schema_members = 250'000;
-/// For text of our own.
+/// No bound, for our own text.
 inline constexpr std::size_t any_number_of_members = static_cast<std::size_t>(-1);
 
 /// One level of a JSON object, opened for reading and editing. Members that are not touched keep their bytes, their
 /// order and their duplicates.
 class raw_object {
  public:
-  /// Indexes one level of `json`, which must be an object (else errc::invalid_argument). Keys are compared unescaped;
-  /// a key of `unique` that occurs twice is errc::invalid_argument "duplicate member …". Safe on any text: what is not
-  /// even cut into members is errc::parse, more than `most` members or 4 GiB errc::limit.
+  /// Indexes one level of `json`; compares keys unescaped. errc::invalid_argument: no object, or a key of `unique`
+  /// occurs twice ("duplicate member …"); errc::parse: a text that is not cut into members; errc::limit: more than
+  /// `most` members or 4 GiB. Safe on any text.
   static result<raw_object> open(raw_json json, std::span<const std::string_view> unique = {},
                                  std::size_t most = most_members);
   static result<raw_object> open(raw_json json, std::initializer_list<std::string_view> unique,
@@ -137,19 +137,19 @@ class raw_object {
     return open(std::move(json), std::span(unique.begin(), unique.size()), most);
   }
 
-  /// The value of the last member called `key`, or an absent raw_json.
+  /// Returns the value of the last member called `key`, or an absent raw_json.
   raw_json find(std::string_view key) const;
   bool contains(std::string_view key) const { return !find(key).empty(); }
-  /// Replaces the value in place, or appends the member. `value` must not be absent. Where the key stands several times
-  /// the last one gets the value and the others go: nobody may read another value than the one that was set.
+  /// Replaces the value in place, or appends the member. `value` must not be absent. Of duplicates the last one gets
+  /// the value and the others are erased, so that no reader finds another value.
   void set(std::string_view key, raw_json value);
   /// Removes every member called `key` with its comma. Returns whether there was one.
   bool erase(std::string_view key);
-  /// The number of members.
+  /// Returns the number of members.
   std::size_t size() const noexcept;
-  /// The edited object; untouched stretches are slices of the original.
+  /// Returns the edited object. Its unchanged parts are slices of the original.
   segments build() const;
-  /// build() joined; the original itself when nothing was edited.
+  /// Returns the edited object as one value; the original itself if nothing was edited.
   raw_json json() const;
   /// Calls `f(unescaped key, value)` for each member in order.
   template <class F>
@@ -166,7 +166,7 @@ class raw_object {
     raw_json replacement;         // absent unless set()
     bool erased = false;
     bool added = false;        // appended by set(): offsets unused
-    std::uint32_t before = 0;  // 1 + the member before it of the same key, where there is an index; 0: none
+    std::uint32_t before = 0;  // with an index: 1 + the previous member of the same key; 0: none
   };
   using key_index = std::unordered_map<std::string, std::uint32_t>;
   bool indexed();
@@ -175,15 +175,15 @@ class raw_object {
   raw_json original_;
   std::vector<member> members_;
   bool edited_ = false;
-  std::uint32_t searches_ = 0;  // by set() and erase()
-  key_index last_;              // the last member of each key; only after many of them
+  std::uint32_t searches_ = 0;  // number of searches by set() and erase()
+  key_index last_;              // last member of each key; made after many searches
 };
 
-/// As read_members below, with as many values as keys.
+/// Does the same as the overload below, for spans of equal size.
 result<void> read_members(const raw_json& object, std::span<const std::string_view> keys, std::span<raw_json> values);
-/// The values of the members of a checked object that are called `keys`, in that order, absent where there is none: for
-/// looking at what need not be edited, in one walk that allocates nothing. Refuses what raw_object::open(object, keys)
-/// refuses. The values have no owner: they are views into `object`; object.slice(v.text()) is one to keep.
+/// Returns the values of the members called `keys`, in that order; a missing one is absent. One walk without
+/// allocation, for reading without editing. Errors as for raw_object::open(object, keys). The values are views into
+/// `object` without an owner; keep object.slice(v.text()) instead.
 template <std::size_t N>
 result<std::array<raw_json, N>> read_members(const raw_json& object, const std::string_view (&keys)[N]) {
   result<std::array<raw_json, N>> values;
@@ -191,24 +191,24 @@ result<std::array<raw_json, N>> read_members(const raw_json& object, const std::
   return values;
 }
 
-/// `whole` with the bytes of `part`, a value inside of it, replaced.
+/// Returns `whole` with `part`, a value inside it, replaced.
 raw_json with_replaced(const raw_json& whole, std::string_view part, std::string_view replacement);
 
 /// Calls `f(element)` for each element of a checked JSON array; `f` returns false to stop early. Elements are slices.
 /// Returns the number of elements visited; 0 for a value that is not an array.
 std::size_t for_each_element(const raw_json& array, const std::function<bool(raw_json)>& f);
 
-/// One member of a checked object, looked up once; absent when there is none, or `object` is none or has more than
-/// `most` members. Last one wins.
+/// Finds the last member of a checked object called `key`. Absent: no such member, no object, or more than `most`
+/// members.
 raw_json find_member(const raw_json& object, std::string_view key, std::size_t most = most_members);
-/// The text of a string member; "" when there is none of that name, or it is no string.
+/// Returns the text of a string member; "" if it is missing or no string.
 std::string member_text(const raw_json& object, std::string_view key);
 
 /// Appends `text` to `out` as a JSON string with quotes. Invalid UTF-8 is written as U+FFFD.
 void append_quoted(std::string& out, std::string_view text);
 void append_quoted(byte_buffer& out, std::string_view text);
 std::string json_quoted(std::string_view text);
-/// The text of a JSON string token (with its quotes) that the scanner accepted; lone surrogates become U+FFFD.
+/// Unescapes a JSON string token (with its quotes) that the scanner has accepted. Lone surrogates become U+FFFD.
 std::string unescaped(std::string_view token);
 
 }  // namespace mcpbx

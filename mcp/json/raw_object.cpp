@@ -1,5 +1,5 @@
-// One level of an object: read and edited in place. The original is cut into stretches between the members that
-// changed; a member's separator is the comma before it, so that taking a member out takes exactly one comma along.
+// Edits one level of an object. The result consists of the original's stretches between changed members. A member owns
+// the comma before it, so that erasing a member removes exactly one comma.
 #include "mcp/json/member_walk.hpp"
 #include "mcp/json/raw_json.hpp"
 
@@ -27,7 +27,7 @@ result<raw_object> raw_object::open(raw_json json, std::span<const std::string_v
   const char* const begin = json.text().data();
   const auto at = [begin](const char* p) { return static_cast<std::uint32_t>(p - begin); };
   member_walk walk(json.text());
-  o.members_.reserve(8);  // what is opened to be edited (params, _meta, a definition) rarely has more
+  o.members_.reserve(8);  // edited objects (params, _meta, a definition) rarely have more
   while (walk.next()) {
     if (o.members_.size() == most) return too_many(most);
     member m;
@@ -52,8 +52,7 @@ raw_json raw_object::value_of(const member& m) const {
   return original_.slice(original_.text().substr(m.value_begin, m.value_end - m.value_begin));
 }
 
-// Few edits look through all members. Where there are many, of an object with many members, an index is worth it: their
-// time would grow with the product of both.
+// Makes an index of the members after many edits of a large object. Few edits search all members instead.
 bool raw_object::indexed() {
   constexpr std::uint32_t few = 8;
   if (!last_.empty()) return true;
@@ -67,7 +66,7 @@ bool raw_object::indexed() {
   return !last_.empty();
 }
 
-// Those of the same key go.
+// Erases earlier members with the same key.
 void raw_object::erase_before(member& m) {
   for (auto i = std::exchange(m.before, 0); i != 0; i = std::exchange(members_[i - 1].before, 0))
     members_[i - 1].erased = true;
@@ -133,7 +132,7 @@ segments raw_object::build() const {
   }
   const std::string_view text = original_.text();
   const bool was_empty = members_.empty() || members_.front().added;
-  // The stretch of the original that is due. At first what stands before the first member: the brace and its blanks.
+  // Stretch of the original to append next; first the brace and its blanks.
   std::size_t run_begin = 0, run_end = was_empty ? 1 : members_.front().begin;
   const auto flush = [&] { out.append(original_.slice(text.substr(run_begin, run_end - run_begin))); };
   const auto extend = [&](std::size_t begin, std::size_t end) {
@@ -145,7 +144,7 @@ segments raw_object::build() const {
   };
 
   bool any = false;
-  std::size_t before = run_end;  // where the separator of the next member begins
+  std::size_t before = run_end;  // beginning of the next member's separator
   for (const member& m : members_) {
     if (m.added) continue;
     if (!m.erased) {

@@ -1,4 +1,4 @@
-// Redacting and cutting in one step.
+// Redacts and cuts texts in one step.
 #include "mcp/redact/cut_text.hpp"
 
 #include "mcp/redact/hidden_text.hpp"
@@ -7,7 +7,7 @@
 namespace mcpbx {
 namespace {
 
-// Redacting and cleaning make a text shorter, so more is looked at than is shown.
+// Returns the number of bytes to examine for `bytes` shown ones, since redacting and cleaning shorten a text.
 constexpr std::size_t looked_at(std::size_t bytes) {
   return 4 * bytes + 4096;
 }

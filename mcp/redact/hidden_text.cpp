@@ -1,4 +1,4 @@
-// One walk over the characters; what is kept depends on the neighbours of a joiner only.
+// Removes or shows invisible characters in one walk. The fate of a joiner depends on its neighbours.
 #include "mcp/redact/hidden_text.hpp"
 
 #include "mcp/support/text.hpp"
@@ -48,7 +48,7 @@ constexpr std::array emoji = {
 
 constexpr char32_t non_joiner = 0x200C, joiner = 0x200D, as_text = 0xFE0E, as_emoji = 0xFE0F, keycap = 0x20E3;
 
-/// Whether a hidden character is part of how the visible ones around it are written.
+/// Returns true if a hidden character belongs to the spelling of the visible ones around it.
 bool belongs(char32_t c, char32_t before, char32_t after) {
   switch (c) {
     case non_joiner:
@@ -72,11 +72,11 @@ char32_t character_at(const char* p, const char* end) {
 
 enum class lines { drop, keep, keep_crlf };
 
-/// Stands for bytes that are no UTF-8.
+/// Code point for invalid UTF-8.
 constexpr char32_t utf8_broken = 0x110000;
 
-/// Appends the text with `hide(out, character)` in place of each one that is not seen, and tells
-/// whether there was any. `strict`: joiners belong nowhere.
+/// Appends the text and calls `hide(out, character)` for each invisible character. Returns true if there was any.
+/// `strict`: joiners count as invisible everywhere.
 template <class Hide>
 bool walk(std::string& out, std::string_view text, lines how, bool strict, Hide hide) {
   out.reserve(out.size() + text.size());
@@ -88,13 +88,13 @@ bool walk(std::string& out, std::string_view text, lines how, bool strict, Hide 
     return (c >= ' ' && c < 0x7F) || (how != lines::drop && (c == '\n' || c == '\t'));
   };
   while (p != end) {
-    // Nearly all of nearly every text.
+    // Nearly all text is plain.
     const char* const run = std::find_if_not(p, end, plain);
     if (run != p) before = static_cast<unsigned char>(run[-1]);
     out.append(p, run);
     p = run;
     if (p == end) break;
-    // Controls, of which there may be millions: no table is asked for them.
+    // Handle controls without a table, since there may be millions of them.
     const auto first = static_cast<unsigned char>(*p);
     if (first < 0x80 && first != '\r') {
       any = true;
@@ -130,14 +130,14 @@ void append_unit(std::string& out, char32_t unit) {
   out.append("\\u").append(hex(unit, 4));
 }
 
-/// The end of the string token that begins at `at`.
+/// Returns the end of the string token that begins at `at`.
 std::size_t end_of_string(std::string_view json, std::size_t at) {
   for (++at; at < json.size() && json[at] != '"'; ++at)
     if (json[at] == '\\') ++at;
   return std::min(at + 1, json.size());
 }
 
-/// Whether there may be something in it that is not seen: most JSON is ASCII with few escapes.
+/// Returns false if JSON cannot contain invisible characters, as most of it: ASCII with few escapes.
 bool may_hide(std::string_view json) {
   for (std::size_t i = 0; i < json.size(); ++i) {
     if (static_cast<unsigned char>(json[i]) >= 0x7F) return true;

@@ -1,4 +1,4 @@
-// The redactor: what the table finds in a text is replaced.
+// The redactor, which replaces the values that the table finds in a text.
 #include "mcp/redact/secret.hpp"
 
 #include "mcp/redact/cut_text.hpp"

@@ -1,4 +1,4 @@
-// A value that must not be printed: no stream operator, no formatter but one that prints ***.
+// Secrets: a type that prints as ***, and the redactor that removes known values from text.
 #pragma once
 #include <string>
 #include <string_view>
@@ -10,7 +10,7 @@ class secret {
  public:
   secret() = default;
   explicit secret(std::string value) : value_(std::move(value)) {}
-  /// The value itself, for the one place that sends it. Never log, store or put it into an error.
+  /// Returns the value, for the one place that sends it. Never log it, store it or put it into an error.
   const std::string& reveal() const noexcept { return value_; }
   bool empty() const noexcept { return value_.empty(); }
 
@@ -18,17 +18,17 @@ class secret {
   std::string value_;
 };
 
-/// What every printer shows.
+/// Returns ***, whatever the value is.
 inline std::string_view to_string(const secret&) {
   return "***";
 }
 
-/// The values that must never appear in anything printable, log lines and errors above all: each configured secret is
-/// registered when it is resolved. Shorter than 6 bytes is not registered: it would garble ordinary text.
+/// Table of values that must never appear in printed text, above all in log lines and errors. Each configured secret is
+/// registered when it is resolved. Values below 6 bytes are ignored, since they would garble ordinary text.
 class redactor {
  public:
   static void add(const secret& value);
-  /// `text` with every registered value replaced by ***. Any thread.
+  /// Replaces every registered value by ***. Thread-safe.
   static std::string redact(std::string_view text);
   static void clear();
 };

@@ -1,4 +1,4 @@
-// The log lane and the speaking thread both use the table, hence the mutex.
+// The table of secrets. It has a mutex, because the log lane and the speaking thread both use it.
 #include "mcp/redact/secret_table.hpp"
 
 #include "mcp/json/raw_json.hpp"
@@ -16,7 +16,7 @@ namespace {
 constexpr std::size_t shortest = 6;
 constexpr std::size_t shortest_line = 8;
 constexpr std::size_t shortest_part = 4;
-constexpr std::size_t most_lines = 256;  // of one value: each text is looked through for all of them
+constexpr std::size_t most_lines = 256;  // largest number of lines of one value, since every text is searched for each
 
 std::mutex guard;
 
@@ -27,13 +27,13 @@ value_set& values() {
   return v;
 }
 
-// Those that were added themselves: another one's form is in the table without forms of its own.
+// Values that were added themselves. Forms of other values are in the table without forms of their own.
 value_set& added() {
   static value_set v;
   return v;
 }
 
-// The value, and how a quote, a backslash and, with many writers, a slash are escaped inside JSON.
+// Appends the value and its forms inside JSON, where quotes, backslashes and, by many writers, slashes are escaped.
 void append_forms(std::vector<std::string>& forms, std::string_view value) {
   forms.emplace_back(value);
   const std::string quoted = json_quoted(value);
@@ -46,14 +46,14 @@ void append_forms(std::vector<std::string>& forms, std::string_view value) {
   forms.push_back(std::move(slashes));
 }
 
-/// How many bytes at the end of `text` begin `value`, without being all of it; 0 for fewer than shortest_part.
+/// Returns the length of the end of `text` that begins `value` but is not all of it; 0 if shorter than shortest_part.
 std::size_t begun(std::string_view text, std::string_view value) {
   for (std::size_t n = std::min(text.size(), value.size() - 1); n >= shortest_part; --n)
     if (text.ends_with(value.substr(0, n))) return n;
   return 0;
 }
 
-/// How many bytes at the start of `text` end `value`, in the same way.
+/// Returns the length of the start of `text` that ends `value`, in the same way.
 std::size_t ended(std::string_view text, std::string_view value) {
   for (std::size_t n = std::min(text.size(), value.size() - 1); n >= shortest_part; --n)
     if (text.starts_with(value.substr(value.size() - n))) return n;
@@ -66,7 +66,7 @@ void add(const std::string& value) {
   if (value.size() < shortest) return;
   {
     const std::lock_guard lock(guard);
-    if (added().contains(value)) return;  // with all its forms: most are told again with each use
+    if (added().contains(value)) return;  // most values are added again at each use
   }
   std::vector<std::string> forms;
   append_forms(forms, value);

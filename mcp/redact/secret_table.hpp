@@ -1,5 +1,4 @@
-// The values that must never be printed, for the two who take them out of texts: secret.cpp (whole texts) and
-// cut_text.cpp (texts that are cut).
+// Finds known secrets in texts, for secret.cpp (whole texts) and cut_text.cpp (cut texts).
 #pragma once
 #include <cstddef>
 #include <string>
@@ -8,7 +7,7 @@
 
 namespace mcpbx {
 
-/// Which ends of a text lie within a longer one, so that a secret may go on behind them.
+/// Ends at which a text was cut, so that a secret may continue behind them.
 struct cut_ends {
   bool front = false, back = false;
 };
@@ -19,11 +18,11 @@ struct span {
   std::size_t begin = 0, end = 0;
 };
 
-/// Adds a value as it is, as it looks inside JSON, and, where it has several lines, each of the first 256 that has 8
-/// bytes or more: texts are often told line by line. What is shorter than 6 bytes is left out.
+/// Adds a value of at least 6 bytes, its forms inside JSON, and each of its first 256 lines with at least 8 bytes,
+/// because texts are often printed line by line.
 void add(const std::string& value);
-/// Where known values stand in `text`, in order, without overlaps. At an end that was cut also what may be a part of
-/// one, of 4 bytes or more: fewer tell nothing and stand there by chance. Any thread.
+/// Returns the positions of known values in `text`, in order and without overlaps. At an end that was cut it also finds
+/// parts of at least 4 bytes; shorter parts reveal nothing and occur by chance. Thread-safe.
 std::vector<span> find(std::string_view text, cut_ends cut);
 void clear();
 

@@ -1,4 +1,4 @@
-// Handlers hold the working part weakly, so that the acceptor may be dropped at any moment.
+// Accepts connections. Handlers hold the state weakly, so that the acceptor may be destroyed at any moment.
 #include "mcp/socket/acceptor.hpp"
 
 #include "mcp/support/log.hpp"
@@ -40,7 +40,7 @@ class acceptor::impl : public std::enable_shared_from_this<impl> {
     boost::system::error_code ignored;
     socket_.close(ignored);
     pause_.cancel();
-    // The handler may be running; it is let go when nothing can be inside it.
+    // The handler may be running, so destroy it in a later turn.
     asio::post(socket_.get_executor(), [f = std::move(accepted_)] {});
   }
 
@@ -56,8 +56,8 @@ class acceptor::impl : public std::enable_shared_from_this<impl> {
                        });
   }
 
-  // A bounded number a turn, and a bounded time, since each caller is looked at first: a storm of them must not keep
-  // those already here waiting.
+  // Accepts a bounded number of connections within a bounded time, since each caller is examined first: a storm of new
+  // ones must not delay those already connected.
   void accept_some() {
     const auto until = std::chrono::steady_clock::now() + longest_turn;
     for (int i = 0; i < 16 && std::chrono::steady_clock::now() < until; ++i) {
@@ -68,7 +68,7 @@ class acceptor::impl : public std::enable_shared_from_this<impl> {
         return rest(errno);
       }
       complained_ = false;
-      // A copy keeps the handler whole if it closes this acceptor.
+      // A copy keeps the handler alive if it closes this acceptor.
       const auto handler = accepted_;
       handler(std::move(fd));
       if (!socket_.is_open()) return;
@@ -76,7 +76,7 @@ class acceptor::impl : public std::enable_shared_from_this<impl> {
     wait();
   }
 
-  // Out of descriptors (or memory): whoever is connected goes on, and accepting tries again soon instead of spinning.
+  // Pauses after a lack of descriptors or memory instead of spinning. Existing connections go on.
   void rest(int number) {
     if (!std::exchange(complained_, true)) log::warn(std::string("accepting callers pauses: ") + std::strerror(number));
     pause_.expires_after(std::chrono::milliseconds(100));

@@ -1,5 +1,5 @@
-// Accepting connections on a listening socket of any kind: a bounded number a turn, and with patience where the system
-// has no descriptors left.
+// Accepts connections on a listening socket of any kind: a bounded number in each turn, with a pause if the system has
+// no descriptors left.
 #pragma once
 #include "mcp/process/unique_fd.hpp"
 
@@ -12,14 +12,14 @@ namespace mcpbx::mcp {
 
 class acceptor {
  public:
-  /// `socket` listens and does not block.
+  /// `socket` must listen and be non-blocking.
   acceptor(const boost::asio::any_io_executor& executor, unique_fd socket);
   ~acceptor();
   acceptor(const acceptor&) = delete;
   acceptor& operator=(const acceptor&) = delete;
 
-  /// Each connection goes to `accepted`: close-on-exec, not blocking. The acceptor may be closed or dropped from
-  /// inside.
+  /// Calls `accepted` with each connection, close-on-exec and non-blocking. The callback may close or destroy the
+  /// acceptor.
   void start(std::function<void(unique_fd)> accepted);
   void close();
   bool is_open() const noexcept;

@@ -1,4 +1,4 @@
-// SO_PEERCRED and SO_PEERPIDFD.
+// Asks the kernel for the peer by SO_PEERCRED and SO_PEERPIDFD.
 #include "mcp/socket/peer_process.hpp"
 
 #include <fcntl.h>
@@ -26,7 +26,7 @@ peer_credentials peer_of(int fd, bool with_process) {
     ::fcntl(process, F_SETFD, FD_CLOEXEC);
     peer.process = std::make_shared<const unique_fd>(process);
   } else {
-    // Any other error, also that no descriptor is left: it cannot be told who this is.
+    // After any other error, such as a lack of descriptors, the peer cannot be identified.
     peer.gone = errno != ENOPROTOOPT;
   }
   return peer;
@@ -34,7 +34,7 @@ peer_credentials peer_of(int fd, bool with_process) {
 
 bool still_there(const peer_credentials& peer) {
   if (!peer.process) return !peer.gone;
-  // A pidfd is readable from the end of its process on.
+  // A pidfd becomes readable at the end of its process.
   pollfd ended{peer.process->get(), POLLIN, 0};
   return ::poll(&ended, 1, 0) == 0;
 }

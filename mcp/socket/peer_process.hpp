@@ -1,4 +1,4 @@
-// The process at the other end of a local connection, as the kernel names it.
+// Identifies the process at the other end of a local connection.
 #pragma once
 #include "mcp/process/unique_fd.hpp"
 
@@ -8,21 +8,21 @@
 
 namespace mcpbx::mcp {
 
-/// Who connected. The number alone may be another process's by now.
+/// The peer of a connection. Its number alone may belong to another process by now.
 struct peer_credentials {
   uid_t uid = 0;
   pid_t pid = 0;
-  /// A pidfd of the process itself; null where the kernel has none for sockets (before 6.5).
+  /// A pidfd of the process; null if the kernel has none for sockets (before 6.5).
   std::shared_ptr<const unique_fd> process = nullptr;
-  bool gone = false;  ///< it had ended already when it was asked about, or the kernel would not say
+  bool gone = false;  ///< the process had ended when the kernel was asked, or the kernel did not answer
 };
 
-/// The peer of a connected Unix socket; pid 0 and gone where that cannot be read. `with_process`: false as on an older
-/// kernel.
+/// Returns the peer of a connected Unix socket; pid 0 and `gone` if it cannot be read. `with_process` false acts like
+/// an older kernel, for tests.
 peer_credentials peer_of(int fd, bool with_process = true);
 
-/// Whether the process that connected lives, so that what was read of its number in between is about it. Where there is
-/// no pidfd only whoever reads /proc can tell.
+/// Returns true if the process that connected still lives, so that facts read from /proc by its number are about it.
+/// Without a pidfd it returns !gone, and the reader of /proc must judge by itself.
 bool still_there(const peer_credentials& peer);
 
 }  // namespace mcpbx::mcp

@@ -1,4 +1,4 @@
-// Everything is done by descriptors of folders, so that no name can lead elsewhere.
+// Makes, locks and removes private folders. All steps use descriptors of folders, so that no name can lead elsewhere.
 #include "mcp/socket/private_folder.hpp"
 
 #include <dirent.h>
@@ -36,7 +36,7 @@ void empty(int folder) {
   for (const char* name : {socket_name, lock_name, log_name}) ::unlinkat(folder, name, 0);
 }
 
-// Whether `path` still names the folder that is open as `fd`.
+// Returns true if `path` still names the folder that is open as `fd`.
 bool is_there(const std::string& path, int fd) {
   struct stat by_name{}, by_fd{};
   return ::lstat(path.c_str(), &by_name) == 0 && ::fstat(fd, &by_fd) == 0 && by_name.st_dev == by_fd.st_dev &&
@@ -46,7 +46,7 @@ bool is_there(const std::string& path, int fd) {
 void sweep(int parent, const char* name) {
   const unique_fd folder = open_folder(parent, name);
   if (folder.get() < 0 || !is_own(folder.get()) || !lock(folder.get())) return;
-  // The one who made it is gone; its daemon may still be about to end.
+  // The maker is gone, but its daemon may still be ending.
   const unique_fd daemon(::openat(folder.get(), lock_name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
   if (daemon.get() < 0 ? errno != ENOENT : !lock(daemon.get())) return;
   empty(folder.get());
@@ -58,7 +58,7 @@ void sweep(int parent, const char* name) {
 result<private_folder> private_folder::make(const std::string& parent) {
   sweep_private_folders(parent);
   std::string path;
-  // A sweep by somebody else may take the folder away before it is locked; then another one is made.
+  // Another process's sweep may remove the folder before it is locked; make another one then.
   for (int attempt = 0; attempt < 16; ++attempt) {
     path = parent + "/" + std::string(name_start) + std::string(name_pattern);
     if (::mkdtemp(path.data()) == nullptr) break;

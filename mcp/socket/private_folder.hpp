@@ -1,5 +1,5 @@
-// The folder of a daemon that belongs to one command: its socket, the lock beside it, its log. Whoever made it removes
-// it; when that one is killed the daemon does, and when both are, the next one who makes such a folder.
+// The folder of a daemon that belongs to one command, with its socket, lock and log. The maker removes it; if the maker
+// is killed the daemon does, and if both are, the next maker of such a folder.
 #pragma once
 #include "mcp/process/unique_fd.hpp"
 #include "mcp/support/error.hpp"
@@ -9,7 +9,7 @@
 
 namespace mcpbx::mcp {
 
-/// Held by a lock for the life of the object, which removes it at its end.
+/// A private folder, locked during the life of the object. The destructor removes it.
 class private_folder {
  public:
   /// Sweeps `parent`, then makes a folder of mode 0700 there.
@@ -35,12 +35,11 @@ class private_folder {
   unique_fd lock_;
 };
 
-/// Removes what such a folder holds, and the folder unless there is something else in it. Nothing else is touched,
-/// whatever `path` names.
+/// Removes the files of such a folder, and the folder unless it contains something else. Touches nothing else, whatever
+/// `path` names.
 void remove_private_folder(const std::string& path);
 
-/// Removes the private folders in `parent` that belong to this user and are held neither by the one who made them nor
-/// by a daemon.
+/// Removes private folders in `parent` that belong to this user and are locked neither by their maker nor by a daemon.
 void sweep_private_folders(const std::string& parent);
 
 }  // namespace mcpbx::mcp

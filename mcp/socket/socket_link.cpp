@@ -1,4 +1,4 @@
-// A link that tells where a daemon listens, for those who would look elsewhere.
+// The link to the socket of a running daemon, for programs whose variables name another place.
 #include "mcp/process/unique_fd.hpp"
 #include "mcp/socket/unix_socket.hpp"
 
@@ -14,7 +14,7 @@
 namespace mcpbx::mcp {
 namespace {
 
-// Where a link of our own leads.
+// Returns the target of a link that belongs to us.
 std::optional<std::string> target_of(const std::string& link) {
   struct stat s{};
   if (::lstat(link.c_str(), &s) != 0 || !S_ISLNK(s.st_mode) || s.st_uid != ::geteuid()) return std::nullopt;

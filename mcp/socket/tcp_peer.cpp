@@ -1,4 +1,5 @@
-// Netlink first: it finds one connection among any number. The table is read where a container has no netlink.
+// Finds the socket of a TCP peer: by netlink, which finds one connection among any number, or by /proc/net/tcp if a
+// container has no netlink.
 #include "mcp/socket/tcp_peer.hpp"
 
 #include "mcp/process/unique_fd.hpp"
@@ -24,8 +25,8 @@ namespace mcpbx::mcp {
 namespace {
 
 struct address {
-  std::array<std::uint32_t, 4> words{};  // as they are on the wire
-  std::uint16_t port = 0;                // likewise
+  std::array<std::uint32_t, 4> words{};  // in network byte order
+  std::uint16_t port = 0;                // in network byte order
   bool v6 = false;
 };
 
@@ -47,7 +48,7 @@ std::optional<address> address_of(const sockaddr_storage& s) {
   return a;
 }
 
-// As /proc/net/tcp writes it: each word as a number of this machine, the port as a number.
+// Formats an address as /proc/net/tcp does: each word in host byte order, the port as a number.
 std::string in_table(const address& a) {
   std::string text;
   const auto hex = [&](std::uint32_t value, int digits) {
@@ -71,7 +72,7 @@ std::string read_file(const char* path) {
   return text;
 }
 
-// The word number `at` of a line, words being apart by blanks.
+// Returns word number `at` of a line, counted from 0.
 std::string_view word(std::string_view line, int at) {
   for (;;) {
     const auto begin = line.find_first_not_of(' ');
@@ -114,7 +115,7 @@ std::optional<tcp_ends> ends_of(int fd) {
 }
 
 std::optional<tcp_peer> peer_by_diagnosis(const tcp_ends& ends) {
-  // The peer's socket has our two ends the other way round.
+  // The peer's socket has the two ends exchanged.
   const auto here = address_of(ends.remote), there = address_of(ends.local);
   if (!here || !there) return std::nullopt;
   const unique_fd s(::socket(AF_NETLINK, SOCK_DGRAM | SOCK_CLOEXEC, NETLINK_SOCK_DIAG));
@@ -146,9 +147,9 @@ std::optional<tcp_peer> peer_by_diagnosis(const tcp_ends& ends) {
   if (head.nlmsg_type != SOCK_DIAG_BY_FAMILY || n < static_cast<ssize_t>(NLMSG_LENGTH(sizeof found)))
     return std::nullopt;
   std::memcpy(&found, buffer.data() + NLMSG_HDRLEN, sizeof found);
-  // A listener would do for the kernel where there is no such connection.
+  // Without such a connection the kernel answers with a listener.
   if (found.id.idiag_sport != here->port || found.id.idiag_dport != there->port) return std::nullopt;
-  if (found.idiag_inode == 0) return std::nullopt;  // closed by its program
+  if (found.idiag_inode == 0) return std::nullopt;  // the program has closed it
   return tcp_peer{found.idiag_inode, found.idiag_uid};
 }
 

@@ -1,5 +1,5 @@
-// Which process is at the other end of a TCP connection of this machine. The kernel does not say it of TCP, but it has
-// the peer's socket in its tables, and /proc has who holds that socket.
+// Identifies the process at the other end of a TCP connection of this machine. The kernel has no call for that, but its
+// tables contain the peer's socket, and /proc the processes that hold it.
 #pragma once
 #include <netinet/in.h>
 #include <sys/types.h>
@@ -16,7 +16,7 @@ namespace mcpbx::mcp {
 struct tcp_ends {
   sockaddr_storage local{}, remote{};
 };
-/// Of a connected socket; nullopt when it is none of TCP.
+/// Returns the ends of a connected socket; nullopt: it is no TCP socket.
 std::optional<tcp_ends> ends_of(int fd);
 
 /// The socket at the other end.
@@ -24,18 +24,18 @@ struct tcp_peer {
   std::uint64_t inode = 0;
   uid_t uid = 0;
 };
-/// From the kernel's socket diagnosis. nullopt: there is none, its program has closed it, or the kernel has no such
-/// diagnosis.
+/// Finds the peer by the kernel's socket diagnosis (netlink). nullopt: no such socket, or closed by its program, or the
+/// kernel has no diagnosis.
 std::optional<tcp_peer> peer_by_diagnosis(const tcp_ends& ends);
-/// From a table such as /proc/net/tcp.
+/// Finds the peer in a table such as /proc/net/tcp.
 std::optional<tcp_peer> peer_in_table(const tcp_ends& ends, std::string_view table);
-/// From either.
+/// Finds the peer by diagnosis, or else in the tables.
 std::optional<tcp_peer> peer_of(const tcp_ends& ends);
 
-/// Whether a process has the socket open.
+/// Returns true if a process has the socket open.
 bool holds_socket(pid_t pid, std::uint64_t inode);
-/// The first process that has it open, those of `likely` first. Reads the descriptors of all processes that may be
-/// read: blocks for some milliseconds.
+/// Finds a process that has the socket open, trying those of `likely` first. Reads the descriptors of all accessible
+/// processes, which takes some milliseconds.
 std::optional<pid_t> holder_of(std::uint64_t inode, std::span<const pid_t> likely = {});
 
 }  // namespace mcpbx::mcp

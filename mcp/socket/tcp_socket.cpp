@@ -1,4 +1,4 @@
-// See tcp_socket.hpp.
+// Opens and accepts on a loopback port, and names its callers.
 #include "mcp/socket/tcp_socket.hpp"
 
 #include <boost/asio/ip/tcp.hpp>
@@ -42,7 +42,7 @@ std::string text_of(const endpoint& e) {
   return (e.address().is_v6() ? "[" + host + "]" : host) + ":" + std::to_string(e.port());
 }
 
-// Of this socket or of its peer, as `ask` gets it.
+// Returns the address of the socket or of its peer; `ask` is getsockname or getpeername.
 template <class Ask>
 std::string name_of(int fd, Ask ask) {
   endpoint e;

@@ -1,4 +1,4 @@
-// A TCP port of this machine, for HTTP. Other machines cannot reach it (docs/guarantees.md, G43).
+// A TCP port on loopback, for HTTP. Other machines cannot reach it (docs/guarantees.md, G43).
 #pragma once
 #include "mcp/socket/acceptor.hpp"
 #include "mcp/support/error.hpp"
@@ -13,15 +13,16 @@ namespace mcpbx::mcp {
 
 class loopback_listener {
  public:
-  /// `address` is HOST:PORT with 127.x.x.x, [::1] or localhost (127.0.0.1, without asking anybody) as its host; port 0
-  /// takes a free one. errc::invalid_argument for any other host, errc::io when the port cannot be had.
+  /// Opens the port. `address` is HOST:PORT with the host 127.x.x.x, [::1] or localhost (127.0.0.1, without a look-up);
+  /// port 0 takes a free one. errc::invalid_argument: another host; errc::io: the port cannot be opened.
   static result<std::unique_ptr<loopback_listener>> open(const boost::asio::any_io_executor& executor,
                                                          const std::string& address);
 
-  /// Each connection goes to `on_connection` with ownership of the descriptor; `from` is the caller's HOST:PORT.
+  /// Calls `on_connection` with each connection, which takes ownership of the descriptor; `from` is the caller's
+  /// HOST:PORT.
   void start(std::function<void(int fd, const std::string& from)> on_connection);
   void close() { acceptor_.close(); }
-  /// Where it listens, as numbers.
+  /// Returns the address in numeric form.
   const std::string& address() const noexcept { return address_; }
 
   loopback_listener(const boost::asio::any_io_executor& executor, unique_fd socket, std::string address)

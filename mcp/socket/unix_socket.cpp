@@ -1,4 +1,5 @@
-// The local socket: lock, look, unlink, bind in this order; peers are known before a byte of theirs is read.
+// Opens the local socket in the order lock, probe, unlink, bind. Peers are identified before any of their bytes is
+// read.
 #include "mcp/socket/unix_socket.hpp"
 
 #include "mcp/process/unique_fd.hpp"
@@ -29,7 +30,7 @@ std::unexpected<error> system_failure(const std::string& what, int number) {
 result<sockaddr_un> address_of(const std::string& path) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
-  // One byte of sun_path is the final zero.
+  // sun_path needs one byte for its final zero.
   if (path.empty() || path.size() >= sizeof address.sun_path)
     return fail(errc::invalid_argument, "the socket path \"" + path + "\" has " + std::to_string(path.size()) +
                                             " bytes; a Unix socket takes 1 to 107: choose a shorter one with --socket");
@@ -44,7 +45,7 @@ std::string directory_of(const std::string& path) {
   return slash == 0 ? "/" : path.substr(0, slash);
 }
 
-// Creates what is missing of `directory`, each level 0700.
+// Creates the missing levels of `directory` with mode 0700.
 result<void> create_directories(const std::string& directory) {
   if (::mkdir(directory.c_str(), 0700) == 0 || errno == EEXIST) return {};
   if (errno == ENOENT && directory != directory_of(directory)) {
@@ -69,10 +70,10 @@ result<void> check_directory(const std::string& directory) {
 
 enum class presence { nothing, stale, live };
 
-// Whether somebody listens at `address`.
+// Finds out if a process listens at `address`.
 presence probe(const sockaddr_un& address) {
   unique_fd s(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  if (s.get() < 0) return presence::live;  // cannot tell, so do not touch it
+  if (s.get() < 0) return presence::live;  // unknown, so leave it alone
   if (::connect(s.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0) return presence::live;
   if (errno == ENOENT) return presence::nothing;
   return errno == ECONNREFUSED ? presence::stale : presence::live;  // EAGAIN: its queue is full
@@ -99,7 +100,7 @@ class listener final : public unix_listener {
   void close() override {
     if (!acceptor_.is_open()) return;
     acceptor_.close();
-    // The file goes while the lock is still held, and only if it is the one that we bound.
+    // Remove the file while the lock is still held, and only if it is the one that we bound.
     struct stat s{};
     if (own_file_ && ::lstat(path_.c_str(), &s) == 0 && s.st_dev == own_file_->first && s.st_ino == own_file_->second)
       ::unlink(path_.c_str());
@@ -137,8 +138,8 @@ result<std::unique_ptr<unix_listener>> unix_listener::open(asio::any_io_executor
   auto lock = take_lock(path, *address);
   if (!lock) return std::unexpected(lock.error());
 
-  // Only the holder of the lock looks, unlinks and binds, so that two starters cannot take each other's socket away.
-  // A daemon that lost its lock file is still found by connecting.
+  // Only the holder of the lock probes, unlinks and binds, so that two starting daemons cannot remove each other's
+  // socket. A daemon whose lock file was deleted is still found by connecting.
   switch (probe(*address)) {
     case presence::live:
       return fail(errc::unavailable, "a daemon already runs at " + path);
@@ -155,7 +156,7 @@ result<std::unique_ptr<unix_listener>> unix_listener::open(asio::any_io_executor
   }
   unique_fd socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (socket.get() < 0) return system_failure("cannot make a socket", errno);
-  // The mode is right from the first moment: a chmod after bind would leave a gap.
+  // The umask makes the mode right from the start; a chmod after bind would leave a gap.
   const mode_t before = ::umask(0177);
   const int bound = ::bind(socket.get(), reinterpret_cast<const sockaddr*>(&*address), sizeof *address);
   const int number = errno;
@@ -188,7 +189,7 @@ result<int> connect_unix(const std::string& path) {
   if (!address) return std::unexpected(address.error());
   unique_fd s(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
   if (s.get() < 0) return system_failure("cannot make a socket", errno);
-  // A connect waits while the listener's queue is full. This bounds it, for a daemon that is stopped.
+  // A connect waits while the listener's queue is full. Bound the wait, in case the daemon is stopped.
   const timeval patience{5, 0}, forever{0, 0};
   ::setsockopt(s.get(), SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
   int connected = 0;

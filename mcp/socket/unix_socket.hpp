@@ -1,5 +1,5 @@
-// The local socket: guarded by a lock for life, private from the first moment, peers known before a byte is parsed
-// (docs/guarantees.md, G42).
+// The local socket: guarded by a lock for its life, private from the start; peers are identified before a byte is
+// parsed (docs/guarantees.md, G42).
 #pragma once
 #include "mcp/socket/peer_process.hpp"
 #include "mcp/support/error.hpp"
@@ -15,35 +15,36 @@
 
 namespace mcpbx::mcp {
 
-/// A listening Unix socket at `path`. Creates a missing directory 0700; refuses one that is not ours or that others may
-/// write; holds flock on `path`.lock until it is destroyed; binds under umask 0177: the socket is 0600 from the start.
+/// A listening Unix socket. It creates a missing directory with mode 0700, refuses one of another user or writable by
+/// others, holds a lock on `path`.lock for its life, and binds under umask 0177, so that the socket has mode 0600.
 class unix_listener {
  public:
-  /// errc::unavailable when another process holds the lock ("a daemon already …"); errc::io or invalid_argument
-  /// (path over 107 bytes) otherwise. Each accepted connection (uid already compared with ours; others were closed)
-  /// goes to `on_connection` with ownership of the descriptor. On EMFILE accepting pauses 100 ms.
+  /// Opens the socket. errc::unavailable: another process holds the lock ("a daemon already …");
+  /// errc::invalid_argument: a path over 107 bytes; errc::io. Connections of other users are closed; all others go to
+  /// `on_connection`, which takes ownership of the descriptor. After EMFILE accepting pauses for 100 ms.
   static result<std::unique_ptr<unix_listener>> open(boost::asio::any_io_executor executor, const std::string& path);
   /// Takes over a socket passed by systemd (descriptor 3); its file is not removed at the end.
   static result<std::unique_ptr<unix_listener>> adopt(boost::asio::any_io_executor executor, int fd);
   virtual ~unix_listener() = default;
   virtual void start(std::function<void(int fd, peer_credentials)> on_connection) = 0;
-  /// Stops accepting and removes the socket file (if it is ours). The lock stays: who is on its way out is still here.
+  /// Stops accepting and removes the socket file if it is ours. Keeps the lock, since the daemon is still ending.
   virtual void close() = 0;
 };
 
-/// Connects (blocking, at most as long as the kernel needs for a local socket). errc::unavailable when nobody listens.
+/// Connects; blocks for at most 5 s. errc::unavailable: nobody listens.
 result<int> connect_unix(const std::string& path);
 
-/// The socket that a link of ours leads to, if a process of ours listens there. errc::unavailable otherwise.
+/// Connection to the socket behind a link. Both the link and the listening process must belong to us, else
+/// errc::unavailable.
 struct linked_socket {
-  int fd = -1;  ///< connected, the caller's
+  int fd = -1;  ///< connected; the caller owns it
   std::string path;
 };
 result<linked_socket> connect_link(const std::string& link);
 
-/// Makes the link, or lets it lead to `path`, which is absolute.
+/// Makes the link, or changes its target to `path`, which must be absolute.
 result<void> set_link(const std::string& link, const std::string& path);
-/// Removes it if it leads to `path`.
+/// Removes the link if its target is `path`.
 void remove_link(const std::string& link, const std::string& path) noexcept;
 
 }  // namespace mcpbx::mcp

@@ -1,5 +1,5 @@
-// The searches that decide how fast JSON is read: 16 bytes at a time with SSE2, one at a time elsewhere. None of them
-// reads outside of p … end.
+// Searches on which the speed of reading JSON depends: 16 bytes at a time with SSE2, one at a time elsewhere. They
+// never read outside p … end.
 #pragma once
 #include <array>
 #include <bit>
@@ -31,7 +31,7 @@ inline const char* find_class(const char* p, const char* end, std::uint8_t wante
 
 }  // namespace detail
 
-/// The first byte that is not plain inside a JSON string: '"', '\', a control character or a byte >= 0x80; or `end`.
+/// Finds the first special byte of a JSON string: '"', '\', a control character or a byte >= 0x80; else `end`.
 inline const char* string_special(const char* p, const char* end) noexcept {
 #if defined(__SSE2__)
   const __m128i quote = _mm_set1_epi8('"'), escape = _mm_set1_epi8('\\'), last_control = _mm_set1_epi8(0x1F);
@@ -47,7 +47,7 @@ inline const char* string_special(const char* p, const char* end) noexcept {
   return detail::find_class(p, end, detail::in_string);
 }
 
-/// The first '"' or '\', or `end`.
+/// Finds the first '"' or '\'; else `end`.
 inline const char* quote_or_escape(const char* p, const char* end) noexcept {
 #if defined(__SSE2__)
   const __m128i quote = _mm_set1_epi8('"'), escape = _mm_set1_epi8('\\');
@@ -61,7 +61,7 @@ inline const char* quote_or_escape(const char* p, const char* end) noexcept {
   return detail::find_class(p, end, detail::quote_or_escape);
 }
 
-/// The first byte >= 0x80, or `end`.
+/// Finds the first byte >= 0x80; else `end`.
 inline const char* non_ascii(const char* p, const char* end) noexcept {
 #if defined(__SSE2__)
   for (; end - p >= 16; p += 16) {
@@ -73,7 +73,7 @@ inline const char* non_ascii(const char* p, const char* end) noexcept {
   return p;
 }
 
-/// The first byte that is no JSON blank, or `end`.
+/// Finds the first byte that is no JSON blank; else `end`.
 inline const char* skip_blanks(const char* p, const char* end) noexcept {
   while (p != end && (*p == ' ' || *p == '\n' || *p == '\r' || *p == '\t')) ++p;
   return p;

@@ -1,4 +1,4 @@
-// The words for the kinds of failure; logs and tests print them.
+// The words for the kinds of errors, for logs and tests.
 #include "mcp/support/error.hpp"
 
 namespace mcpbx {

@@ -1,4 +1,4 @@
-// Errors as values: what happened, in one sentence that names the peer or place and, where there is one, the mend.
+// Errors as values: a kind, and one sentence that names the cause, the peer or place and, if there is one, the fix.
 #pragma once
 #include <expected>
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace mcpbx {
 
-/// What kind of failure an error is; it decides exit codes and JSON-RPC codes at the borders, never wording.
+/// Kind of an error. It decides exit statuses and JSON-RPC codes, never the wording.
 enum class errc {
   invalid_argument,  ///< the caller's input is wrong
   parse,             ///< bytes that are not what they claim to be
@@ -23,7 +23,7 @@ enum class errc {
   internal           ///< a bug of ours
 };
 
-/// The word for a kind, as logs and tests print it ("timed_out").
+/// Returns the word for a kind in logs and tests ("timed_out").
 std::string_view to_string(errc code);
 
 /// A failure. `message` is one sentence for people, without a trailing newline, and never holds a secret.
@@ -35,7 +35,7 @@ struct error {
 template <class T>
 using result = std::expected<T, error>;
 
-/// Shorthand for returning an error: `return fail(errc::limit, "…")`.
+/// Makes an error to return: `return fail(errc::limit, "…")`.
 inline std::unexpected<error> fail(errc code, std::string message) {
   return std::unexpected(error{code, std::move(message)});
 }

@@ -1,5 +1,5 @@
-// Globs with work that is bounded by pattern times name / 64, whatever stands in them: all ends that the pattern read
-// so far may have in the name are kept as bits of a few words.
+// Matches globs with work of at most pattern times name / 64. All positions in the name where the part of the pattern
+// read so far may end are bits of a few words.
 #include "mcp/support/text.hpp"
 
 #include <array>
@@ -12,7 +12,7 @@ namespace {
 
 using word = std::uint64_t;
 constexpr std::size_t bits = 64;
-constexpr std::size_t small_words = 3;  // names of up to 191 bytes need no memory of their own
+constexpr std::size_t small_words = 3;  // names of up to 191 bytes need no allocation
 
 /// Positions 0 … name.size() of a name: bit i is set when the pattern read so far matches its first i bytes.
 class positions {
@@ -27,7 +27,7 @@ class positions {
     for (const auto w : words_) any |= w;
     return any == 0;
   }
-  /// A star: every later position too.
+  /// Applies a star: sets every later position too.
   void spread() {
     bool seen = false;
     for (auto& w : words_) {
@@ -50,7 +50,7 @@ class positions {
       carry = next;
     }
   }
-  /// Behind a `?`: past the rest of the character.
+  /// Moves positions behind a `?` past the rest of the character.
   void skip_rest(std::string_view name) {
     for (std::size_t i = 0; i < name.size(); ++i)
       if (has(i) && (static_cast<unsigned char>(name[i]) & 0xC0) == 0x80) {
@@ -92,7 +92,7 @@ bool matches(std::string_view pattern, std::string_view name, std::span<word> no
 }  // namespace
 
 bool glob_match(std::string_view pattern, std::string_view name) {
-  // Nearly every pattern is told from nearly every name by what stands before its first star.
+  // The text before the first star rules out nearly all names.
   const auto plain = pattern.find_first_of("*?");
   if (plain == pattern.npos) return pattern == name;
   if (!name.starts_with(pattern.substr(0, plain))) return false;

@@ -1,4 +1,4 @@
-// See heap.hpp.
+// Returns memory to the system with malloc_trim() and madvise().
 #include "mcp/support/heap.hpp"
 
 #include <link.h>
@@ -16,7 +16,7 @@ namespace {
 int forget_pages_of(dl_phdr_info* object, std::size_t, void*) {
   const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
   for (const auto& part : std::span(object->dlpi_phdr, object->dlpi_phnum)) {
-    // Nobody has ever written to what is mapped without the right to write, so its pages are those of the file.
+    // Pages mapped without write permission are unchanged pages of the file, so they can be read again.
     if (part.p_type != PT_LOAD || (part.p_flags & PF_W) != 0) continue;
     const std::uintptr_t begin = (object->dlpi_addr + part.p_vaddr) / page * page;
     const std::uintptr_t end = (object->dlpi_addr + part.p_vaddr + part.p_memsz + page - 1) / page * page;

@@ -1,17 +1,15 @@
-// Memory that is not needed any more, given back to the system.
+// Gives memory that is no longer needed back to the system.
 #pragma once
 
 namespace mcpbx {
 
-/// What a large outbox held were many small blocks, and the C library keeps such memory: some of it below blocks that
-/// still live, where it never shrinks by itself. One slow caller would leave the daemon as large as it ever was. Walks
-/// the whole heap (milliseconds), so it is for rare moments only.
+/// Gives free heap memory back. The C library keeps small freed blocks below live ones forever, so one slow caller with
+/// a large outbox would leave the daemon at its largest size. Walks the whole heap (milliseconds): call it rarely.
 void give_back_free_memory() noexcept;
 
-/// Lets go of the pages of the program and its libraries that can be read again from their files: code, constants, the
-/// linker's tables. Most of what a process has touched of them was needed for its start only, and is counted as its
-/// size for as long as the system is not short of memory. What is still needed comes back with some dozens of page
-/// faults, so this is for the end of a start.
+/// Releases pages of the program and its libraries that can be read again from their files: code, constants, the
+/// linker's tables. Most were needed at the start only, but count as the process's size until the system needs memory.
+/// Pages still in use come back by some dozens of page faults. Call it at the end of the start.
 void forget_program_pages() noexcept;
 
 }  // namespace mcpbx

@@ -1,4 +1,4 @@
-// The one global of the log: threshold and sink.
+// The only global of the log: its threshold and sink.
 #include "mcp/support/log.hpp"
 
 #include <array>

@@ -1,4 +1,4 @@
-// The log as every layer sees it: a level and a line. Where lines go is decided once, by daemon/app or a test.
+// The log for all rooms: a level and a line. daemon/app or a test installs the destination once.
 #pragma once
 #include <functional>
 #include <string>
@@ -8,13 +8,13 @@ namespace mcpbx::log {
 
 enum class level { trace, debug, info, warn, error, off };
 
-/// nullopt-like: returns false when `word` is none of trace, debug, info, warn, error, off.
+/// Parses trace, debug, info, warn, error or off. Returns false for another word.
 bool parse_level(std::string_view word, level& out);
 std::string_view to_string(level l);
 
-/// Whether a line of this level would be written; ask before building an expensive one.
+/// Returns true if lines of this level are written. Ask before building an expensive line.
 bool enabled(level l) noexcept;
-/// Writes one line. Secrets are redacted and control characters escaped by the sink's installer, not by the caller.
+/// Writes one line. The sink redacts secrets and escapes control characters, so callers need not.
 void write(level l, std::string_view line);
 
 inline void trace(std::string_view line) {
@@ -33,7 +33,7 @@ inline void error(std::string_view line) {
   write(level::error, line);
 }
 
-/// Installs the sink and the threshold. Without one, nothing is written. Call before any thread but the first runs.
+/// Installs the sink and the threshold. Without a sink nothing is written. Call it before a second thread runs.
 void install(level threshold, std::function<void(level, std::string_view)> sink);
 void set_threshold(level threshold);
 

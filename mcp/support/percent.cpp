@@ -1,4 +1,4 @@
-// Reading percent-encoding.
+// Decodes percent-encoding.
 #include "mcp/support/percent.hpp"
 
 #include <charconv>

@@ -5,7 +5,7 @@
 
 namespace mcpbx {
 
-/// `text` with each `%XX` replaced by its byte; a `%` without two hexadecimal digits behind it stays.
+/// Replaces each `%XX` by its byte. A `%` without two hexadecimal digits behind it stays.
 std::string percent_decoded(std::string_view text);
 
 }  // namespace mcpbx

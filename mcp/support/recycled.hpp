@@ -1,6 +1,6 @@
-// Memory of the small objects that every call needs until it is answered. Many calls are open at once, so the C
-// library's own short lists of free blocks overflow, and each block goes the long way through its heap: under load that
-// was a tenth of what a call cost. Here a block that is let go of serves the next object of its size.
+// Recycles the memory of small objects that every call needs until it is answered. With many open calls the C library's
+// short lists of free blocks overflow, and each block takes the long way through the heap, which under load was a tenth
+// of a call's cost. Here a freed block serves the next object of its size.
 #pragma once
 #include <cstddef>
 #include <functional>
@@ -18,11 +18,12 @@ inline constexpr bool addresses_are_checked = __has_feature(address_sanitizer);
 inline constexpr bool addresses_are_checked = false;
 #endif
 
-/// Blocks of `Size` bytes. Each thread keeps some of those that it has let go of.
+/// Free blocks of `Size` bytes; each thread keeps some that it has freed.
 template <std::size_t Size>
 class spare_blocks {
  public:
-  /// So many are kept; the rest go back to the heap. None with AddressSanitizer, which could not see a use after free.
+  /// Largest number of kept blocks; others go back to the heap. None with AddressSanitizer, which could not detect a
+  /// use after free.
   static constexpr std::size_t most = addresses_are_checked ? 0 : 256;
 
   static void* take() {
@@ -46,7 +47,7 @@ class spare_blocks {
     std::size_t count = 0;
     ~list() {
       while (first != nullptr) ::operator delete(std::exchange(first, first->next));
-      count = most;  // what is let go of after the thread's end is not kept
+      count = most;  // blocks freed after the thread's end are not kept
     }
   };
   static constinit thread_local list spare_;
@@ -55,7 +56,7 @@ class spare_blocks {
 template <std::size_t Size>
 constinit thread_local typename spare_blocks<Size>::list spare_blocks<Size>::spare_;
 
-/// Allocates single objects that way; arrays, such as the buckets of a map, come from the heap.
+/// Allocates single objects from those blocks; arrays, such as the buckets of a map, come from the heap.
 template <class T>
 struct recycling_allocator {
   using value_type = T;

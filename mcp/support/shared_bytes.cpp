@@ -1,5 +1,5 @@
-// The block behind shared_bytes and byte_buffer. It comes from malloc, not new, because only realloc grows a large
-// block by moving its pages instead of copying its bytes.
+// The block behind shared_bytes and byte_buffer. It comes from malloc, not new, because realloc grows a large block by
+// moving its pages instead of copying its bytes.
 #include "mcp/support/shared_bytes.hpp"
 
 #include <algorithm>
@@ -16,8 +16,8 @@ namespace {
 std::atomic<std::ptrdiff_t> owned{0};
 std::atomic<std::size_t> bound{std::size_t{512} << 20};
 
-/// What a thread has added and taken away since it last told the others. Nearly everything happens on the speaking
-/// thread, a dozen times for each call, and a locked addition costs as much as dozens of others.
+/// Changes of one thread that are not yet in the shared total. Nearly all happen on the speaking thread, a dozen for
+/// each call, and a locked addition costs as much as dozens of plain ones.
 struct tally {
   static constexpr std::ptrdiff_t most = std::ptrdiff_t{64} << 10;
   std::ptrdiff_t untold = 0;
@@ -41,7 +41,7 @@ void byte_account::sub(std::size_t n) noexcept {
   mine.add(-static_cast<std::ptrdiff_t>(n));
   if (mine.watches != nullptr && !runs_short()) tell_watches();
 }
-// A watch that begins again from inside is told another time.
+// Notifies the watches. A watch that begins again from inside is notified another time.
 void byte_account::tell_watches() noexcept {
   auto* w = std::exchange(mine.watches, nullptr);
   while (w != nullptr) {
@@ -62,7 +62,7 @@ void byte_account::watch::end() noexcept {
   *at = std::exchange(next_, nullptr);
 }
 std::size_t byte_account::total() noexcept {
-  // Below zero while another thread has not told yet that it took on what this one let go of.
+  // The sum may be below zero while another thread has not reported bytes yet that this one has freed.
   const std::ptrdiff_t known = owned.load(std::memory_order_relaxed) + mine.untold;
   return known > 0 ? static_cast<std::size_t>(known) : 0;
 }
@@ -131,9 +131,8 @@ void shared_bytes::retain_block() const noexcept {
 }
 
 void shared_bytes::release_block() noexcept {
-  // The last owner must see everything that the others did with the block before it frees it. A sole owner knows that
-  // it is the last, since nobody else can make another: most blocks have no second one, and a look is cheaper than a
-  // locked subtraction.
+  // The last owner must see all writes of the others before it frees the block. A sole owner is the last one, since
+  // nobody else could add an owner: most blocks have only one, and a load is cheaper than a locked subtraction.
   std::atomic_ref references(block_->references);
   if (references.load(std::memory_order_acquire) == 1 || references.fetch_sub(1, std::memory_order_acq_rel) == 1)
     block::free(block_);

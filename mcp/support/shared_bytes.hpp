@@ -1,5 +1,5 @@
-// Immutable bytes with shared ownership, counted by the one accountant: everything that passes through mcpbx lives in
-// these, so the total that is owned at any moment is known and bounded.
+// Immutable bytes with shared ownership, counted in one account. All messages that pass through mcpbx live in these, so
+// the total is known and bounded at any moment.
 #pragma once
 #include <cstddef>
 #include <string_view>
@@ -7,40 +7,41 @@
 
 namespace mcpbx {
 
-/// The accountant: how many bytes all shared_bytes and counted queues hold now. Any thread; each keeps up to 64 KiB to
-/// itself before it tells the others, so what they see may be off by as much.
+/// Account of the bytes in all shared_bytes and counted queues. Thread-safe; each thread reports changes in steps of up
+/// to 64 KiB, so the total seen by others may be off by as much.
 class byte_account {
  public:
   static void add(std::size_t n) noexcept;
   static void sub(std::size_t n) noexcept;
-  /// Bytes owned now.
+  /// Returns the bytes in use.
   static std::size_t total() noexcept;
-  /// The bound on `total()` above which large messages are refused (default 512 MiB).
+  /// Returns the bound on total() above which large messages are refused (default 512 MiB).
   static std::size_t limit() noexcept;
   static void set_limit(std::size_t bytes) noexcept;
-  /// Up to this size a message is always taken: without small messages nothing could drain.
+  /// Size up to which a message is always accepted: without small messages nothing could drain.
   static constexpr std::size_t small_message = std::size_t{64} << 10;
-  /// Whether `n` more bytes may be taken on. Small messages (up to 64 KiB) always may.
+  /// Returns true if a message of `n` bytes may be accepted. Small messages always may.
   static bool admits(std::size_t n) noexcept;
-  /// True above three quarters of the bound: what is going on comes to its end first, and what is new waits.
+  /// Returns true above three quarters of the bound: running work may finish, new work waits.
   static bool runs_short() noexcept { return total() > limit() / 4 * 3; }
-  /// Whether `n` more bytes fit under the bound, however small they are: for the next part of a large message.
+  /// Returns true if `n` more bytes fit under the bound, for the next part of a large message; no exception for small
+  /// ones.
   static bool has_room(std::size_t n) noexcept;
 
-  /// Waits for bytes to run short no longer.
+  /// Waits until bytes no longer run short.
   class watch {
    public:
     watch() noexcept = default;
     watch(const watch&) = delete;
     watch& operator=(const watch&) = delete;
-    /// From here on, until it was told. Told on this thread, which is the one that it ends on: with the next bytes
-    /// that this thread takes on or lets go of once there is room.
+    /// Begins to wait, for one notification. It comes on this thread, with the next bytes that this thread adds or
+    /// frees once there is room. The watch must be destroyed on this thread.
     void begin() noexcept;
     void end() noexcept;
 
    protected:
     ~watch() { end(); }
-    /// Called from where bytes are let go of, in the middle of anything: it may note that it was told, no more.
+    /// Called in the middle of any code that frees bytes, so it may only note the event.
     virtual void on_room() noexcept = 0;
 
    private:
@@ -65,7 +66,7 @@ class byte_share {
   }
   ~byte_share() { byte_account::sub(bytes_); }
 
-  /// It has so many now.
+  /// Sets the present number of bytes.
   void set(std::size_t bytes) noexcept {
     byte_account::add(bytes);
     byte_account::sub(std::exchange(bytes_, bytes));
@@ -88,7 +89,7 @@ class shared_bytes {
   }
   ~shared_bytes() { release(); }
 
-  /// A block of exactly `text.size()` bytes that holds a copy of `text`.
+  /// Copies `text` into a block of exactly its size.
   static shared_bytes copy(std::string_view text);
 
   const char* data() const noexcept;
@@ -100,7 +101,7 @@ class shared_bytes {
   friend class byte_buffer;
   struct block;
   explicit shared_bytes(block* b) noexcept : block_(b) {}
-  // Inline as far as "there is nothing to do": values are moved from far more often than they are shared.
+  // The empty case is inline, because most destroyed values were moved from.
   void retain() const noexcept {
     if (block_ != nullptr) retain_block();
   }
@@ -127,7 +128,7 @@ class byte_buffer {
   ~byte_buffer();
 
   void append(std::string_view text);
-  /// Room for `bytes` more at the end, which the caller fills at once: for many small pieces of a known size.
+  /// Adds `bytes` bytes at the end, which the caller must fill at once. For many small pieces of a known size.
   char* extend(std::size_t bytes);
   void append(char c) { append(std::string_view(&c, 1)); }
   byte_buffer& operator+=(std::string_view text) {
@@ -137,13 +138,13 @@ class byte_buffer {
   byte_buffer& operator+=(char c) { return *this += std::string_view(&c, 1); }
   void reserve(std::size_t bytes);
   void truncate(std::size_t bytes);
-  /// Gives the memory back at once.
+  /// Frees the memory at once.
   void clear() noexcept;
   std::size_t size() const noexcept;
   bool empty() const noexcept { return size() == 0; }
   char* data() noexcept;
   std::string_view view() const noexcept;
-  /// Hands the bytes over, shrunk to fit (unless less than an eighth would be won); the buffer is empty afterwards.
+  /// Hands the bytes over and leaves the buffer empty. Shrinks the block unless that would save less than an eighth.
   shared_bytes take();
 
  private:

@@ -1,5 +1,5 @@
-// Lines first, then fields. An event of one data line that lies whole in the input is handed out without a copy, for
-// that is what a model's stream consists of.
+// Parses lines, then fields. An event of one data line that is completely in the input is returned without a copy,
+// since streams of models consist of such events.
 #include "mcp/support/sse_parser.hpp"
 
 #include <cstring>
@@ -10,7 +10,7 @@ namespace {
 
 constexpr auto npos = std::string_view::npos;
 
-// Where the line that starts at 0 ends (its CR or LF), or npos.
+// Returns the position of the first CR or LF, or npos.
 std::size_t line_end(std::string_view s) {
   const auto lf = s.find('\n');
   const auto cr = s.substr(0, lf).find('\r');
@@ -63,7 +63,7 @@ bool sse_parser::next(std::string_view& input, event& out) {
       input.remove_prefix(1);
       continue;
     }
-    // The common case: a whole data line and the empty line after it.
+    // Common case: a complete data line and the empty line behind it.
     if (line_.empty() && !has_data_ && !first_line_ && name_.empty() && input.starts_with("data:")) {
       const auto lf = input.find('\n');
       if (lf != npos && lf <= max_event_ && lf + 1 < input.size() && input[lf + 1] == '\n' &&
@@ -82,7 +82,7 @@ bool sse_parser::next(std::string_view& input, event& out) {
       if (line_.size() > max_event_) overflowed_ = true;
       return false;
     }
-    // However the line was cut.
+    // The bound must not depend on the pieces of the line.
     if (line_.size() + end > max_event_) {
       overflowed_ = true;
       break;

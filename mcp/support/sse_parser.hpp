@@ -1,5 +1,5 @@
-// Server-sent events from bytes that may be cut anywhere, with the deviations seen in the wild: LF, CRLF and CR mixed,
-// a leading BOM, events without data. A core: it knows no socket.
+// Parses server-sent events from bytes that may be cut anywhere. Accepts deviations seen in the field: mixed LF, CRLF
+// and CR, a leading BOM, events without data. No I/O.
 #pragma once
 #include <cstddef>
 #include <string>
@@ -14,21 +14,21 @@ class sse_parser {
     std::string_view data;  ///< the data lines joined with LF
   };
 
-  /// `max_event`: bytes of one line or event above which overflowed() becomes true and nothing more is read.
+  /// `max_event` is the largest line or event in bytes; above it overflowed() becomes true and nothing more is read.
   explicit sse_parser(std::size_t max_event = 32u << 20) : max_event_(max_event) {}
 
-  /// Takes bytes off the front of `input` up to the end of the next event that has data. True: `out` holds it; its
-  /// views are good until the next call and while the bytes given are. False: all of `input` was taken.
+  /// Takes bytes from `input` up to the end of the next event with data. True: `out` holds it; its views are valid
+  /// until the next call and as long as the given bytes. False: all of `input` was taken.
   bool next(std::string_view& input, event& out);
-  /// The bytes ended: true when an event without its closing empty line was left; it is data, but no proof that the
-  /// stream was complete.
+  /// Ends the stream. Returns true if an event without its empty line was left; that is data, but no proof of a
+  /// complete stream.
   bool finish(event& out);
   bool overflowed() const noexcept { return overflowed_; }
-  /// Whether any line with a known field or a comment came: tells a stream from something else.
+  /// Returns true if a line with a known field or a comment has come, which distinguishes a stream from other content.
   bool saw_field() const noexcept { return saw_field_; }
 
  private:
-  // Takes one line; true when it closed an event with data, which then is in data_ and name_.
+  // Takes one line. Returns true if it closed an event with data, which is then in data_ and name_.
   bool take_line(std::string_view line);
 
   std::size_t max_event_;

@@ -1,4 +1,4 @@
-// Small text helpers: suggestions, cutting, globs, hashes.
+// Small text helpers: suggestions, cutting, hashes.
 #include "mcp/support/text.hpp"
 
 #include <algorithm>
@@ -8,11 +8,12 @@
 namespace mcpbx {
 namespace {
 
-// Beyond these nobody meant the other word. They bound what a wrong word costs: it comes from strangers.
+// Bounds beyond which a word is no misspelling of another. They limit the cost of a wrong word, which may be hostile.
 constexpr std::size_t longest_word = 256, most_edits = 8;
 
-/// Damerau-Levenshtein with transpositions of neighbours, given up (limit + 1) once it must exceed `limit`. Looks only
-/// at the band around the diagonal that can stay within it; adds its cells to `cells`.
+/// Returns the Damerau-Levenshtein distance with transpositions of neighbours, or limit + 1 once it must exceed
+/// `limit`. Computes only the band around the diagonal that can stay within the limit; adds the number of its cells to
+/// `cells`.
 std::size_t edit_distance(std::string_view a, std::string_view b, std::size_t limit, std::size_t& cells) {
   const std::size_t longer = std::max(a.size(), b.size()), shorter = std::min(a.size(), b.size());
   if (longer - shorter > limit || longer > longest_word) return limit + 1;
@@ -54,7 +55,7 @@ std::vector<std::string_view> nearest_few(std::string_view word, std::span<const
     std::size_t distance;
     std::string_view word;
   };
-  std::vector<match> best;  // by distance, of equal ones the first first
+  std::vector<match> best;  // sorted by distance; equal ones in their order
   std::size_t cells = 0;
   std::size_t limit = std::clamp<std::size_t>(word.size() / 3, 1, most_edits);
   for (const std::string_view candidate : known) {
@@ -94,7 +95,7 @@ std::string_view trimmed(std::string_view text) {
 std::string_view cut_utf8(std::string_view text, std::size_t bytes) {
   if (text.size() <= bytes) return text;
   std::size_t at = bytes;
-  // A character has at most four bytes; further back there is no boundary to find, only rubbish.
+  // A character has at most four bytes; if there is no boundary within them, the text is no UTF-8.
   while (at > 0 && bytes - at < 3 && continuation(text[at])) --at;
   return text.substr(0, continuation(text[at]) ? bytes : at);
 }

@@ -1,5 +1,4 @@
-// Text that grows: in parts, so that no more is held than was said. A string would hold up to three times as much while
-// it grows.
+// A growing text in parts. A string would take up to three times the memory while it grows.
 #pragma once
 #include <algorithm>
 #include <cstddef>
@@ -26,11 +25,11 @@ class text_parts {
   }
   std::size_t size() const noexcept { return size_; }
   bool empty() const noexcept { return size_ == 0; }
-  /// Bytes that it holds.
+  /// Returns the allocated size in bytes.
   std::size_t capacity() const noexcept {
     return parts_.empty() ? 0 : size_ + parts_.back().capacity() - parts_.back().size();
   }
-  /// Gives the memory back.
+  /// Frees the memory.
   void clear() noexcept {
     parts_ = std::deque<std::string>();
     size_ = 0;
@@ -41,7 +40,7 @@ class text_parts {
     for (const auto& p : parts_) all += p;
     return all;
   }
-  /// All of it, and lets go of each part on the way.
+  /// Joins all parts to a string and frees each on the way.
   std::string take() {
     std::string all;
     all.reserve(std::exchange(size_, 0));

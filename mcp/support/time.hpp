@@ -1,4 +1,4 @@
-// Time and randomness come in through interfaces, so that tests turn a clock instead of waiting.
+// Interfaces of time and randomness, so that tests turn a clock instead of waiting.
 #pragma once
 #include <chrono>
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace mcpbx {
 
-/// Monotonic time; jumps of the wall clock change nothing but time stamps.
+/// Monotonic time. Jumps of the wall clock affect time stamps only.
 using time_point = std::chrono::steady_clock::time_point;
 using duration = std::chrono::steady_clock::duration;
 using std::chrono::milliseconds;
@@ -26,17 +26,17 @@ class timer {
   virtual void cancel() = 0;
 };
 
-/// Where the time comes from. `system_time` in mcp/async is the real one, `manual_time` in test/support the turned one.
+/// Source of the time: `system_time` in mcp/async is the real clock, `manual_time` in test/support the one of tests.
 class time_source {
  public:
   virtual ~time_source() = default;
   virtual time_point now() const = 0;
-  /// Milliseconds since 1970, for time stamps only.
+  /// Returns milliseconds since 1970, for time stamps only.
   virtual std::int64_t wall_ms() const = 0;
   virtual std::unique_ptr<timer> make_timer() = 0;
 };
 
-/// Uniform 64-bit random numbers; jitter and identifiers come from here.
+/// Source of uniform 64-bit random numbers, for jitter and identifiers.
 class random_source {
  public:
   virtual ~random_source() = default;

@@ -1,4 +1,4 @@
-// Checking and repairing whole texts of UTF-8.
+// Checks and repairs whole texts of UTF-8.
 #include "mcp/support/utf8.hpp"
 
 #include "mcp/support/byte_search.hpp"

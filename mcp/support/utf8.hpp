@@ -1,5 +1,5 @@
-// Strict UTF-8 one character at a time (RFC 3629: no overlong forms, no surrogates, nothing above U+10FFFF). The
-// scanner, the repair and the cleaning of text share it, so that they agree on what one invalid sequence is.
+// Reads strict UTF-8 character by character (RFC 3629: no overlong forms, no surrogates, nothing above U+10FFFF). The
+// scanner, the repair and the cleaning of text share it, so that they agree on the extent of an invalid sequence.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace mcpbx::utf8 {
 
-/// What a first byte >= 0x80 asks for: `need` further bytes, the first of them within low … high. need == 0: invalid.
+/// Demand of a first byte >= 0x80: `need` further bytes, the first of them within low … high. need == 0: invalid.
 struct lead {
   std::uint8_t need, low, high;
 };
@@ -24,7 +24,7 @@ constexpr lead lead_of(unsigned char c) noexcept {
 
 enum class status : std::uint8_t {
   valid,      ///< one character of `size` bytes
-  invalid,    ///< `size` bytes that one U+FFFD stands for (the maximal subpart of Unicode, section 3.9)
+  invalid,    ///< `size` bytes to be replaced by one U+FFFD (the maximal subpart of Unicode, section 3.9)
   incomplete  ///< the text ends inside a character that is right so far; `size` bytes were there
 };
 struct step {
@@ -32,7 +32,7 @@ struct step {
   status what;
 };
 
-/// Looks at the character that starts at `p`, which is before `end`.
+/// Reads the character that starts at `p`, which must be before `end`.
 inline step next(const char* p, const char* end) noexcept {
   const auto first = static_cast<unsigned char>(*p);
   if (first < 0x80) return {1, status::valid};
@@ -50,7 +50,7 @@ inline step next(const char* p, const char* end) noexcept {
   return {static_cast<std::uint8_t>(l.need + 1), status::valid};
 }
 
-/// The code point of a valid character of `size` bytes.
+/// Returns the code point of a valid character of `size` bytes.
 inline char32_t decode(const char* p, std::uint8_t size) noexcept {
   const auto byte = [p](int i) { return static_cast<char32_t>(static_cast<unsigned char>(p[i])); };
   switch (size) {
@@ -68,7 +68,7 @@ inline char32_t decode(const char* p, std::uint8_t size) noexcept {
 /// Appends a code point of at most U+10FFFF that is no surrogate.
 void append(std::string& out, char32_t c);
 
-/// U+FFFD, which stands for what could not be read.
+/// U+FFFD, the replacement of invalid sequences.
 inline constexpr std::string_view replacement = "\xEF\xBF\xBD";
 
 }  // namespace mcpbx::utf8

@@ -1,4 +1,4 @@
-// The formats: what each says to a model and how it writes calls and results.
+// The text formats: prompt, form of a call and form of a result of each.
 #include "providers/text/format.hpp"
 
 #include "providers/model/json_walk.hpp"
@@ -11,7 +11,7 @@
 namespace mcpbx::providers::text {
 namespace {
 
-// The tools, one after another, in the order of the set: its bytes are the same in every round.
+// Describes the tools in the order of the set, so that the prompt keeps its bytes in every round.
 std::string list_of(const tool_set& tools) {
   std::string out = "# Tools\n\nThese tools are available. Use one when it helps to answer.\n";
   for (const auto& tool : tools.tools) {
@@ -29,7 +29,7 @@ constexpr std::string_view rules =
     "next message; then make another call or answer. Use only the tools above, with arguments that fit their schemas. "
     "When no tool is needed, answer in plain text without any of these marks.\n";
 
-// `text` in which `mark` does not occur any more, so that nothing inside can end what is around it.
+// Removes `mark` from `text`, so that the text cannot close the mark around it.
 std::string without(std::string_view mark, std::string_view text) {
   std::string out;
   for (;;) {
@@ -46,7 +46,7 @@ std::string_view arguments_of(const tool_call_block& call) {
   return call.arguments ? call.arguments.text() : std::string_view("{}");
 }
 
-// Calls `f(name, text)` for each argument; a string is its text, everything else is JSON.
+// Calls `f(name, text)` for each argument; strings as their text, other values as JSON.
 template <class F>
 void for_each_argument(const tool_call_block& call, F&& f) {
   walk::members(arguments_of(call), [&](std::string_view key, std::string_view value) {
@@ -245,7 +245,7 @@ const glm glm_format;
 constexpr std::array<const tool_format*, 7> all_formats{
     &react_format, &hermes_format, &qwen3_coder_format, &llama3_format, &mistral_format, &xml_format, &glm_format};
 
-// GLM from version 4.5 on: "glm-4.6", "GLM-5", "glm-4p7". Those before it have forms of their own.
+// Returns true for ids of GLM 4.5 and later: "glm-4.6", "GLM-5", "glm-4p7". Earlier versions use other forms.
 bool is_glm(std::string_view id) {
   for (auto at = id.find("glm"); at != npos; at = id.find("glm", at + 1)) {
     auto version = id.substr(at + 3);

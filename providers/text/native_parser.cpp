@@ -1,5 +1,5 @@
-// Lines pass to the parser of the tagged forms, but for those that may be a call in ReAct's shape. They wait no longer
-// than they may be one; then they are text like all the others.
+// Passes lines to the parser of the tagged forms, but holds back lines that may be a call in ReAct's shape until that
+// is decided.
 #include "providers/text/native_parser.hpp"
 
 #include "providers/text/marks/react_marks.hpp"
@@ -13,7 +13,7 @@ namespace {
 constexpr std::string_view action_words = "Action:", input_words = "Action Input:";
 constexpr std::size_t longest_tool_name = 128, most_blanks = 16;
 
-// Behind the blanks of a line.
+// Returns the position behind the blanks of a line.
 std::size_t behind_gap(std::string_view s, std::size_t at) {
   const auto end = std::min(s.size(), at + most_blanks);
   while (at < end && (s[at] == ' ' || s[at] == '\t')) ++at;
@@ -52,7 +52,7 @@ void native_parser::run(bool last, parse_sink& sink) {
       held_.resize(object_end_);
       return;
     }
-    // Something follows it, or it has no end: an example, and what comes behind may be another one.
+    // The call is an example: it has no end, or more text follows. Later ones may be examples too.
     examples_ = true;
     let_go(scanned_, sink);
   }
@@ -82,14 +82,14 @@ match native_parser::judge_head() {
   return match::yes;
 }
 
-// What a model makes up behind its first action begins with one of these, on a line of its own (F7).
+// A model that invents the rest of the conversation begins it with one of these marks, on a line of its own (F7).
 match native_parser::judge_behind(bool last) const {
   const auto gap = std::string_view(held_).substr(object_end_, scanned_ - object_end_);
   if (gap.find('\n') == npos) return match::no;
   const auto found = match_react_mark(std::string_view(held_).substr(scanned_), last, false);
   if (found.is != match::yes) return found.is;
   const bool made_up = found.mark == react_mark::observation || found.mark == react_mark::answer;
-  // In an example the input is often no JSON.
+  // The input must be readable: in examples it is often no JSON.
   return made_up && read_call().problem.empty() ? match::yes : match::no;
 }
 

@@ -1,5 +1,5 @@
-// For replies of a model whose tools were sent as its API has it: calls in any tagged form, and a last one in ReAct's
-// strictest shape, a line `Action: NAME` and behind it `Action Input: {…}`, which nothing follows but what was made up.
+// Parser for models that got their tools natively. It finds calls in any tagged form, and one at the end in ReAct's
+// strictest shape: a line `Action: NAME`, then `Action Input: {…}`, then only invented text.
 #pragma once
 #include "providers/text/marks/brackets.hpp"
 #include "providers/text/marks/text_scan.hpp"
@@ -21,9 +21,9 @@ class native_parser final : public text_parser {
 
  private:
   void run(bool last, parse_sink& sink);
-  /// Whether the line at at_ begins a call, as far as it has come; sets `object_` when it does.
+  /// Judges whether the part of a line at at_ begins a call. Sets object_ if it does.
   match judge_head();
-  /// Whether what stands behind the object was made up, as far as it has come.
+  /// Judges whether the text behind the object, as far as it has come, is invented.
   match judge_behind(bool last) const;
   tool_call_block read_call() const;
   void let_go(std::size_t end, parse_sink& sink);
@@ -31,13 +31,13 @@ class native_parser final : public text_parser {
   offered_tools tools_;
   bool show_unreadable_;
   tagged_parser tagged_;
-  std::string held_;  // from at_ on what was not fed to the other: a line that may begin such a call
+  std::string held_;  // text not yet fed to the tagged parser: from at_ on, a line that may begin such a call
   std::size_t at_ = 0;
   std::string name_;
   bool line_start_ = true, examples_ = false;
-  bool made_up_ = false;                     // what follows the call: all of it is dropped
-  std::size_t object_ = 0, object_end_ = 0;  // once it has begun
-  std::size_t scanned_ = 0;                  // of it, and of the blanks behind it
+  bool made_up_ = false;                     // the text behind the call is invented and dropped
+  std::size_t object_ = 0, object_end_ = 0;  // bounds of the input object, once it has begun
+  std::size_t scanned_ = 0;                  // end of the scanned part of the object and the blanks behind it
   bracket_scanner brackets_;
 };
 

@@ -1,4 +1,4 @@
-// Which parser a format gets, and the filter behind it.
+// Puts parsers together: the state machine of a format, and the filter that hides marks behind it.
 #include "providers/text/parsers.hpp"
 
 #include "providers/text/marks/unmarked.hpp"

@@ -1,4 +1,4 @@
-// Makes the parsers of text formats, with what stands around them: the form beside native tools, and the last resort.
+// Makes the parsers of text formats, including the variant for native tools and the filter for unreadable replies.
 #pragma once
 #include "providers/text/marks/parser.hpp"
 

@@ -1,5 +1,5 @@
-// Each byte moves every stop on by one state of its own automaton (Knuth, Morris, Pratt): what is held back is never
-// looked at again.
+// Finds stop sequences with one automaton each (Knuth, Morris, Pratt). Every byte advances all of them, so held-back
+// text is never scanned again.
 #include "providers/text/stop_finder.hpp"
 
 #include <algorithm>
@@ -24,7 +24,7 @@ stop_finder::stop_finder(std::vector<std::string> stops) {
 std::string stop_finder::feed(std::string_view delta) {
   if (found_) return {};
   if (stops_.empty()) return std::string(delta);
-  std::size_t longest = 0;  // of what is complete
+  std::size_t longest = 0;  // length of the longest complete stop
   for (std::size_t i = 0; i < delta.size(); ++i) {
     for (auto& s : stops_) {
       while (s.matched > 0 && s.text[s.matched] != delta[i]) s.matched = s.shorter[s.matched - 1];
@@ -42,7 +42,7 @@ std::string stop_finder::feed(std::string_view delta) {
   for (const auto& s : stops_) begun = std::max(begun, s.matched);
   auto out = held_.substr(told_, held_.size() - begun - told_);
   told_ = held_.size() - begun;
-  // Now and then, so that what stays is not moved for each byte that goes.
+  // Erase in large steps, so that the rest is not moved for each byte.
   if (told_ >= begun) {
     held_.erase(0, told_);
     told_ = 0;

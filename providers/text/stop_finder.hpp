@@ -1,4 +1,4 @@
-// Where an answer has to end that was asked to stop before certain texts, whoever enforces it.
+// Ends an answer before one of the request's stop sequences, for APIs that do not enforce them.
 #pragma once
 #include <cstddef>
 #include <string>
@@ -7,27 +7,28 @@
 
 namespace mcpbx::providers::text {
 
-/// Reads an answer as it arrives and gives it on up to the first stop: the one that is complete first, and of several
-/// that are so at once the longest, as providers do it. However the answer is cut, the same comes out.
+/// Passes an answer on up to the first stop sequence: the one that is complete first, of several the longest, as
+/// providers do. The result does not depend on the pieces in which the answer arrives.
 class stop_finder {
  public:
-  /// Empty stops are none.
+  /// Ignores empty stops.
   explicit stop_finder(std::vector<std::string> stops);
-  /// What may be told now: what could be the beginning of a stop is held back. Nothing once one was found.
+  /// Returns the text that may be passed on now. Holds back a possible beginning of a stop; returns "" once one was
+  /// found.
   std::string feed(std::string_view delta);
-  /// No more comes: what was held back.
+  /// Returns the text that was held back. Call it at the end of the answer.
   std::string rest();
   bool found() const { return found_; }
 
  private:
   struct stop {
     std::string text;
-    std::vector<std::size_t> shorter;  // of each beginning, the longest shorter one that it ends in
-    std::size_t matched = 0;           // how much of it the answer ends in now
+    std::vector<std::size_t> shorter;  // failure function: for each prefix, its longest proper border
+    std::size_t matched = 0;           // length of the prefix that the answer ends in at present
   };
   std::vector<stop> stops_;
-  std::string held_;      // what was told of it stays for a while
-  std::size_t told_ = 0;  // of held_
+  std::string held_;      // the newest text; its passed-on part stays until it is worth erasing
+  std::size_t told_ = 0;  // length of that part
   bool found_ = false;
 };
 

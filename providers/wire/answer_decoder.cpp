@@ -1,4 +1,4 @@
-// Framing and endings.
+// Framing of server-sent events, and the endings that all decoders share.
 #include "providers/wire/answer_decoder.hpp"
 
 #include "mcp/support/log.hpp"
@@ -32,7 +32,7 @@ std::string answer_decoder::called_name(std::string written) const {
   const auto is_offered = [&](std::string_view name) {
     return std::ranges::find(tools->tools, name, &tool_definition::name) != tools->tools.end();
   };
-  // A tool whose server gives it the whole name is shown under another, and may be the one that is meant.
+  // A tool whose own name has a namespace is shown under another name, and the model may mean that tool.
   return is_offered(bare) && !is_offered(model_name(written)) ? std::string(bare) : written;
 }
 
@@ -147,7 +147,7 @@ void event_decoder::finish(decoder_sink& sink) {
     if (fault == json_scanner::fault::truncated) return fail_cut("sent a JSON answer that was cut off.", sink);
     return fail_foreign(body, sink);
   }
-  // An event without its closing line is data all the same, but broken JSON in it means that the stream was cut there.
+  // A last event without its empty line counts, but broken JSON in it means that the stream was cut there.
   sse_parser::event event;
   if (sse_.finish(event)) {
     const auto data = trimmed(event.data);

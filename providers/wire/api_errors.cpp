@@ -1,4 +1,4 @@
-// From status and body to kind, sentence and mend.
+// Reads error answers: turns status and body into a kind of error, a sentence and a fix.
 #include "providers/wire/api_errors.hpp"
 
 #include "mcp/json/json_scanner.hpp"
@@ -14,14 +14,14 @@ namespace {
 
 using kind = model_error::kind;
 
-// A string or number as text.
+// Returns a string or number as text.
 std::string scalar(std::string_view value) {
   if (walk::is_string(value)) return unescaped(value);
   return value == "null" || value.empty() || walk::is_object(value) || walk::is_array(value) ? std::string()
                                                                                              : std::string(value);
 }
 
-// "34.07s" (google.protobuf.Duration as JSON) as milliseconds, rounded up; -1 when it is none.
+// Parses "34.07s" (google.protobuf.Duration as JSON) into milliseconds, rounded up; -1: another form.
 std::int64_t duration_ms(std::string_view text) {
   double seconds = 0;
   const auto [end, ec] = std::from_chars(text.data(), text.data() + text.size(), seconds);
@@ -83,7 +83,7 @@ std::string said_text(const error_body& said, std::string_view body) {
   return text.starts_with('<') ? "an HTML page instead of JSON" : text;
 }
 
-// The host and port of an address, or its Unix socket, without anything that may hold a secret.
+// Returns the host and port of an address, or its Unix socket, without parts that may hold a secret.
 std::string_view host_of(std::string_view url) {
   if (url.starts_with("unix:")) return url.substr(0, url.find(":/", 5));
   const auto scheme = url.find("://");
@@ -93,7 +93,8 @@ std::string_view host_of(std::string_view url) {
   return at == std::string_view::npos ? url : url.substr(at + 1);
 }
 
-// OpenAI's "Invalid 'tools': array too long. Expected an array with maximum length 128"; Anthropic's code.
+// Recognises OpenAI's "Invalid 'tools': array too long. Expected an array with maximum length 128" and Anthropic's
+// code.
 bool says_too_many_tools(const error_body& e) {
   const auto said = lower(e.message);
   return contains_any(lower(e.code) + " " + said, {"available_tools_limit_exceeded", "too many tools"}) ||
@@ -107,12 +108,13 @@ struct verdict {
   std::string_view mend;
 };
 
-// Gemini tells a wrong key as 400.
+// Recognises a wrong key by words, because Gemini reports it as status 400.
 bool says_wrong_key(const error_body& e) {
   return contains_any(lower(e.message), {"api key not valid", "invalid api key", "api key expired"});
 }
 
-// One bad definition fails every request, so the person has to know that it is a tool's, not the question's fault.
+// Recognises a refused tool definition. It fails every request, so the user must learn that a tool is at fault and not
+// the question.
 bool says_bad_tool(const error_body& e) {
   const auto said = lower(e.message);
   // "tools.3.custom…" names one; "… does not support tools." does not.
@@ -185,9 +187,9 @@ std::string loggable(std::string_view text) {
 
 std::string named(const wire_options& options) {
   const auto& entry = options.name.empty() ? options.model : options.name;
-  // NAME/ID says the id already.
+  // The name NAME/ID contains the id already.
   const bool same = options.model.empty() || entry == options.model || entry.ends_with("/" + options.model);
-  // References may have put a secret into the id or the address.
+  // A reference may have put a secret into the id or the address, so both are redacted.
   return "model \"" + excerpt(entry) + "\"" + (same ? "" : " (" + excerpt(options.model) + ")");
 }
 

@@ -1,4 +1,4 @@
-// Small parts of requests.
+// Small parts of requests: addresses, notes, media, words in place of files.
 #include "providers/wire/encoding.hpp"
 
 #include "mcp/json/json_scanner.hpp"
@@ -24,12 +24,12 @@ bool is_text_type(std::string_view type) {
          std::ranges::find(others, type) != others.end();
 }
 
-// What base64 stands for; nullopt when it is none.
+// Decodes base64, with or without padding; nullopt: malformed.
 std::optional<std::string> decoded(std::string_view base64) {
   using namespace boost::archive::iterators;
   using bytes = transform_width<binary_from_base64<const char*>, 8, 6>;
   while (base64.ends_with('=')) base64.remove_suffix(1);
-  // It reads a whole last group: digits that stand for zeros are added, and what they give is taken off.
+  // The decoder needs a whole last group: pad it with zero digits and cut their bytes off.
   std::string padded(base64);
   padded.append((4 - base64.size() % 4) % 4, 'A');
   try {
@@ -41,7 +41,8 @@ std::optional<std::string> decoded(std::string_view base64) {
   }
 }
 
-// Decoders put fitting names into the raw form; what a journal kept of earlier versions may hold what the model wrote.
+// Returns true if a call has a name that APIs refuse. Decoders write fitting names into the raw form, but a journal of
+// an earlier version may hold the model's own.
 bool has_refused_name(const message& m) {
   return std::ranges::any_of(m.blocks, [&](const auto& b) {
     const auto* call = std::get_if<tool_call_block>(&b);

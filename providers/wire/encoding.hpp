@@ -1,4 +1,4 @@
-// What the encoders of all APIs share: addresses, whose message is sent back as it came, what is encoded once.
+// Helpers that the encoders of all APIs share: addresses, origin of messages, caching of fragments, words for files.
 #pragma once
 #include "providers/wire/codec.hpp"
 
@@ -10,27 +10,27 @@
 
 namespace mcpbx::providers {
 
-/// `base` with `path` appended to its path: one slash between them, the base's query kept (Azure's api-version).
+/// Appends `path` to the path of `base`, with one slash between them. Keeps the query of `base` (Azure's api-version).
 std::string join_url(std::string_view base, std::string_view path);
 
-/// `path` with every byte that a path may not hold as %XX; slashes part segments and stay.
+/// Percent-encodes all bytes that are not allowed in a path, but keeps slashes.
 std::string encoded_path(std::string_view path);
 
-/// Whether `m` is an assistant message that this API, address and model made, so that `m.raw` goes back as it is. Not
-/// where a call in it has a name that APIs refuse.
+/// Returns true if `m` is an assistant message of this API, address and model, so that `m.raw` goes back as it is.
+/// Returns false if a call in it has a name that APIs refuse.
 bool is_own(const message& m, std::string_view api, const wire_options& options);
 
-/// The ids by which results answer the calls of the turn before them, for APIs that may send calls without one.
+/// Look-up of the provider's ids for the calls of the last turn, for APIs that may send calls without an id.
 class id_lookup {
  public:
-  /// An assistant message was passed; `own`: its raw form is what goes back. It must outlive this object.
+  /// Sets the last assistant message, which must outlive this object. `own`: it goes back in its raw form.
   void turn(const message& m, bool own) {
     turn_ = &m;
     own_ = own;
   }
-  /// Whether the last turn goes back in its raw form.
+  /// Returns true if the last turn goes back in its raw form.
   bool own() const { return own_; }
-  /// What the provider called this call of ours; "" when it gave no id, or the turn was another's.
+  /// Returns the provider's id of a call; "" if it gave none, or if the turn was made by another provider.
   std::string_view sent_id(std::string_view call_id) const;
 
  private:
@@ -38,7 +38,7 @@ class id_lookup {
   bool own_ = false;
 };
 
-/// What `make()` encodes `m` to, kept with it under `key` and made only once. Nothing is kept of an absent fragment.
+/// Returns the fragment of `m` under `key`, calling `make()` at the first time. An absent fragment is not cached.
 template <class Value, class Make>
 raw_json encoded_once(const Value& m, std::string_view key, Make&& make) {
   auto fragment = m.remembered(key);
@@ -48,41 +48,41 @@ raw_json encoded_once(const Value& m, std::string_view key, Make&& make) {
   return fragment;
 }
 
-/// `text` and, in a paragraph of its own, `note`.
+/// Appends `note` to `text` as a paragraph of its own.
 std::string with_note(std::string text, std::string_view note);
 
-/// What a call asks for: the request's settings, and the configuration's where it has none. Nothing of what the model
-/// does not take.
+/// Returns the settings of the request, completed by those of the configuration, without any that the model does not
+/// accept.
 call_settings settings_of(const model_request& request, const wire_options& options);
 
-/// Whether the model has to call a tool.
+/// Returns true if the model has to call a tool.
 bool must_call(const model_request& request);
-/// request.note and, where the model has to call a tool, a sentence that says so: for APIs that cannot be told.
+/// Returns request.note, with a sentence that demands a call if one is required. For APIs without a member for that.
 std::string note_with_choice(const model_request& request);
 
-/// Whether there is nothing but blanks, those of Unicode included: the text that Messages refuses.
+/// Returns true for texts of blanks only, those of Unicode included, which Anthropic's Messages API refuses.
 bool is_blank_text(std::string_view text);
-/// Stands where a user's message would be left with nothing, for APIs that refuse such a one: without it the answers
-/// before and behind it would meet, or nothing be asked.
+/// Replaces the content of an empty user message, for APIs that refuse one. Leaving the message out would join the
+/// answers around it, or leave no question.
 inline constexpr std::string_view nothing_said = "[empty message]";
 
-/// What an assistant said: its text and, behind it, its refusals.
+/// Returns the text of an assistant message, followed by its refusals.
 std::string said_text(const message& m);
 
-/// The words for a caller's file that an API cannot carry: `[file notes.odt, 12 bytes: left out]`.
+/// Returns the words for a file that an API cannot carry: `[file notes.odt, 12 bytes: left out]`.
 std::string left_out(const file_block& file);
-/// The same for an image whose type it does not take.
+/// Returns the same for an image of a type that the API does not accept.
 std::string left_out(const image_block& image);
-/// A caller's file where an API has no place for its kind: its text, if it is a text (by its type, in UTF-8), below a
-/// line with its name, else left_out().
+/// Returns a file as text for an API without a place for its kind: a line with its name and its content if the type is
+/// a text in UTF-8, else left_out().
 std::string file_words(const file_block& file);
 
-/// A JSON list of strings.
+/// Returns a JSON list of strings.
 std::string string_list(std::span<const std::string> texts);
-/// The first `most` of them, for an API that refuses more.
+/// Returns the first `most` texts, for an API that refuses more.
 std::span<const std::string> first_of(const std::vector<std::string>& texts, std::size_t most);
 
-/// `data:MIME;base64,…`, by the registered name of the type.
+/// Returns `data:MIME;base64,…` with the registered name of the type.
 std::string data_url(std::string_view mime, std::string_view base64);
 
 }  // namespace mcpbx::providers

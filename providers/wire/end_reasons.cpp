@@ -1,4 +1,4 @@
-// One table, grouped by meaning.
+// Table of the words for the end of an answer, grouped by meaning.
 #include "providers/wire/end_reasons.hpp"
 
 #include "mcp/support/text.hpp"
@@ -12,7 +12,7 @@ namespace mcpbx::providers {
 namespace {
 
 struct known_word {
-  std::string_view word;  // lower case, with `_`
+  std::string_view word;  // in lower case, with `_` for `-`
   end_reason reason;
 };
 
@@ -38,7 +38,7 @@ constexpr std::array known_words = {
     known_word{"max_length", end_reason::length},
     known_word{"model_length", end_reason::length},
     known_word{"max_output_tokens", end_reason::length},
-    // Gemini's could be gone on with by its token, as if nothing had been; a reply is one request here.
+    // Gemini could continue such an answer by its token; we make one request for each reply.
     known_word{"continuation", end_reason::length},
 
     known_word{"pause_turn", end_reason::pause},

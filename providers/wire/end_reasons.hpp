@@ -7,10 +7,9 @@
 
 namespace mcpbx::providers {
 
-/// Reads a `finish_reason`, `finishReason`, `stop_reason` or `done_reason`, in any letter case, with `-` for `_`,
-/// alone or behind its kind ("function_call_filter: MALFORMED_FUNCTION_CALL"). An empty one is stop; one that is not
-/// known is `unknown`, never stop: the answer may lack its rest. Calls that came are not looked at here, so a word that
-/// only says that there are some is stop.
+/// Reads a `finish_reason`, `finishReason`, `stop_reason` or `done_reason` in any case, with `-` or `_`, alone or
+/// behind its kind ("function_call_filter: MALFORMED_FUNCTION_CALL"). An empty word is stop. An unknown word is
+/// `unknown`, since the answer may be incomplete. Words for "there are calls" give stop: the decoder knows the calls.
 end_reason read_end_reason(std::string_view word);
 
 }  // namespace mcpbx::providers

@@ -1,4 +1,4 @@
-// Arguments are read or refused, never guessed.
+// Finishes tool calls: reads or refuses their arguments, without guessing, and gives ids.
 #include "providers/wire/finished_calls.hpp"
 
 #include "mcp/json/json_scanner.hpp"
@@ -56,7 +56,7 @@ bool call_ids::take(const std::string& id) {
         if (const auto* c = std::get_if<tool_call_block>(&b); c && f(c->id)) return true;
     return false;
   };
-  // A reply makes few calls, and the conversation before it may hold thousands: a few ids are looked for in it.
+  // A reply has few calls and its conversation may have thousands, so search for few ids instead of indexing all.
   if (used_.size() + counter_ < few) {
     if (each_before([&](const std::string& before) { return before == id; })) return false;
   } else if (!std::exchange(read_, true)) {

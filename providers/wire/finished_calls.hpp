@@ -1,5 +1,5 @@
-// What every API's tool calls need once they have come: their arguments read (providers/model/arguments.hpp), and one
-// id each that no other call of the conversation has.
+// Finishes the tool calls of every API: reads their arguments (providers/model/arguments.hpp) and gives each an id that
+// is unique in the conversation.
 #pragma once
 #include "providers/model/arguments.hpp"
 #include "providers/model/message.hpp"
@@ -11,34 +11,34 @@
 
 namespace mcpbx::providers {
 
-/// What is sent back as a call's arguments, for APIs that parse their own history: the object, or one that holds what
-/// could not be read as text.
+/// Returns the arguments to send back, for APIs that parse their own history: the object, or an object that contains
+/// the unreadable text.
 std::string sent_arguments(const tool_call_block& call);
 
-/// read_arguments() for a call that its API never told the end of: it is whole only if an object has come that is. Any
-/// other sets `problem`; nothing does not mean `{}` here.
+/// Does read_arguments() for a call whose end was never signalled. Only a complete object counts; everything else, even
+/// nothing at all, sets `problem`.
 void read_unended_arguments(tool_call_block& call);
 
-/// For a call that came without a name, whatever its arguments are: it gets the name that the history has it under, and
-/// its `problem`. So it has a result like all others, and the model reads there what it has to do.
+/// Gives a call without a name the name nameless_call and a `problem`. Its result then tells the model how to call a
+/// tool.
 void name_nameless(tool_call_block& call);
 
-/// Whether `id` is at most 64 letters, digits, `_` and `-`.
+/// Returns true if `id` has at most 64 characters, all of them letters, digits, `_` or `-`.
 bool is_fitting_id(std::string_view id);
-/// `id` where an API takes only fitting ids: another API's is replaced, always by the same.
+/// Returns `id` if it fits, else a replacement that is always the same for this id.
 std::string fitting_id(std::string_view id);
 
-/// The call ids of one reply. Made ones are nine letters and digits, which every API and template takes.
+/// Ids for the calls of one reply. Generated ids are nine letters and digits, which every API and template accepts.
 class call_ids {
  public:
-  /// The ids of `request` (null: none) are not given again. It must outlive this object.
+  /// Avoids the ids of `request`, which may be null and must outlive this object.
   explicit call_ids(const model_request* request) : request_(request) {}
-  /// One id for each that was sent ("": none): itself, unless it is taken; then a made one. Ids that came are settled
-  /// first, so that a made one cannot take the place of one that came later.
+  /// Returns one id for each id sent by the provider ("": none): the same, or a generated one if it is taken. Settles
+  /// the sent ids first, so that a generated one cannot take a sent one's place.
   std::vector<std::string> settle(std::vector<std::string> sent);
 
  private:
-  bool take(const std::string& id);  // false: somebody has it
+  bool take(const std::string& id);  // false: the id is taken already
   const model_request* request_;
   std::unordered_set<std::string> used_;
   bool read_ = false;

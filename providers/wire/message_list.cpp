@@ -1,4 +1,4 @@
-// What stands between two messages, and users' messages in one.
+// Joins neighbouring user messages and puts assistant messages between tools and users where templates need them.
 #include "providers/wire/message_list.hpp"
 
 #include "providers/model/json_walk.hpp"
@@ -8,10 +8,10 @@
 namespace mcpbx::providers {
 namespace {
 
-// It must not be empty: servers refuse that as well.
+// Text of such a message. It must not be empty, because servers refuse that as well.
 constexpr std::string_view bridge = R"({"role":"assistant","content":"I have the results of the tools."})";
 
-// Without its quotes or brackets.
+// Returns a JSON string or list without its quotes or brackets.
 std::string_view inside(std::string_view value) {
   return value.size() < 2 ? std::string_view() : value.substr(1, value.size() - 2);
 }
@@ -46,9 +46,9 @@ void message_list::end_users() {
   users_.clear();
 }
 
-// Users meet where an answer is missing: a run broke, or its answer was empty. Templates such as Gemma's and Mistral's
-// refuse the second message. A request that ended with the first one got no answer that is in the conversation, so
-// nothing is cached behind it, and where both are texts its bytes come again up to the quote that ends it.
+// Writes user messages that follow each other as one, because templates such as Gemma's and Mistral's refuse the
+// second. They meet if an answer is missing or empty. This keeps the prompt cache: no request went beyond the first
+// message, and if both are texts, its bytes are the same up to the closing quote.
 void message_list::write_joined() {
   const auto content = [](const raw_json& m) { return walk::find(m.text(), "content"); };
   const bool parts = std::ranges::any_of(users_, [&](const auto& m) { return walk::is_array(content(m)); });

@@ -1,5 +1,5 @@
-// The messages of a request to the APIs that look like chat completions, in a row that every template takes: users'
-// messages that meet are one, and where it has to be an assistant's message stands between tools and user.
+// Writes the messages of a request to APIs like chat completions in an order that every template accepts: joins
+// neighbouring user messages, and puts an assistant message between tools and user if the server needs it.
 #pragma once
 #include "providers/model/message.hpp"
 
@@ -9,13 +9,13 @@
 
 namespace mcpbx::providers {
 
-/// What the results of a turn become. Tools come first, so that nothing stands between a call and its result.
+/// Fragments of the results of a turn. Tool messages come first, so that nothing stands between a call and its result.
 struct result_fragments {
   raw_json tools;   ///< their tool messages, parted by commas
-  raw_json images;  ///< the user's message with their images; absent when there are none
+  raw_json images;  ///< the user message with their images; absent if there are none
 };
 
-/// What `make()` encodes the results `m` to, kept with it under two keys and made only once.
+/// Returns the fragments of the results `m`, cached under two keys; calls `make()` at the first time.
 template <class Make>
 result_fragments results_once(const message& m, std::string_view key, std::string_view images_key, Make&& make) {
   if (auto tools = m.remembered(key); !tools.empty()) return {std::move(tools), m.remembered(images_key)};
@@ -25,24 +25,25 @@ result_fragments results_once(const message& m, std::string_view key, std::strin
   return made;
 }
 
-/// Writes messages, parted by commas, into a request's body. What it does with one is the same in every request that
-/// has the same messages before it, so that the prefix of a conversation keeps its bytes.
+/// Writes messages, separated by commas, into a request's body. The bytes of a message depend on the messages before it
+/// only, so that the prefix of a conversation stays the same in later requests.
 class message_list {
  public:
-  /// `bridges`: the server takes no user's message right behind a tool's.
+  /// `bridges`: the server refuses a user message right behind a tool message.
   explicit message_list(segments& body, bool bridges = false) : body_(body), bridges_(bridges) {}
   message_list(const message_list&) = delete;
   message_list& operator=(const message_list&) = delete;
 
-  /// An absent fragment is no message. A user's has `content`, a text or a list of parts, and may have `images`.
+  /// Adds a message; ignores an absent fragment. A user message has `content` (a text or a list of parts), and perhaps
+  /// `images`.
   void add(role from, raw_json fragment);
   void add(result_fragments results);
-  /// To be called once, behind the last message.
+  /// Ends the list. Call it once, behind the last message.
   void finish() { end_users(); }
 
  private:
   void write(role from, raw_json fragment);
-  // Before somebody else's message and at the end: what the users before it said.
+  // Writes the collected user messages, before any other message and at the end.
   void end_users();
   void write_joined();
   void write_joined_images();
@@ -50,7 +51,7 @@ class message_list {
   segments& body_;
   bool bridges_, first_ = true;
   role last_ = role::system;
-  std::vector<raw_json> users_;  // that meet, and are not written yet
+  std::vector<raw_json> users_;  // consecutive user messages that are not written yet
 };
 
 }  // namespace mcpbx::providers

@@ -1,4 +1,4 @@
-// Laying one object over another.
+// Merges the configured members of a request's body into our own.
 #include "providers/wire/request_body.hpp"
 
 #include "providers/model/json_walk.hpp"
@@ -18,7 +18,7 @@ void append_member(std::string& out, std::string_view key, std::string_view valu
   out += value;
 }
 
-// `{"a":1,…}` of ours and what lies over it.
+// Merges `over` into `ours`: members of objects one by one, down to max_depth.
 std::string merged(std::string_view ours, std::string_view over, int depth) {
   if (!walk::is_object(ours) || !walk::is_object(over) || depth == max_depth) return std::string(over);
   std::string out = "{";

@@ -1,5 +1,4 @@
-// The members of a request's body beside the conversation: what the codec says, with what the configuration adds laid
-// over it.
+// Members of a request's body beside the conversation: those of the codec, overridden by those of the configuration.
 #pragma once
 #include "mcp/json/raw_json.hpp"
 
@@ -10,17 +9,16 @@
 
 namespace mcpbx::providers {
 
-/// Members that the codecs write themselves and that no configuration replaces: the conversation, its tools, and that
-/// the answer streams.
+/// Returns true for members that a configuration cannot replace: the conversation, its tools, and the wish to stream.
 bool is_reserved_member(std::string_view key);
 
 class body_members {
  public:
-  /// `json` is one well-formed value.
+  /// Adds a member; `json` must be one well-formed value.
   void add(std::string_view key, std::string json) { members_.emplace_back(key, std::move(json)); }
   void add_text(std::string_view key, std::string_view text) { add(key, json_quoted(text)); }
-  /// `"key":value` for each member, with commas between them, without braces. `extra` (an object, or absent) wins: of
-  /// two objects the members are merged, null takes ours out, reserved members are left alone.
+  /// Returns `"key":value` for each member, with commas between them, without braces. `extra` (an object, or absent)
+  /// wins: objects are merged, null removes our member. Its reserved members are ignored.
   std::string write(const raw_json& extra) const;
 
  private:

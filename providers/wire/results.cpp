@@ -1,4 +1,4 @@
-// One MCP content block after the other.
+// Converts MCP tool results block by block.
 #include "providers/wire/results.hpp"
 
 #include "mcp/json/json_skip.hpp"
@@ -14,7 +14,7 @@
 namespace mcpbx::providers {
 namespace {
 
-// Without the blanks that a server wrote between its values: a model pays for each.
+// Removes the blanks between values, since a model is charged for each.
 std::string compact(std::string_view json) {
   std::string out;
   out.reserve(json.size());

@@ -1,5 +1,5 @@
-// A walk over the schema that stops at the first demand that is not fulfilled. The words are those that the clients of
-// the APIs keep when they make a schema strict.
+// Checks a schema for strict mode and stops at the first fault. The keywords are those that the APIs' own clients keep
+// in a strict schema.
 #include "providers/wire/strict_schema.hpp"
 
 #include "providers/model/json_walk.hpp"
@@ -20,7 +20,7 @@ bool is_among(std::string_view word, std::span<const std::string_view> words) {
   return std::ranges::find(words, word) != words.end();
 }
 
-// Beside those that are looked into.
+// Returns true for keywords that strict mode accepts with any value.
 bool is_plain_word(std::string_view keyword) {
   constexpr std::array<std::string_view, 5> plain{"title", "description", "enum", "const", "required"};
   return is_among(keyword, plain);
@@ -32,7 +32,7 @@ bool is_strict_format(std::string_view value) {
   return is_among(walk::text(value), known);
 }
 
-// Without what looks around (`(?=`), has a name or refers back (`\1`).
+// Returns true for patterns without look-around (`(?=`), named groups and back references (`\1`).
 bool is_plain_pattern(std::string_view pattern) {
   for (std::size_t i = 0; i + 1 < pattern.size(); ++i) {
     if (pattern.substr(i).starts_with("(?") && !pattern.substr(i).starts_with("(?:")) return false;
@@ -94,7 +94,7 @@ class strict_judge {
     return fine;
   }
 
-  // Each property is required.
+  // Returns true if each property is required.
   static bool complete(std::string_view properties, std::string_view required) {
     std::vector<std::string> names;
     walk::elements(required, [&](std::string_view name) { names.push_back(walk::text(name)); });
@@ -105,13 +105,14 @@ class strict_judge {
     return fine;
   }
 
-  // To a definition. Anthropic takes none that comes back to itself, which one that refers on may do.
+  // Returns true if strict mode accepts the reference. Anthropic refuses recursive definitions, so for it a definition
+  // must not refer to another one.
   bool leads_on(std::string_view reference) const {
     const auto to = walk::text(reference);
     return (to.starts_with("#/$defs/") || to.starts_with("#/definitions/")) && !(anthropic_ && definitions_ > 0);
   }
 
-  // What only some take, or with some values.
+  // Returns true for keywords that only some APIs accept, or only with some values.
   bool takes(std::string_view key, std::string_view value) const {
     if (key == "format") return is_strict_format(value);
     if (anthropic_) return key == "minItems" && (value == "0" || value == "1");
@@ -122,7 +123,7 @@ class strict_judge {
   }
 
   bool anthropic_;
-  int definitions_ = 0;  // in how many lists of them the walk is
+  int definitions_ = 0;  // number of open `$defs` around the walk
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// A surrogate pair whose halves come in two tokens is put together before it is unescaped.
+// Joins string tokens. The halves of a surrogate pair in two tokens are joined before they are unescaped.
 #include "providers/wire/string_joiner.hpp"
 
 #include "mcp/json/raw_json.hpp"
@@ -8,7 +8,7 @@
 namespace mcpbx::providers {
 namespace {
 
-// Whether the inside of a string token ends in the escape of a high surrogate, whose low half may come next.
+// Returns true if the inside of a string token ends in the escape of a high surrogate, whose low half may come next.
 bool ends_in_high_surrogate(std::string_view inside) {
   if (inside.size() < 6) return false;
   const auto tail = inside.substr(inside.size() - 6);

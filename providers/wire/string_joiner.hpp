@@ -1,4 +1,4 @@
-// Strings that a stream sends in pieces, each a JSON string of its own, whose escapes may be cut between two of them.
+// Joins strings that a stream sends in pieces, each of them a JSON string; an escape may be split between two pieces.
 #pragma once
 #include <string>
 #include <string_view>
@@ -8,11 +8,12 @@ namespace mcpbx::providers {
 /// Unescapes string tokens one after another. A surrogate pair may be split between two tokens (emoji of some servers).
 class string_joiner {
  public:
-  /// The text of `token`, a JSON string with its quotes. Valid until the next call and while `token` is.
+  /// Returns the text of `token`, a JSON string with its quotes. The view is valid until the next call and as long as
+  /// `token`.
   std::string_view take(std::string_view token);
 
  private:
-  std::string held_;  // a high surrogate's escape that ended the last token
+  std::string held_;  // escape of a high surrogate at the end of the last token
   std::string text_;
 };
 

@@ -1,4 +1,4 @@
-// The marks may be cut anywhere between two pieces.
+// Splits reasoning from text. A mark may be split between two pieces at any byte.
 #include "providers/wire/thought_splitter.hpp"
 
 #include <algorithm>
@@ -10,7 +10,7 @@ namespace {
 constexpr std::string_view open_mark = "<think>", close_mark = "</think>";
 constexpr auto npos = std::string_view::npos;
 
-// How much of the end of `text` may be the beginning of `mark`.
+// Returns the length of the end of `text` that may be the beginning of `mark`.
 std::size_t partial_mark(std::string_view text, std::string_view mark) {
   for (auto n = std::min(text.size(), mark.size() - 1); n > 0; --n)
     if (text.ends_with(mark.substr(0, n))) return n;

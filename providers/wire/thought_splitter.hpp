@@ -1,4 +1,4 @@
-// Reasoning that a model writes at the beginning of its content, between <think> and </think>, taken off the text.
+// Separates reasoning that a model writes at the beginning of its content, between <think> and </think>, from the text.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -11,14 +11,14 @@ class thought_splitter {
   struct pieces {
     std::string thought, text;  ///< the thought comes before the text
   };
-  /// Takes the next piece of content and gives what is known of it. What may be the beginning of a mark is held back.
+  /// Takes the next piece of content and returns the decided part. Holds back a possible beginning of a mark.
   pieces take(std::string_view content) {
     held_ += content;
     return split(false);
   }
-  /// The content has ended: gives what was held back.
+  /// Ends the content and returns the part that was held back.
   pieces finish() { return split(true); }
-  /// Whether all that follows is text, so that take() need not be called any more.
+  /// Returns true if all further content is text, so that take() need not be called any more.
   bool outside() const { return state_ == state::outside; }
 
  private:

@@ -1,5 +1,5 @@
-// A tool is encoded once and kept with its definition; a list is their bytes one after another. What differs between
-// APIs are the names of members, and what is said of strictness.
+// Encodes tools once, caches them with their definitions, and concatenates them. The APIs differ in the names of
+// members and in the mark for strictness.
 #include "providers/wire/tool_list.hpp"
 
 #include "mcp/json/raw_json.hpp"
@@ -15,7 +15,7 @@ namespace {
 
 struct form {
   std::string_view begin, schema, end;
-  bool empty_description;  ///< is sent, too
+  bool empty_description;  ///< send the description even if it is empty
 };
 
 form form_of(std::string_view api) {
@@ -28,7 +28,7 @@ form form_of(std::string_view api) {
 std::string_view strictness(std::string_view api, const tool_definition& tool, std::optional<bool> strict,
                             bool takes_strict) {
   if (api == "gemini" || api == "ollama") return "";
-  // Left out, Responses would try to make the schema strict.
+  // Without the member, Responses would try to make the schema strict.
   if (api == "openai-responses" && !strict) strict = false;
   takes_strict = takes_strict || api == "openai-responses";
   if ((strict == true || (takes_strict && tool.strict)) && is_strict_schema(tool.schema.text(), api))
@@ -61,7 +61,7 @@ raw_json tool_list(std::string_view api, const tool_set& set, std::optional<bool
   return encoded_once(set, key, [&] {
     std::vector<raw_json> tools;
     tools.reserve(set.tools.size());
-    std::size_t size = 2;  // a list is large, and growing would copy it
+    std::size_t size = 2;  // reserve the size first, because growing a large list copies it
     for (const auto& tool : set.tools) {
       const auto encode = [&] { return encode_tool(api, tool, strict, takes_strict); };
       tools.push_back(tool.encoded ? encoded_once(*tool.encoded, key, encode) : encode());

@@ -1,5 +1,5 @@
-// What is written to standard output and standard error while it lives, as text: into files, or at a terminal. Check it
-// after the end of its life: what doctest prints goes the same way.
+// Captures standard output and standard error during the life of an object, in files or at a terminal. Check the text
+// after the object's end, since doctest's own output is captured too.
 #pragma once
 #include <doctest/doctest.h>
 
@@ -82,7 +82,7 @@ class captured_terminal {
   captured_terminal(const captured_terminal&) = delete;
   captured_terminal& operator=(const captured_terminal&) = delete;
 
-  /// What was shown since the last time. A mark is written behind it and waited for: terminals hand bytes over later.
+  /// Returns the text shown since the last call. Writes a mark and reads up to it, because a terminal delays bytes.
   std::string shown() {
     constexpr std::string_view mark = "\x01 end of what was shown \x01";
     std::fflush(stdout);

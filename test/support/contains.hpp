@@ -1,4 +1,4 @@
-// Whether a text has a part, as tests ask it in one word.
+// A one-word search for a part of a text, for checks in tests.
 #pragma once
 #include <string_view>
 

@@ -1,5 +1,5 @@
-// Whether this build carries AddressSanitizer or ThreadSanitizer. Sizes of processes then say nothing, and a fork costs
-// tens of times as much.
+// Tells tests that the build has AddressSanitizer or ThreadSanitizer: sizes of processes mean nothing then, and a fork
+// costs tens of times as much.
 #pragma once
 
 namespace mcpbx::test {

@@ -21,7 +21,7 @@
 namespace mcpbx::test {
 
 class scripted_process;
-/// What a server does with one message that it was sent.
+/// Reaction of a server to one message.
 using script = std::function<void(scripted_process&, const mcp::message&)>;
 
 /// Runs work in later turns, in order.
@@ -91,14 +91,14 @@ class scripted_process : public std::enable_shared_from_this<scripted_process> {
         ",\"error\":{\"code\":" + std::to_string(code) + ",\"message\":" + json_quoted(text) +
         (data.empty() ? "" : ",\"data\":" + std::string(data)) + "}}");
   }
-  /// How many messages with this method it was sent.
+  /// Counts the received messages with this method.
   int count(std::string_view method) const {
     int n = 0;
     for (const auto& line : received)
       if (auto m = mcp::parse_message(raw_json::own(line)); m && m->method() == method) ++n;
     return n;
   }
-  /// The last message with this method that it was sent, or "".
+  /// Returns the last received message with this method, or "".
   std::string last(std::string_view method) const {
     for (auto line = received.rbegin(); line != received.rend(); ++line)
       if (auto m = mcp::parse_message(raw_json::own(*line)); m && m->method() == method) return *line;

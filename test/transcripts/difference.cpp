@@ -1,4 +1,4 @@
-// What differs between two transcripts, for people.
+// Compares two transcripts line by line and describes the difference for people.
 #include "test/transcripts/player.hpp"
 
 #include <algorithm>
@@ -17,7 +17,7 @@ std::vector<std::string> split(std::string_view text) {
 
 constexpr std::string_view dots = "…";
 
-// Whether the line is the expected one, where each … stands for any characters.
+// Returns whether the line is the expected one, where each … stands for any characters.
 bool fits(std::string_view expected, std::string_view line) {
   const auto first = expected.find(dots);
   if (first == std::string_view::npos) return expected == line;

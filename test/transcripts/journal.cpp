@@ -1,4 +1,4 @@
-// See journal.hpp.
+// Reads the tables of a journal with SQLite itself.
 #include "test/transcripts/journal.hpp"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,4 @@
-// See names.hpp.
+// Searches texts for what varies; the table of JSON members stands here.
 #include "test/transcripts/names.hpp"
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 namespace mcpbx::transcripts {
 namespace {
 
-/// What stands in front of a value of JSON that varies: digits, or a hash or a time between quotes.
+/// The text in front of a value of JSON that varies: digits, or a hash or a time between quotes.
 struct varying_member {
   std::string_view start, name;
 };
@@ -65,7 +65,7 @@ void replace_all(std::string& text, std::string_view what, std::string_view with
     text.replace(at, what.size(), with);
 }
 
-// How many bytes at the front of `text` are a value that varies; 0: none.
+// Returns the size of the value at the front of `text` if it varies, else 0.
 std::size_t value_size(std::string_view text) {
   std::size_t n = 0;
   if (text.starts_with('"')) {
@@ -96,6 +96,16 @@ void hide_numbers(std::string& text, std::size_t least_digits) {
   }
 }
 
+// The command line tells how long a call took.
+void hide_duration(std::string& line) {
+  constexpr std::string_view unit = " ms)";
+  const auto start = line.rfind('(');
+  if (!line.ends_with(unit) || start == std::string::npos) return;
+  const auto digits = line.size() - unit.size() - start - 1;
+  if (digits > 0 && std::ranges::all_of(std::string_view(line).substr(start + 1, digits), is_digit))
+    line.replace(start + 1, digits, "@MS@");
+}
+
 // A parked run's record has its time where that is not 0.
 void hide_time_of_parked(std::string& text) {
   constexpr std::string_view member = R"("expiresMs":@TIME@,"elapsedMs":@MS@)";
@@ -116,6 +126,7 @@ std::string names::hide(std::string_view text) {
   out = hide_ids(out);
   hide_members(out);
   hide_numbers(out, 15);
+  hide_duration(out);
   hide_time_of_parked(out);
   if (constexpr std::string_view date = "Date: "; out.starts_with(date) && out.ends_with(" GMT")) out = "Date: @DATE@";
   return out;

@@ -18,7 +18,7 @@ class names {
   /// - places;
   /// - ids of runs, sessions and questions (run_, ses_, q_ and 16 hexadecimal digits): @RUN1@, @SESSION1@, @QUESTION1@;
   /// - the numbers and hashes that are the values of the JSON members listed in names.cpp: @MS@, @TIME@, @BYTES@, …;
-  /// - numbers of events that come from the clock: @SEQ@; the header Date of HTTP: @DATE@.
+  /// - numbers of events that come from the clock: @SEQ@; the header Date of HTTP: @DATE@; `(N ms)` at a line's end.
   std::string hide(std::string_view text);
   /// The same for an event of a request without texts (`"stream":false`): its number depends on whether the texts had
   /// numbers before they were left out.

@@ -1,4 +1,4 @@
-// What a transcript does not compare, and that it compares everything else.
+// Tests of the names for what varies: nothing else is hidden.
 #include "test/transcripts/names.hpp"
 
 #include <doctest/doctest.h>
@@ -36,6 +36,7 @@ TEST_CASE("names: numbers of events, dates and a parked run's time are hidden wh
   CHECK(n.hide_with_number(R"({"seq":12})") == R"({"seq":@SEQ@})");
   CHECK(n.hide(R"({"pinnedAt":"2026-11-25T15:15:06.156Z"})") == R"({"pinnedAt":"@TIME@"})");
   CHECK(n.hide("Date: Wed, 25 Nov 2026 15:14:29 GMT") == "Date: @DATE@");
+  CHECK(n.hide("<- one (12 ms)") == "<- one (@MS@ ms)");
   CHECK(n.hide(R"({"expiresMs":5,"elapsedMs":6})") == R"({"expiresMs":@TIME@})");
   CHECK(n.hide(R"({"depth":0,"elapsedMs":6})") == R"({"depth":0,"elapsedMs":@MS@})");
 }

@@ -1,4 +1,4 @@
-// See player.hpp.
+// Walks through the lines of a transcript; each kind of section has a function.
 #include "test/transcripts/player.hpp"
 
 #include "test/transcripts/journal.hpp"
@@ -58,7 +58,7 @@ player::~player() = default;
 std::string player::play(std::string_view text) {
   out_.clear();
   for (const auto& line : lines_of(text)) {
-    // What came when this was written is not read, but told anew.
+    // These lines are the answers of an earlier play.
     if (line.starts_with("< ") || line == "<" || line.starts_with("! ") || line.starts_with("= ")) continue;
     if (line.starts_with("@@ ")) {
       close_section();
@@ -92,8 +92,8 @@ void player::open(const std::string& head) {
   } else if (kind_ == "leave") {
     callers_.erase(argument_);
   } else if (kind_ == "kill") {
+    (void)daemon_->stop(SIGKILL);  // first, since a run that its callers leave is cancelled
     callers_.clear();
-    (void)daemon_->stop(SIGKILL);
   } else if (kind_ == "start") {
     start_daemon();
   } else if (kind_ == "journal") {

@@ -1,4 +1,4 @@
-// How two transcripts are compared.
+// Tests of the comparison of two transcripts.
 #include "test/transcripts/player.hpp"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,4 @@
-// See wire.hpp.
+// Blocking reads and writes on a Unix socket, with a time limit for reads.
 #include "test/transcripts/wire.hpp"
 
 #include "test/e2e/processes.hpp"

@@ -1,4 +1,4 @@
-// Tells images by their first bytes, not by the names of their files.
+// Reads attached files. The first bytes decide about the type, not the name.
 #include "daemon/cli/base/attachments.hpp"
 
 #include "daemon/cli/base/input_files.hpp"

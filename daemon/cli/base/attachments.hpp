@@ -1,4 +1,4 @@
-// Files that go with a question.
+// Turns files into blocks of a question's message.
 #pragma once
 #include "mcp/support/error.hpp"
 
@@ -7,12 +7,12 @@
 
 namespace mcpbx::cli {
 
-/// What all files of one question may hold together, bytes: as base64 they still fit into one message.
+/// Largest total size of a question's files, in bytes. As base64 they still fit into one message of the socket.
 inline constexpr std::size_t most_attached = 16u << 20;
 
-/// The user's message for `mcpbx/chat`: the question, then one block per file. By its content a file is an image (PNG,
-/// JPEG, GIF, WebP), a PDF, or text (UTF-8), which is quoted under its name; the errors name the file and the mend
-/// (invalid_argument: none of these, or together more than `most_attached`; io: not readable).
+/// Returns the user message for `mcpbx/chat`: the question, then one block for each file, which by its content is an
+/// image (PNG, JPEG, GIF, WebP), a PDF, or a text in UTF-8, which is quoted under its name. Errors name file and fix:
+/// invalid_argument (none of these, or more than `most_attached` in all), io (unreadable).
 result<std::string> message_with_files(const std::string& question, const std::vector<std::string>& paths);
 
 }  // namespace mcpbx::cli

@@ -1,4 +1,4 @@
-// Typing by the schema.
+// Gives typed words the type that the tool's schema wants.
 #include "daemon/cli/base/call_arguments.hpp"
 
 #include "daemon/cli/base/input_files.hpp"
@@ -9,7 +9,7 @@
 namespace mcpbx::cli {
 namespace {
 
-// The JSON Schema types that `value` may have; a number without fraction is an integer too.
+// Returns the JSON Schema types of `value`; a number without a fraction is an integer too.
 bool fits(const raw_json& value, std::string_view type) {
   using kind = raw_json::kind;
   switch (value.type()) {

@@ -1,4 +1,5 @@
-// The arguments of `mcpbx call` as JSON: key=value words typed by the tool's schema, or one JSON object. Pure.
+// Makes the arguments of `mcpbx call`: from key=value words, typed by the tool's schema, or from one JSON object. No
+// I/O.
 #pragma once
 #include "mcp/json/raw_json.hpp"
 #include "mcp/support/error.hpp"
@@ -13,10 +14,10 @@ namespace mcpbx::cli {
 /// and everything else is a string. errc::invalid_argument names the key and the type.
 result<std::string> typed_value(const raw_json& schema, const std::string& key, const std::string& value);
 
-/// The words `key=value` as one JSON object. errc::invalid_argument for a word that is none, or a key that comes twice.
+/// Turns words `key=value` into one JSON object. errc::invalid_argument: a malformed word, or a key that comes twice.
 result<std::string> arguments_of_words(const std::vector<std::string>& words, const raw_json& schema);
 
-/// `text` (of --args) when it is a JSON object, on one line; errc::invalid_argument otherwise.
+/// Returns `text` (of --args) on one line; errc::invalid_argument: it is no JSON object.
 result<std::string> arguments_of_json(std::string_view text);
 
 }  // namespace mcpbx::cli

@@ -1,4 +1,4 @@
-// Reads definitions and results as JSON, and says what a value must be.
+// Reads the caller's tool definitions and results; its errors describe the expected form.
 #include "daemon/cli/base/client_tools.hpp"
 
 #include "daemon/cli/base/input_files.hpp"
@@ -10,7 +10,7 @@
 namespace mcpbx::cli {
 namespace {
 
-// A result in MCP's shape, or nullopt.
+// Returns a result in MCP's shape, or nullopt.
 std::optional<std::string> result_of(const raw_json& value) {
   if (auto text = value.as_string()) return R"({"content":[{"type":"text","text":)" + json_quoted(*text) + "}]}";
   const bool has_content =

@@ -1,4 +1,4 @@
-// Replaces an idle daemon that knows an older world, and tells of others.
+// Connects verbs to the daemon: replaces an outdated daemon that is idle, and warns about one that is in use.
 #include "daemon/cli/base/daemon_calls.hpp"
 
 #include "daemon/cli/link/daemon_age.hpp"
@@ -37,7 +37,7 @@ std::string news_for(const connection& link, const raw_json& hello) {
   return what_is_new(hello, own_variables(), there.value_or(nullptr));
 }
 
-// A daemon that a command started and nobody uses; false where it is left as it is.
+// Stops an outdated daemon that a command started and nobody uses. Returns false if it is left running.
 bool end_idle(connection& link, const raw_json& hello) {
   if (!find_member(hello, "idleExit").is_true()) return false;
   const daemon_end end(link, hello);
@@ -45,7 +45,8 @@ bool end_idle(connection& link, const raw_json& hello) {
   return told && !told->error && end.wait();
 }
 
-// What comes now is new: should it be an old one again, others start daemons too, and there is no end to it.
+// Returns the introduction for the second attempt, which accepts a daemon of any age. Otherwise two programs with
+// different environments could replace each other's daemon without end.
 introduction again(introduction who) {
   who.of_age = false;
   return who;
@@ -99,7 +100,7 @@ exit_status status_of(const error& e) {
 }
 
 exit_status status_of(const answer& a) {
-  // Configuration has no JSON-RPC code of its own; the kind stands beside it.
+  // Configuration errors have no JSON-RPC code of their own; the member beside it names the kind.
   if (find_member(find_member(a.error, "data"), "cause").as_string() == to_string(errc::config)) return usage;
   switch (a.error_code()) {
     case mcp::code::not_found:

@@ -9,25 +9,24 @@ namespace mcpbx::cli {
 
 /// Compares versions such as "0.2.0" number by number; true if `version` is newer.
 bool is_newer(std::string_view version, std::string_view than);
-/// The first words of a connection about itself. A profile and `mcp_only` bind it: a daemon that does not know them is
-/// not used.
+/// Parameters of a connection's first message. A profile and `mcp_only` are binding: a daemon that does not know them
+/// is not used.
 struct introduction {
   std::string name = "mcpbx", profile = {}, cwd = {};
   bool mcp_only = false;
-  bool of_age = true;  ///< an old daemon is told of, or replaced; false for a verb that ends it
+  bool of_age = true;  ///< report or replace an outdated daemon; false for verbs that end it
 };
-/// Connects or says why not (then `status` is set); says so on stderr when the daemon is older than this program, or
-/// was started before the configuration or a key was changed. One that this program may start, and that nobody uses, is
-/// replaced instead.
+/// Connects, or explains the failure on stderr and sets `status`. Reports a daemon that is older than this program, its
+/// configuration or its keys; replaces it if this program may start one and nobody uses the old one.
 result<connected> connect_or_explain(context& c, bool may_start, int& status, const introduction& who = {});
-/// The exit status that fits a failed call (connection lost, interrupted, wrong arguments), and an error answer.
+/// Returns the exit status for a failed call: connection lost, interrupted, wrong arguments.
 exit_status status_of(const error& e);
 exit_status status_of(const answer& a);
 /// Prints a JSON-RPC error of the daemon and gives the exit status that fits its code.
 int explain(context& c, const answer& a);
 /// Prints a failed call (connection lost, interrupted) and gives its exit status.
 int explain(context& c, const error& e);
-/// One request of an own method and its result; what went wrong is printed, and `status` says how the verb ends.
+/// Calls one of mcpbx's own methods and returns its result. On failure prints the reason and sets `status`.
 result<raw_json> call_or_explain(context& c, connection& link, std::string_view method, std::string_view params,
                                  int& status);
 

@@ -1,4 +1,4 @@
-// Prints events as they come and asks the questions among them.
+// Prints the events of a run as they come, and asks its questions.
 #include "daemon/cli/base/follow_run.hpp"
 
 #include "daemon/cli/base/client_tools.hpp"
@@ -16,7 +16,7 @@
 namespace mcpbx::cli {
 namespace {
 
-// How the daemon words the result of such a call.
+// Beginning of the daemon's result for a call that needs approval in a run that may not ask.
 constexpr std::string_view may_not_ask = "Not executed: this tool needs a yes of the user, and this run may not ask";
 
 // Shows the events of one run as they come.
@@ -34,19 +34,19 @@ class viewer {
       c_.screen->out(member_text(params, "text"));
       shown_ = true;
     } else if (type == "snapshot" && show_text_) {
-      // This terminal was too slow: what it has shown of the round is void.
+      // This terminal was too slow for the events: the text that it showed of the round is void.
       if (shown_) c_.screen->finish_line();
       const auto text = member_text(params, "text");
       c_.screen->out(text);
       shown_ = shown_ || !text.empty();
     } else if (type == "status") {
-      // Why a run ended without an answer is printed once, at its end: not here, and not from the error event.
+      // The reason for an end without an answer is printed once, at the end; not here, and not for the error event.
       if (const std::string text = member_text(params, "text"); !text.starts_with("Stopped: ")) c_.screen->status(text);
     } else if (type == "round" && shown_) {
       c_.screen->finish_line();
     } else if (type == "tool_call") {
       const auto arguments = find_member(params, "arguments");
-      // Without arguments the call could not be read; the result says why.
+      // A call without arguments could not be read; its result gives the reason.
       const bool unread = !arguments || arguments.text() == "null";
       std::string line = "-> " + member_text(params, "name") + " " +
                          (unread ? "(the call could not be read)" : beginning(arguments.text(), 300));
@@ -65,7 +65,7 @@ class viewer {
   }
 
   bool shown() const noexcept { return shown_; }
-  /// Whether a call was not made because this run may ask nobody.
+  /// Returns true if a call was refused because it needs approval and this run may ask nobody.
   bool missed_a_yes() const noexcept { return missed_a_yes_; }
   std::int64_t seq() const noexcept { return seq_; }
 
@@ -95,7 +95,7 @@ void line_out(context& c, std::string_view text) {
   if (!text.ends_with('\n')) c.screen->out("\n");
 }
 
-// The answer, or the calls that are for the caller, as far as they were not shown while they came.
+// Prints the answer, or the calls for the caller, unless they were shown already.
 void show_result(context& c, const raw_json& result, bool data_only, bool text_shown) {
   if (text_shown) c.screen->finish_line();
   const std::string text = text_shown ? "" : member_text(result, "text");

@@ -1,4 +1,4 @@
-// A run as it is followed from a shell: its events as they come, its questions, and how it ended.
+// Follows a run from a shell: shows its events, asks its questions, and reports its end.
 #pragma once
 #include "daemon/cli/base/context.hpp"
 #include "daemon/cli/link/daemon_connection.hpp"
@@ -10,15 +10,15 @@
 namespace mcpbx::cli {
 
 struct follow_options {
-  bool stream = true;      ///< at a terminal, text appears as it comes
-  bool data_only = false;  ///< stdout is for the value of a structured answer, and nothing else
+  bool stream = true;      ///< show text as it comes, at a terminal
+  bool data_only = false;  ///< write nothing but the value of a structured answer to stdout
 };
 
 struct followed {
   int status = done;
   bool left = false;          ///< the user interrupted, and the run was left before its end
-  bool missed_a_yes = false;  ///< a call was not made because this run may ask nobody
-  std::int64_t seq = 0;       ///< of the last event; 0: none came
+  bool missed_a_yes = false;  ///< a call was refused because it needs approval and this run may ask nobody
+  std::int64_t seq = 0;       ///< number of the last event; 0: none came
 };
 
 /// Sends `mcpbx/chat` or `mcpbx/attach` and shows the run to its end. stdout gets the answer: the value where the
@@ -28,10 +28,10 @@ struct followed {
 followed follow_run(context& c, connection& link, std::string_view method, const std::string& params,
                     const follow_options& o);
 
-/// Whether a person is asked the questions of runs: with --json, or without a terminal, nobody is.
+/// Returns true if a person can be asked: at a terminal and without --json.
 bool asks_person(const context& c);
 
-/// The name of a run as the last word of a command that people are told.
+/// Returns the name of a run as the last word of a command that is shown to people.
 std::string run_operand(std::string_view run);
 
 }  // namespace mcpbx::cli

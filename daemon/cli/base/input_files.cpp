@@ -1,4 +1,4 @@
-// Reads up to a limit, so that a device or a pipe without an end is an error.
+// Reads files up to a limit, so that a device or an endless pipe gives an error.
 #include "daemon/cli/base/input_files.hpp"
 
 #include "mcp/support/text.hpp"

@@ -15,7 +15,7 @@ CLI::Validator whole_number(std::int64_t least, std::int64_t most) {
     return "\"" + text + "\" is no whole number from " + std::to_string(least) +
            (bounded ? " to " + std::to_string(most) : " on");
   };
-  return {check, ""};  // the option's description tells what is allowed
+  return {check, ""};  // no text in the help: the option's description names the range
 }
 
 }  // namespace mcpbx::cli

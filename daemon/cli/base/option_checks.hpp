@@ -7,8 +7,7 @@
 
 namespace mcpbx::cli {
 
-/// Accepts a whole number from `least` to `most`. CLI11's own check of a range says of "x" and 1.5 that they are out of
-/// it.
+/// Accepts a whole number from `least` to `most`. CLI11's own range check reports "x" and 1.5 as out of range.
 CLI::Validator whole_number(std::int64_t least, std::int64_t most = std::numeric_limits<std::int64_t>::max());
 
 }  // namespace mcpbx::cli

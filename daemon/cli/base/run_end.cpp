@@ -1,4 +1,5 @@
-// The daemon marks each end without an answer with the same beginning of its sentence (docs/requirements.md, L11).
+// Judges results. The daemon begins the sentence of every end without an answer with the same words
+// (docs/requirements.md, L11).
 #include "daemon/cli/base/run_end.hpp"
 
 #include "daemon/cli/base/client_tools.hpp"
@@ -14,7 +15,7 @@ namespace {
 constexpr std::string_view no_answer_start = "Unable to complete task: ";
 
 exit_status status_without_answer(const raw_json& result, std::string_view reason) {
-  // Nobody but the user can mend a key that is not there; the provider has not even been asked.
+  // A missing key is the user's to fix and no failure of the provider, which was not even asked.
   if (find_member(result, "cause").as_string() == to_string(errc::config)) return usage;
   return reason == "provider_error" ? provider_failed : no_answer;
 }

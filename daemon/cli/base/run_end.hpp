@@ -1,4 +1,4 @@
-// How a run ended, for whoever asked from a shell.
+// Translates the end of a run into an exit status and a sentence.
 #pragma once
 #include "daemon/cli/terminal/terminal.hpp"
 #include "mcp/json/raw_json.hpp"
@@ -9,11 +9,10 @@ namespace mcpbx::cli {
 
 struct run_end {
   exit_status status = done;
-  std::string why;  ///< why there is no answer, or what is to be known (status `done`); or ""
+  std::string why;  ///< reason for the lack of an answer, or a note about it (status `done`); or ""
 };
-/// Of the result of a run. An answer that was made at a limit is one, and so are calls that are handed to the caller; a
-/// run without an answer says so in its `reason`.
-/// `interrupted`: the user asked for its end.
+/// Judges the result of a run. An answer made at a limit and calls for the caller count as success. `interrupted`: the
+/// user asked for the end.
 run_end end_of(const raw_json& result, bool interrupted);
 
 }  // namespace mcpbx::cli

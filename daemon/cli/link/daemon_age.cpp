@@ -1,4 +1,4 @@
-// See daemon_age.hpp.
+// Compares the daemon's start with the files and variables of now, and waits for its end by a pidfd.
 #include "daemon/cli/link/daemon_age.hpp"
 
 #include "mcp/socket/peer_process.hpp"
@@ -42,7 +42,7 @@ std::string listed(const std::vector<std::string>& words) {
 std::string what_is_new(const raw_json& hello, const variable_source& here, const variable_source& there) {
   if (const auto files = texts_of(hello, "changedFiles"); !files.empty())
     return listed(files) + (files.size() == 1 ? " has" : " have") + " changed since the daemon was started";
-  // Only where this program names a file: a host that dropped the variable asks for nothing.
+  // Compare only if this program names a file: a host that dropped the variable asks for nothing.
   if (const auto named = here("MCPBX_CONFIG"); named && !named->empty()) {
     std::error_code failed;
     const auto mine = std::filesystem::weakly_canonical(*named, failed);
@@ -50,7 +50,7 @@ std::string what_is_new(const raw_json& hello, const variable_source& here, cons
     if (its.size() != 1 || std::filesystem::weakly_canonical(its.front(), failed) != mine)
       return "the daemon does not read " + *named + ", which MCPBX_CONFIG names";
   }
-  // Likewise: what is not set here is not missed.
+  // For the same reason ignore variables that are not set here.
   std::vector<std::string> other;
   for (const auto& name : texts_of(hello, "variables"))
     if (const auto mine = here(name); there && mine && !mine->empty() && there(name) != mine) other.push_back(name);
@@ -93,7 +93,7 @@ std::int64_t seen_process(const connection& link, std::int64_t pid) {
 
 daemon_end::daemon_end(const connection& link, const raw_json& hello) : link_(link.fd()) {
   const auto pid = seen_process(link, find_member(hello, "pid").as_integer().value_or(-1));
-  // Not by glibc: the header of 2.36 does not declare pidfd_open for C++.
+  // Use the system call, because the header of glibc 2.36 does not declare pidfd_open for C++.
   if (pid > 0) process_ = mcp::unique_fd(static_cast<int>(::syscall(SYS_pidfd_open, static_cast<pid_t>(pid), 0)));
 }
 

@@ -1,4 +1,4 @@
-// A daemon that was started in another world: before a key was exported, or a configuration was changed.
+// Detects an outdated daemon: one that was started before a key was exported or a configuration was changed.
 #pragma once
 #include "daemon/cli/link/daemon_connection.hpp"
 #include "mcp/json/raw_json.hpp"
@@ -11,25 +11,25 @@
 
 namespace mcpbx::cli {
 
-/// The value of a variable; nullopt: unset.
+/// Returns the value of a variable; nullopt: unset.
 using variable_source = std::function<std::optional<std::string>(std::string_view name)>;
 
-/// What of this program's world the daemon does not know, as a clause ("config.json has changed since the daemon was
-/// started"), or
-/// "". `hello` is what it said of itself, `here` the variables of this process, `there` its own. Pure.
+/// Returns the difference between the daemon's world and this program's as a clause ("config.json has changed since the
+/// daemon was started"), or "". `hello` is the daemon's introduction, `here` and `there` are the variables of this
+/// process and of the daemon.
 std::string what_is_new(const raw_json& hello, const variable_source& here, const variable_source& there);
-/// The variables that a process was started with; none where they cannot be read. The daemon is ours, so its values
-/// need not come over the socket.
+/// Returns the variables that a process was started with; nullopt if /proc does not tell. The daemon belongs to the
+/// same user, so the values need not travel over the socket.
 std::optional<variable_source> variables_of(std::int64_t pid);
 variable_source own_variables();
 
-/// Waits for the end of a daemon that was told to stop.
+/// Waits for the end of a daemon after a request to stop.
 class daemon_end {
  public:
-  /// To be made before it is told. `hello` names its process; of one that cannot be seen from here the connection tells
-  /// the end.
+  /// Make it before the request. `hello` names the daemon's process. If that is not visible from here, the end of the
+  /// connection counts.
   daemon_end(const connection& link, const raw_json& hello);
-  /// False: it is still there after 12 s. It takes 10 s at most.
+  /// Returns false if the daemon still runs after 12 s. It takes at most 10 s to stop.
   bool wait() const;
 
  private:
@@ -37,8 +37,8 @@ class daemon_end {
   mcp::unique_fd process_;
 };
 
-/// The process at the other end of a connection that calls itself `pid`; -1 where that is another one here: it has its
-/// own numbers in a container, and with socket activation the socket is somebody else's.
+/// Returns the process at the other end of a connection if its number is `pid`, else -1: in a container processes have
+/// other numbers, and with socket activation another process made the socket.
 std::int64_t seen_process(const connection& link, std::int64_t pid);
 
 }  // namespace mcpbx::cli

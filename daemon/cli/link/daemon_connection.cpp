@@ -1,4 +1,4 @@
-// poll, read, frame; one request at a time.
+// Blocking JSON-RPC over the socket with poll(), one request at a time.
 #include "daemon/cli/link/daemon_connection.hpp"
 
 #include "mcp/support/read_size.hpp"
@@ -35,7 +35,7 @@ class collector final : public mcp::line_sink {
  public:
   explicit collector(std::deque<mcp::message>& out) : out_(out) {}
   void on_message(mcp::message&& m) override { out_.push_back(std::move(m)); }
-  // The daemon writes nothing but messages; what is not one is not for this program.
+  // The daemon writes messages only; ignore anything else.
   void on_fault(mcp::line_fault) override {}
 
  private:

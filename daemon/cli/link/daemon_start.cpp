@@ -1,4 +1,4 @@
-// Starting mcpbxd: detached for everybody, or private for one command.
+// Starts mcpbxd: detached for everybody, or private for one command.
 #include "daemon/cli/link/daemon_start.hpp"
 
 #include "conf/places.hpp"
@@ -26,7 +26,7 @@ namespace {
 namespace fs = std::filesystem;
 using steady = std::chrono::steady_clock;
 constexpr std::chrono::seconds start_limit{15};              // longer than a daemon takes to stop
-constexpr std::chrono::milliseconds start_again_after{100};  // while another one is on its way up or down
+constexpr std::chrono::milliseconds start_again_after{100};  // while another daemon is starting or stopping
 
 std::string own_folder() {
   std::error_code ignored;
@@ -34,15 +34,15 @@ std::string own_folder() {
   return self.has_parent_path() ? self.parent_path().string() : std::string("/usr/bin");
 }
 
-// A daemon that is detached runs in $HOME, where a path relative to the caller's directory names something else.
+// Makes a path absolute: a detached daemon runs in $HOME, where a relative path means something else.
 std::string absolute_path(const std::string& path) {
   std::error_code wrong;
   const fs::path whole = path.empty() ? fs::path() : fs::absolute(path, wrong);
   return wrong ? path : whole.string();
 }
 
-// Starts mcpbxd with its output going to `log_fd`. A detached one gets a session of its own and $HOME; a private one
-// dies with this process.
+// Starts mcpbxd with its output to `log_fd`. A detached daemon gets a session of its own and runs in $HOME; a private
+// one dies with this process.
 result<pid_t> spawn(const std::vector<std::string>& arguments, int log_fd, bool detached) {
   std::vector<std::string> words = arguments;
   words.insert(words.begin(), own_folder() + "/mcpbxd");
@@ -58,7 +58,7 @@ result<pid_t> spawn(const std::vector<std::string>& arguments, int log_fd, bool 
     const char* home = std::getenv("HOME");
     if (home == nullptr || ::chdir(home) != 0) (void)!::chdir("/");
   } else {
-    ::setpgid(0, 0);  // Ctrl-C is for the command; the daemon is ended by it
+    ::setpgid(0, 0);  // Ctrl-C goes to the command only, which then ends the daemon
     ::prctl(PR_SET_PDEATHSIG, SIGTERM);
     if (::getppid() != parent) ::_exit(127);
   }
@@ -89,11 +89,11 @@ std::string how_it_ended(int status) {
 
 struct started {
   pid_t pid = -1;
-  off_t log_start = 0;  // where its words in the log begin
+  off_t log_start = 0;  // offset of the daemon's first words in the log
 };
 
-// Waits until the socket answers or the daemon has ended; in that case its words become the error. One that found
-// another daemon in its place is no error: that one answers soon, or is stopping and `again` starts one after it.
+// Waits until the socket answers or the daemon has ended; its last words are then the error. If it ended because
+// another daemon holds the place, goes on: that one answers soon, or it is stopping and `again` starts a new one.
 result<int> wait_for_socket(const socket_choice& where, started daemon, int log_fd,
                             const std::function<result<started>()>& again = {}) {
   const auto deadline = steady::now() + start_limit;

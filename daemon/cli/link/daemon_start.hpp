@@ -12,14 +12,14 @@
 
 namespace mcpbx::cli {
 
-/// The options that stand before a verb.
+/// Options before a verb that select the daemon.
 struct place {
   std::string socket;  ///< --socket, or ""
   std::string config;  ///< --config, or ""
   bool standalone = false;
 };
 
-/// A private daemon (`--standalone`), ended and reaped by the destructor, and its folder, removed then.
+/// A private daemon (`--standalone`) and its folder. The destructor ends and reaps it and removes the folder.
 class private_daemon {
  public:
   private_daemon() = default;
@@ -38,18 +38,18 @@ struct connected {
   private_daemon own;  ///< holds nothing unless --standalone
 };
 
-/// The socket that `p` and the environment name, and whether it is the default one.
+/// Returns the socket that `p` and the environment name, with a flag for the default one.
 struct socket_choice {
   std::string path;
   bool is_default = false;
 };
 result<socket_choice> choose_socket(const place& p);
-/// Connects there or, where that is the default place and nobody answers, to the daemon that a link in the state folder
-/// leads to: it was started with other variables.
+/// Connects to the socket. If it is the default one and nobody answers, follows the link `running` in the state folder
+/// to a daemon that was started with other variables.
 result<int> connect_to(const socket_choice& where);
 
-/// Connects; starts a daemon when `may_start` and none answers at the default socket. errc::unavailable: no daemon
-/// (exit status 3); errc::config: the daemon refused to start, its words are in the message (exit status 2).
+/// Connects, and starts a daemon if `may_start` and none answers at the default socket. errc::unavailable: no daemon
+/// (exit status 3); errc::config: the daemon refused to start, with its words in the message (exit status 2).
 result<connected> connect(const place& p, bool may_start);
 
 }  // namespace mcpbx::cli

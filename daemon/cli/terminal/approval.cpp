@@ -1,4 +1,5 @@
-// What tools and models wrote is shown whole and in a form of ours before a person decides by it.
+// Shows questions and reads answers. Text of tools and models is shown in full and framed, so that a person decides by
+// the real call and nothing can pose as our own words.
 #include "daemon/cli/terminal/approval.hpp"
 
 #include "daemon/cli/link/daemon_connection.hpp"
@@ -23,7 +24,7 @@ constexpr std::size_t shown_at_first = 600;
 
 enum class unanswered { end_of_input, interrupted, withdrawn };
 
-// Waits for standard input; false when the question is open no more, or after an interrupt.
+// Waits for standard input. Returns false after an interrupt, or when the question is no longer open.
 bool wait_for_key(const question_watch& watch) {
   for (;;) {
     std::array<pollfd, 2> wait{pollfd{STDIN_FILENO, POLLIN, 0}, pollfd{watch.fd, POLLIN, 0}};
@@ -33,7 +34,7 @@ bool wait_for_key(const question_watch& watch) {
   }
 }
 
-// One line from the terminal, without its end.
+// Reads one line from the terminal, without its end.
 std::expected<std::string, unanswered> read_answer(const question_watch& watch) {
   std::string line;
   for (;;) {
@@ -47,13 +48,13 @@ std::expected<std::string, unanswered> read_answer(const question_watch& watch) 
   }
 }
 
-// Without its last line break.
+// Removes the last line break.
 std::string without_end(std::string text) {
   if (text.ends_with('\n')) text.pop_back();
   return text;
 }
 
-// Server and tool first, each in its own line and in quotes; nothing that a peer wrote begins a line.
+// Shows server and tool first, each quoted on a line of its own. No line begins with text of a peer.
 void show_call(terminal& screen, const raw_json& event, std::string_view arguments) {
   const auto width = screen.err_width();
   const std::string server = member_text(event, "server"), tool = member_text(event, "tool");
@@ -91,7 +92,7 @@ bool ask_yes(terminal& screen, std::string_view question) {
 
 std::optional<approval> ask_person(terminal& screen, const raw_json& event, const question_watch& watch) {
   screen.clear_status();
-  // What was typed before the question was there answers another one, or none.
+  // Drop input that was typed before the question appeared.
   ::tcflush(STDIN_FILENO, TCIFLUSH);
   const std::string arguments(find_member(event, "arguments").text());
   show_call(screen, event, arguments);

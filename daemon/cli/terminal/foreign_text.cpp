@@ -1,4 +1,5 @@
-// Widths are guessed from above: a line that is broken too early does no harm, one that the terminal breaks does.
+// Breaks and escapes foreign text. Widths are estimated from above: a line broken too early is harmless, but a line
+// that the terminal breaks could look like ours.
 #include "daemon/cli/terminal/foreign_text.hpp"
 
 #include "mcp/redact/hidden_text.hpp"

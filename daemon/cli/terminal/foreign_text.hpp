@@ -1,5 +1,4 @@
-// Foreign text in front of a person who decides by it: every character is seen, and no line of it looks like one of
-// ours. Pure.
+// Formats foreign text for a person who decides by it: every character is visible, and no line looks like one of ours.
 #pragma once
 #include <cstddef>
 #include <string>
@@ -7,23 +6,23 @@
 
 namespace mcpbx::cli {
 
-/// A name in quotes, in which nothing is hidden: quotes and backslashes are escaped, so are blanks behind a blank, and
-/// characters that are not seen are `\u{…}`.
+/// Returns a name in quotes without hidden parts: escapes quotes, backslashes and repeated blanks, and shows invisible
+/// characters as `\u{…}`.
 std::string quoted_name(std::string_view name);
 
-/// `text` behind `head`, its further lines behind "  | ", all of them broken at `width` columns (0: nowhere), so that a
-/// terminal breaks none. What is not seen is shown as `\u{…}`. Ends with a line break.
+/// Returns `text` behind `head`, with further lines behind "  | ". Breaks lines at `width` columns (0: nowhere), so
+/// that the terminal breaks none. Shows invisible characters as `\u{…}`. Ends with a line break.
 std::string framed(std::string_view head, std::string_view text, std::size_t width = 0);
 
-/// The same with the beginning and the end of a text of more than `most` bytes, and between them a line of ours that
-/// says what is left out and `how` it is seen.
+/// Does the same for the beginning and the end of a text of more than `most` bytes, with a line between them that
+/// counts the omitted bytes and says `how` to see them.
 std::string framed_ends(std::string_view head, std::string_view text, std::size_t width, std::size_t most,
                         std::string_view how);
 
-/// The first `most` bytes of a text, followed by how many there are when that is not all.
+/// Returns the first `most` bytes of a text, followed by the total number if that is not all.
 std::string beginning(std::string_view text, std::size_t most);
 
-/// What is said below a text that has_hidden() (mcp/redact/hidden_text.hpp).
+/// Note below a text that has_hidden() (mcp/redact/hidden_text.hpp).
 inline constexpr std::string_view hidden_note =
     "  it has characters that are not seen; they are shown as \\u{…} and are sent as they are";
 

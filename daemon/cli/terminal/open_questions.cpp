@@ -9,10 +9,10 @@
 namespace mcpbx::cli {
 namespace {
 
-// What may wait here while a person thinks; more of it waits in the daemon, which has bounds of its own.
+// Largest number of bytes held here while a person thinks. More waits in the daemon, which has bounds of its own.
 constexpr std::size_t most_waiting = 4u << 20;
 
-// Whether what has come may be the end of the question.
+// Returns true if a message may end the question.
 bool may_close(const mcp::message& m, const std::string& question) {
   if (m.type != mcp::message::kind::notification) return false;
   const auto type = member_text(m.params, "type");
@@ -55,7 +55,7 @@ void open_questions::ask() {
   const open_question q = open_.front();
   asked_ = q.id;
   question_watch watch{link_.fd(), {}};
-  std::size_t looked_at = 0;  // of what has come: it only grows while the question stands
+  std::size_t looked_at = 0;  // number of received messages examined; none is removed while the question is open
   watch.still_open = [&] {
     if (!link_.receive()) return false;
     if (link_.received_bytes() > most_waiting) watch.fd = -1;

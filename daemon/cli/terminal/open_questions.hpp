@@ -1,5 +1,5 @@
-// The questions of a run (L19) as they come and go: which of them a person at this terminal is asked, and when. A run
-// that is attached to tells also what was asked and answered before, and others who are attached may answer first.
+// Tracks the open questions of a run (L19) and decides which of them the person at this terminal is asked. Events of an
+// attached run repeat earlier questions and answers, and other attached clients may answer first.
 #pragma once
 #include "daemon/cli/link/daemon_connection.hpp"
 #include "daemon/cli/terminal/terminal.hpp"
@@ -19,8 +19,8 @@ class open_questions {
 
   /// Takes every event of the run.
   void event(std::string_view type, const raw_json& params);
-  /// Asks the person the first one that is open, and sends the answer. For connection::idle_handler: what was answered
-  /// already is known by then. An interrupt, or the end of the question meanwhile, leaves it to call().
+  /// Asks the person the first open question and sends the answer. Call it as connection::idle_handler, when all
+  /// earlier answers are known. After an interrupt, or if the question ends meanwhile, it returns and call() goes on.
   void ask();
 
  private:
@@ -34,8 +34,8 @@ class open_questions {
   terminal& screen_;
   connection& link_;
   std::deque<open_question> open_;
-  std::vector<std::string> answered_;  // here
-  std::string asked_;                  // the last one that a person has seen
+  std::vector<std::string> answered_;  // questions answered at this terminal
+  std::string asked_;                  // the last question that was shown
 };
 
 }  // namespace mcpbx::cli

@@ -42,8 +42,9 @@ void append_fence(std::string& out, std::string_view text, std::string_view lang
   out += fence + "\n\n";
 }
 
-// Opened by a line of at least three of one character, closed by one of at least as many and nothing else (CommonMark,
-// 4.5). Inside of a quotation or a list a fence ends with that, and is not looked for.
+// Finds a fence that is left open. A fence begins with a line of at least three equal characters and ends with a line
+// of at least as many and nothing else (CommonMark, 4.5). Fences inside quotations and lists end with those and are
+// ignored.
 std::string open_fence(std::string_view text) {
   std::string fence;
   for (std::size_t begin = 0; begin < text.size();) {
@@ -64,7 +65,7 @@ std::string open_fence(std::string_view text) {
   return fence;
 }
 
-// A fence that the text leaves open must not take what follows into it.
+// Appends a text and closes a fence that it leaves open, so that later text is not taken into it.
 void append_text(std::string& out, std::string_view text) {
   out += text;
   if (const auto fence = open_fence(text); !fence.empty()) out += (text.ends_with('\n') ? "" : "\n") + fence;
@@ -112,7 +113,7 @@ void append_block(std::string& out, const raw_json& block) {
   }
 }
 
-// The members of an object without its braces, those named left out.
+// Returns the members of an object without its braces and without those in the list.
 std::string members_of(const raw_json& object, std::initializer_list<std::string_view> without) {
   std::string out;
   if (auto open = raw_object::open(object))

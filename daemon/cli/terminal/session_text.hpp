@@ -1,4 +1,4 @@
-// A session as people and programs keep it: Markdown and JSON lines. Pure.
+// Writes sessions as Markdown for people and as JSON lines for programs.
 #pragma once
 #include "mcp/json/raw_json.hpp"
 
@@ -12,15 +12,14 @@ namespace mcpbx::cli {
 struct session_export {
   raw_json head;                   ///< the first answer
   std::vector<raw_json> runs;      ///< its `runs`
-  std::vector<raw_json> messages;  ///< of all pages, in order; `messages` of a run says how many are its own
+  std::vector<raw_json> messages;  ///< messages of all pages in order; `messages` of a run is the number of its own
 };
 
-/// For people: headings for who speaks, calls and results in fences that nothing inside of them can close.
+/// Returns Markdown: a heading for each speaker, calls and results in fences that their content cannot close.
 std::string markdown_of(const session_export& s);
-/// For programs: {"type":"session",…}, then for each run {"type":"run",…} and its {"type":"message","run",…}, one a
-/// line.
+/// Returns lines of JSON: {"type":"session",…}, then for each run {"type":"run",…} and its {"type":"message","run",…}.
 std::string json_lines_of(const session_export& s);
-/// All of it as one object: the session's members, `runs` and `messages`.
+/// Returns one object with the session's members, `runs` and `messages`.
 std::string json_of(const session_export& s);
 /// "2026-11-21 19:41", UTC.
 std::string date_of(std::int64_t ms);

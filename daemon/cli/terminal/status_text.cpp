@@ -1,4 +1,4 @@
-// Shows members that it does not know as they are, so that an older command line hides nothing.
+// Formats the status. Unknown members are shown as they are, so that an older command line hides nothing.
 #include "daemon/cli/terminal/status_text.hpp"
 
 #include "mcp/support/text.hpp"

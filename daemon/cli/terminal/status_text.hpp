@@ -1,4 +1,4 @@
-// What a daemon says of itself, for people.
+// Formats a daemon's status for people.
 #pragma once
 #include "mcp/json/raw_json.hpp"
 
@@ -7,11 +7,11 @@
 
 namespace mcpbx::cli {
 
-/// A row of name and words for each member of an object: members of an object as `name value, name value`, elements of
-/// a list one after the other, what is empty as "none".
+/// Returns a row of name and words for each member of an object: objects as `name value, name value`, lists element by
+/// element, empty values as "none".
 std::vector<std::vector<std::string>> status_rows(const raw_json& status);
 
-/// Why a tool server is not ready, for one table cell; "" when nothing is known.
+/// Returns the reason why a tool server is not ready, for one table cell; "" if none is known.
 std::string trouble_of(const raw_json& server);
 
 }  // namespace mcpbx::cli

@@ -1,4 +1,4 @@
-// Escape sequences live in this file only.
+// Writes to the terminal. No other file knows an escape sequence.
 #include "daemon/cli/terminal/terminal.hpp"
 
 #include "daemon/cli/link/daemon_connection.hpp"
@@ -30,13 +30,13 @@ std::size_t width_of(int fd) {
   return ::ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
 }
 
-// Characters, not bytes: good enough for aligning names and short texts.
+// Counts characters, which is good enough for aligning names and short texts.
 std::size_t columns(std::string_view text) {
   return static_cast<std::size_t>(
       std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));
 }
 
-// How many bytes at the end are the beginning of a character.
+// Returns the number of bytes at the end that are an incomplete character.
 std::size_t half_character(std::string_view text) {
   for (std::size_t back = 1; back <= std::min<std::size_t>(3, text.size()); ++back) {
     const char* const p = text.data() + text.size() - back;
@@ -60,7 +60,7 @@ bool write_all(int fd, std::string_view bytes) {
       errno = EINTR;
     }
     if (n == 0) errno = EIO;
-    // Whoever interrupts while nothing moves does not want the rest.
+    // An interrupt while the output is blocked drops the rest.
     if (errno != EINTR || interrupted()) return false;
   }
   return true;
@@ -100,7 +100,7 @@ int terminal::finish(int status) {
   return status == done ? no_answer : status;
 }
 
-// All that a terminal is shown, but for the status line: no other function knows an escape sequence.
+// Renders everything for a terminal except the status line. Only here styles become escape sequences.
 std::string terminal::rendered(const styled& text, bool tty) const {
   constexpr std::array<std::string_view, 5> codes{"", "1", "2", "31", "32"};
   std::string all;
@@ -149,7 +149,7 @@ void terminal::error(std::string_view text) {
 void terminal::status(std::string_view text) {
   const std::string clean = printable(text);
   if (!err_tty_) return err_line(clean);
-  if (out_tty_ && mid_line_) return;  // streamed text stands there; it must not be overwritten
+  if (out_tty_ && mid_line_) return;  // a status line would overwrite the streamed text
   std::string line = "\r\x1b[K";
   line += rendered(dim(std::string(cut_utf8(clean, width_of(2) - 1))), true);
   write_all(2, line);

@@ -1,4 +1,4 @@
-// What the CLI shows and how: colours and the live status line only on a terminal, all text cleaned for one.
+// Output of the command line: colours and a live status line on a terminal only, all text for a terminal cleaned.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -20,15 +20,15 @@ enum exit_status : int {
   interrupted_exit = 130
 };
 
-/// Writes all of `bytes`, waiting as long as `fd` takes no more, also where it does not block. False: errno is EPIPE
-/// when its reader is gone (`| head`), which is no error worth a word, EINTR when the user interrupted the wait
-/// (catch_interrupts()), or what else is wrong.
+/// Writes all of `bytes`, waiting as long as necessary even if `fd` does not block. Returns false with errno set: EPIPE
+/// if the reader is gone (`| head`), which needs no message; EINTR if the user interrupted the wait
+/// (catch_interrupts()).
 bool write_all(int fd, std::string_view bytes);
 
 enum class look : std::uint8_t { plain, bold, dim, red, green };
 
-/// A text in pieces, each with its look. Colours stand beside the text and become escape sequences where a terminal
-/// gets them; what the text itself has of such is taken out there.
+/// A text in pieces, each with a style. Styles become escape sequences on a terminal only; escape sequences in the text
+/// itself are removed there.
 class styled {
  public:
   styled(std::string text) : styled(look::plain, std::move(text)) {}
@@ -49,38 +49,38 @@ class styled {
   std::vector<piece> pieces_;
 };
 
-/// Writes to stdout and stderr. `colour` is decided per stream: a terminal, NO_COLOR unset, TERM not "dumb". What goes
-/// to a terminal loses what nobody sees and what would steer it, in one place, whoever wrote it.
+/// Writes to stdout and stderr. Colours are used for a stream that is a terminal if NO_COLOR is unset and TERM is not
+/// "dumb". All text for a terminal is cleaned here, in one place, of invisible characters and control sequences.
 class terminal {
  public:
   terminal();
   bool out_is_terminal() const noexcept { return out_tty_; }
   bool err_is_terminal() const noexcept { return err_tty_; }
 
-  /// Columns of a terminal, 0 for anything else.
+  /// Returns the columns of a terminal; 0: stdout is none.
   std::size_t out_width() const;
   std::size_t err_width() const;
 
-  /// Text on stdout; piped, the bytes go out as they are.
+  /// Writes text to stdout, unchanged if that is no terminal.
   void out(std::string_view text);
-  /// A line of JSON: on a terminal, what is not seen is written as \u escapes, so that it means the same.
+  /// Writes a line of JSON. On a terminal invisible characters become \u escapes, which mean the same.
   void out_json(std::string_view json);
-  /// Messages for a program, in any pieces: as they are, and on a terminal as out_json(). False when stdout takes no
+  /// Writes messages for a program, in any pieces; on a terminal as out_json() does. Returns false if stdout takes no
   /// more.
   bool out_bytes(std::string_view bytes);
-  /// The exit status of a command that would be `status`: an output that could not be written whole (a full disk; not
-  /// a reader that has left) is told on stderr and is no success.
+  /// Returns the exit status of a command that would end with `status`. If output was lost (a full disk, but not a
+  /// reader that left), reports it on stderr and returns a failure.
   int finish(int status);
-  /// A line of our own on stdout.
+  /// Writes a line of our own to stdout.
   void out_line(const styled& text);
-  /// A line on stderr; a status line that is shown stays, below it.
+  /// Writes a line to stderr, above a visible status line.
   void err_line(const styled& text);
-  /// An error for the user: "mcpbx: …" on stderr.
+  /// Writes an error for the user to stderr: "mcpbx: …".
   void error(std::string_view text);
   /// Shows or replaces the one live line (terminal only); elsewhere a new status is one line on stderr.
   void status(std::string_view text);
   void clear_status();
-  /// A question at the start of a line of stderr; what is typed stands behind it.
+  /// Writes a question at the start of a line of stderr; the user types behind it.
   void prompt(std::string_view text);
   /// Ends a started line of streamed text.
   void finish_line();
@@ -94,11 +94,11 @@ class terminal {
   bool out_tty_, err_tty_, colour_;
   bool status_shown_ = false, mid_line_ = false;
   int out_failure_ = 0;  ///< errno of the first write to stdout that failed
-  std::string status_;   ///< what the live line says while it is shown
-  std::string half_;     ///< the beginning of a character that out_bytes() has the rest of to come
+  std::string status_;   ///< text of the live line while it is shown
+  std::string half_;     ///< beginning of a character whose rest out_bytes() has not got yet
 };
 
-/// Columns padded to their widest cell, two blanks between, cells made printable; no trailing blanks.
+/// Formats a table: columns padded to their widest cell, two blanks between, cells made printable, no trailing blanks.
 std::string table(const std::vector<std::vector<std::string>>& rows);
 
 }  // namespace mcpbx::cli

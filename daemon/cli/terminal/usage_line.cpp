@@ -1,4 +1,4 @@
-// See usage_line.hpp.
+// Words for the usage of a run.
 #include "daemon/cli/terminal/usage_line.hpp"
 
 #include "mcp/support/text.hpp"

@@ -23,7 +23,7 @@
 namespace mcpbx::cli {
 namespace {
 
-// What the options and their files come to as members of the request.
+// Members of the request that come from options and files.
 struct parts {
   std::string message;  ///< the question with its files as one message, or ""
   std::string schema, client_tools;
@@ -53,7 +53,8 @@ result<parts> read_parts(const ask_options& o, const std::string& question) {
   return p;
 }
 
-// Where nobody can be asked, what needs a yes does not get one. A detached run asks whoever attaches to it.
+// Returns the default of --approve: "none" if nobody can be asked, else "ask". A detached run asks the clients that
+// attach to it.
 std::string_view usual_approval(const context& c, const ask_options& o) {
   return o.detach || asks_person(c) ? "ask" : "none";
 }
@@ -93,7 +94,8 @@ std::string build_params(const context& c, const ask_options& o, const std::stri
   return p + "}";
 }
 
-// Which session to go on with, and its model where none was named. False: `status` says how the verb ends.
+// Finds the session to continue and takes over its model unless one was named. Returns false and sets `status` on
+// failure.
 bool find_session(context& c, connection& link, ask_options& o, int& status) {
   const auto got = o.latest ? call_or_explain(c, link, "mcpbx/sessions/list", R"({"limit":1})", status)
                             : call_or_explain(c, link, "mcpbx/sessions/get",
@@ -117,7 +119,7 @@ bool find_session(context& c, connection& link, ask_options& o, int& status) {
   return true;
 }
 
-// What does not go together, as one sentence; "" when all does.
+// Returns a sentence about options that exclude each other; "" if there are none.
 std::string contradiction(const context& c, const ask_options& o) {
   if (o.approve == "ask" && !o.detach && !asks_person(c))
     return "--approve ask needs a terminal to ask at; write --approve all or --approve none";
@@ -131,7 +133,7 @@ std::string contradiction(const context& c, const ask_options& o) {
   return more ? "with --results a run goes on as it was begun; leave out all but --run and --no-stream" : "";
 }
 
-// The run that handed calls to its caller goes on.
+// Continues a run that handed calls to its caller, with their results.
 int go_on(context& c, const ask_options& o) {
   const auto given = read_json(o.results, "--results");
   const auto message = given ? results_message(*given) : std::unexpected(given.error());
@@ -147,7 +149,7 @@ int go_on(context& c, const ask_options& o) {
   return follow_run(c, made->link, "mcpbx/chat", params, {.stream = !o.no_stream}).status;
 }
 
-// The answer comes as soon as the start is recorded.
+// Starts a detached run. The daemon answers as soon as the start is recorded.
 int start_detached(context& c, connection& link, const std::string& params) {
   const auto begun = link.call("mcpbx/chat", params, {}, [&](std::int64_t request) {
     (void)link.notify("notifications/cancelled", "{\"requestId\":" + std::to_string(request) + "}");

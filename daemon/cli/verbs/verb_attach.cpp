@@ -16,7 +16,7 @@ namespace {
 
 struct attach_options {
   std::string run;
-  std::int64_t after = 0;  ///< the number of the last event that is known
+  std::int64_t after = 0;  ///< number of the last known event; later ones are shown
 };
 
 int attach(context& c, const std::string& run, std::int64_t after) {

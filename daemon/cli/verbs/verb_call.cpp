@@ -1,4 +1,4 @@
-// `mcpbx call`.
+// `mcpbx call`: calls one tool without a model.
 #include "daemon/cli/base/call_arguments.hpp"
 #include "daemon/cli/base/daemon_calls.hpp"
 #include "daemon/cli/base/input_files.hpp"
@@ -22,7 +22,7 @@ struct call_options {
   std::string name;
   std::vector<std::string> arguments;  ///< key=value
   std::string json_arguments;          ///< --args, or "-" for standard input
-  std::string input;                   ///< --input, which comes later
+  std::string input;                   ///< --input, which is not supported yet
 };
 
 result<std::string> build_arguments(const call_options& o, const raw_json& schema) {
@@ -62,7 +62,7 @@ std::string no_such_tool(const std::string& name, const raw_json& similar) {
   return text + "; `mcpbx tools` lists them all, `mcpbx servers` tells why a server's may be missing";
 }
 
-// An error that the tool server answered itself says nothing of who it is; those of mcpbx do, and name their cause.
+// Prints an error. One of the tool server itself gets the server's name in front; mcpbx's own errors name their cause.
 std::string words_of(const answer& a, const std::string& name, const std::string& server) {
   if (find_member(find_member(a.error, "data"), "cause") || server.empty()) return a.error_message();
   const auto code = find_member(a.error, "code").as_integer();
@@ -91,8 +91,7 @@ int call(context& c, const call_options& o) {
   const bool watch = c.screen->err_is_terminal() && !c.json;
   std::string params = "{\"name\":" + json_quoted(o.name) + ",\"arguments\":" + *arguments;
   if (watch) params += ",\"_meta\":{\"progressToken\":\"call\"}";
-  // Without a handler for Ctrl-C: MCP answers no cancelled call, so there is nothing to wait for; the connection that
-  // closes cancels it.
+  // No handler for Ctrl-C is needed: MCP does not answer a cancelled call, and closing the connection cancels it.
   auto got = link.call("tools/call", params + "}", [&](std::string_view method, const raw_json& p) {
     if (!watch || method != "notifications/progress") return;
     std::string line = member_text(p, "message");

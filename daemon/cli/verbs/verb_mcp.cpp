@@ -1,6 +1,6 @@
-// `mcpbx mcp`: the stdio shim for hosts that only spawn. Lines pass through as bytes; the daemon at the other end of
-// the socket is the MCP server. The host gets MCP only: before its first byte is passed on, the connection has been
-// bound to that, and to the profile.
+// `mcpbx mcp`: the stdio shim for hosts that can only spawn servers. It passes bytes between the host and the socket,
+// where the daemon is the MCP server. Before the host's first byte, the connection is restricted to MCP methods and to
+// the profile.
 #include "daemon/cli/base/daemon_calls.hpp"
 #include "daemon/cli/base/verb.hpp"
 
@@ -32,10 +32,10 @@ int shim(context& c, const std::string& profile) {
   const int daemon = made->link.fd();
 
   static std::array<char, 65536> buffer;
-  std::string to_daemon;  // what the socket did not take yet; standard input is not read meanwhile
+  std::string to_daemon;  // bytes that the socket did not take yet; standard input is not read meanwhile
   bool open = true;
-  // After the host closed our stdin its open requests are still answered, each within its own limits; a host that does
-  // not want to wait ends us, or closes our stdout.
+  // After the host has closed our stdin its open requests are still answered, each within its own limits. A host that
+  // does not want to wait ends us or closes our stdout.
   for (;;) {
     const bool reading = open && to_daemon.empty();
     const auto wanted = static_cast<short>(to_daemon.empty() ? POLLIN : POLLIN | POLLOUT);
@@ -63,7 +63,7 @@ int shim(context& c, const std::string& profile) {
         to_daemon.assign(buffer.data(), static_cast<std::size_t>(n));
       } else {
         open = false;
-        ::shutdown(daemon, SHUT_WR);  // it answers what is open and then closes
+        ::shutdown(daemon, SHUT_WR);  // the daemon answers open requests and then closes
       }
     }
     if (!to_daemon.empty()) {

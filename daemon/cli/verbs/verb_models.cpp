@@ -1,4 +1,4 @@
-// `mcpbx models`.
+// `mcpbx models`: lists the model entries, and with --remote the models of their endpoints.
 #include "daemon/cli/base/daemon_calls.hpp"
 #include "daemon/cli/base/verb.hpp"
 #include "mcp/redact/hidden_text.hpp"
@@ -16,7 +16,7 @@ namespace {
 
 struct models_options {
   std::string name;     ///< one entry only
-  bool remote = false;  ///< ask the endpoints what they offer
+  bool remote = false;  ///< ask the endpoints for their models
 };
 
 std::string params_of(const models_options& o) {
@@ -33,7 +33,7 @@ std::string notes_of(const raw_json& row) {
   return notes;
 }
 
-// What an endpoint offers, below the table. False: it should have said, and did not.
+// Prints the models of an endpoint below the table. Returns false if the endpoint failed to list them.
 bool show_offered(context& c, const raw_json& row) {
   const auto name = member_text(row, "name"), problem = member_text(row, "offeredProblem");
   if (!problem.empty()) {

@@ -1,4 +1,5 @@
-// `mcpbx pins`, `pins show`, `pins accept`.
+// `mcpbx pins`, `pins show`, `pins accept`: lists tools that differ from their pins, shows the differences, approves
+// them.
 #include "daemon/cli/base/daemon_calls.hpp"
 #include "daemon/cli/base/verb.hpp"
 #include "daemon/cli/link/daemon_connection.hpp"
@@ -18,13 +19,13 @@
 namespace mcpbx::cli {
 namespace {
 
-// As it can be typed: the name it is offered under, else SERVER__TOOL.
+// Returns a name that can be typed: the one under which the tool is offered, else SERVER__TOOL.
 std::string name_of(const raw_json& row) {
   const std::string name = member_text(row, "name");
   return name.empty() ? member_text(row, "server") + "__" + member_text(row, "tool") : name;
 }
 
-// Whether there is anything to look at; says so otherwise.
+// Reports a problem with the pins as an error and returns the exit status.
 int problem_of(context& c, const raw_json& report) {
   const std::string problem = member_text(report, "problem");
   if (problem.empty()) return done;
@@ -38,12 +39,12 @@ std::string standing(const raw_json& row) {
   return text;
 }
 
-// A member as people read it: texts as they are, the rest as JSON.
+// Returns a member for people: texts as they are, other values as JSON.
 std::string shown(const raw_json& value) {
   return value.as_string().value_or(std::string(value.text()));
 }
 
-// The members that a definition is known by first, then all others, in their order.
+// Returns the members of a definition: the best known first, then the others in their order.
 std::vector<std::string> members_of(const raw_json& was, const raw_json& now) {
   std::vector<std::string> keys{"name", "title", "description", "annotations", "inputSchema", "outputSchema"};
   for (const auto& side : {was, now})
@@ -58,7 +59,7 @@ std::string key_shown(std::string_view key) {
   return shell_word(key) == key ? std::string(key) : quoted_name(key);
 }
 
-// What differs of a definition, and what does not; nothing of it begins a line or is hidden.
+// Prints the differing members of a definition. No line begins with foreign text, and no character is hidden.
 void show_definitions(context& c, const raw_json& row) {
   const raw_json was = find_member(row, "pinned"), now = find_member(row, "listed");
   const auto width = c.screen->out_width();
@@ -98,7 +99,7 @@ void show_row(context& c, const raw_json& row) {
   show_definitions(c, row);
 }
 
-// What of a report is not as it was pinned, or its only row. Gives how many rows were shown.
+// Prints the rows of a report that differ from their pins; with `also_ok` all rows. Returns the number of rows printed.
 std::size_t show_rows(context& c, const raw_json& list, bool also_ok) {
   std::size_t told = 0;
   for_each_element(list, [&](const raw_json& row) {
@@ -120,7 +121,7 @@ std::string whole_of(const std::string& name) {
   return "{\"definitions\":true,\"name\":" + json_quoted(name) + "}";
 }
 
-// Whether a person at the terminal says yes to what was shown; without one, whoever calls has said it.
+// Asks the person at the terminal to approve the shown rows. Without a terminal, the call itself is the approval.
 bool agreed(context& c) {
   if (c.json || !can_ask()) return true;
   catch_interrupts();
@@ -129,7 +130,7 @@ bool agreed(context& c) {
   return said;
 }
 
-// The table of pinned definitions.
+// Prints the table of pinned definitions.
 int pins(context& c) {
   int status = 0;
   auto made = connect_or_explain(c, true, status);
@@ -168,7 +169,7 @@ int show_pins(context& c, const std::string& name) {
     c.screen->out_json(list.text());
     return problem_of(c, *report);
   }
-  // Of a whole server, what is as it was pinned needs no look.
+  // For a whole server, leave out the tools that match their pins.
   const auto all = rows_of(list);
   const auto told = show_rows(c, list, all == 1);
   const auto hash = member_text(*report, "sha256");
@@ -179,14 +180,14 @@ int show_pins(context& c, const std::string& name) {
   return problem_of(c, *report);
 }
 
-// Approves what is listed now; with `sha256` only a single tool, and only if that is its hash now.
+// Approves the definitions listed now; with `sha256` a single tool, and only if it still has this hash.
 int accept_pins(context& c, const std::string& name, const std::string& sha256) {
   int status = 0;
   auto made = connect_or_explain(c, true, status);
   if (!made) return status;
   std::string hash = sha256;
   if (hash.empty()) {
-    // What is approved is what is shown here, and nothing that comes in between.
+    // The hash binds the approval to the shown report, so that a change in between is not approved.
     const auto report = call_or_explain(c, made->link, "mcpbx/pins/list", whole_of(name), status);
     if (!report) return status;
     if (const int problem = problem_of(c, *report); problem != done) return problem;

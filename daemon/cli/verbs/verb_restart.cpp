@@ -1,4 +1,4 @@
-// `mcpbx restart`.
+// `mcpbx restart`: starts a tool server anew.
 #include "daemon/cli/base/daemon_calls.hpp"
 #include "daemon/cli/base/verb.hpp"
 

@@ -1,4 +1,4 @@
-// `mcpbx servers`.
+// `mcpbx servers`: lists the tool servers with their state, and the last words of those that failed.
 #include "daemon/cli/base/daemon_calls.hpp"
 #include "daemon/cli/base/verb.hpp"
 #include "daemon/cli/terminal/status_text.hpp"
@@ -50,7 +50,7 @@ int servers(context& c) {
     if (const std::string pins = member_text(s, "pins"); !pins.empty()) c.screen->out("\n" + pins + "\n");
     return true;
   });
-  // Below the table: the last words of servers that are not well.
+  // Print the last words of failed servers below the table.
   for_each_element(list, [&](const raw_json& s) {
     const std::string state = member_text(s, "state"), said = member_text(s, "stderr");
     if (said.empty() || state == "ready" || state == "lazy" || state == "disabled") return true;

@@ -1,4 +1,4 @@
-// `mcpbx sessions`: list, show, resume, rm.
+// `mcpbx sessions`: lists, shows, resumes and removes stored conversations.
 #include "daemon/cli/base/daemon_calls.hpp"
 #include "daemon/cli/base/option_checks.hpp"
 #include "daemon/cli/base/verb.hpp"
@@ -22,11 +22,11 @@ constexpr std::array<std::string_view, 4> actions{"list", "show", "resume", "rm"
 
 struct sessions_options {
   std::string action, id;
-  ask_options question;           ///< of resume; its text may be empty
-  bool question_options = false;  ///< whether there are any for it
-  std::string format;             ///< of show: markdown or jsonl
-  int limit = 50;                 ///< of list
-  bool all = false;               ///< of list: those of other doors too
+  ask_options question;           ///< for resume; its text may be empty
+  bool question_options = false;  ///< some option of `question` was given
+  std::string format;             ///< for show: markdown or jsonl
+  int limit = 50;                 ///< for list: largest number of sessions
+  bool all = false;               ///< for list: include sessions of other doors
 };
 
 int list(context& c, connection& link, int limit, bool all_of_them) {

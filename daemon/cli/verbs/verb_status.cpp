@@ -1,4 +1,4 @@
-// `mcpbx status`.
+// `mcpbx status`: shows the state of the daemon.
 #include "daemon/cli/base/daemon_calls.hpp"
 #include "daemon/cli/base/verb.hpp"
 #include "daemon/cli/terminal/status_text.hpp"

@@ -1,4 +1,4 @@
-// `mcpbx stop`.
+// `mcpbx stop`: ends the daemon and waits for its end.
 #include "daemon/cli/base/daemon_calls.hpp"
 #include "daemon/cli/base/verb.hpp"
 #include "daemon/cli/link/daemon_age.hpp"

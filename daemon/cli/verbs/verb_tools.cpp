@@ -1,4 +1,4 @@
-// `mcpbx tools`.
+// `mcpbx tools`: lists the tools of all servers, or their definitions in the form of a model's API.
 #include "conf/model/key_values.hpp"
 #include "daemon/cli/base/daemon_calls.hpp"
 #include "daemon/cli/base/verb.hpp"
@@ -20,7 +20,7 @@ struct tools_options {
   std::string pattern, format, profile;
 };
 
-// The values of `tools --format` for APIs: those of model entries that send requests, and a short word for the first.
+// Returns the values of `tools --format`: the APIs of model entries that send requests, and a short word for the first.
 std::vector<std::string_view> api_formats() {
   std::vector<std::string_view> all{"openai"};
   for (const auto api : conf::words_of<conf::model_api>)
@@ -35,7 +35,7 @@ std::string listed(const std::vector<std::string_view>& words) {
   return all;
 }
 
-// The first line of a description, cut for a table.
+// Returns the first line of a description, cut for a table.
 std::string summary(const raw_json& definition) {
   std::string text = member_text(definition, "description");
   text = text.substr(0, text.find('\n'));

@@ -1,4 +1,4 @@
-// `mcpbx wait`.
+// `mcpbx wait`: waits until tool servers are ready.
 #include "daemon/cli/base/daemon_calls.hpp"
 #include "daemon/cli/base/option_checks.hpp"
 #include "daemon/cli/base/verb.hpp"
@@ -31,7 +31,7 @@ readiness judge(const raw_json& servers) {
     r.all_ready = false;
     std::string line = name + ": " + state;
     if (const std::string why = trouble_of(server); !why.empty()) line += ": " + why;
-    // A server whose start failed is tried again for ever; whoever waits for it should know.
+    // A server whose start failed is tried again forever, so report it instead of waiting.
     const bool hopeless = state == "crash_loop" || state == "failed" || find_member(server, "startFailed").is_true();
     (hopeless ? r.hopeless : r.waiting) += "  " + line + "\n";
     return true;
@@ -47,7 +47,7 @@ int wait(context& c, int timeout_s) {
   std::string still;
   bool answered = false;
   for (;;) {
-    // Connected anew each time: the daemon may be restarted while we wait.
+    // Connect anew each time, because the daemon may be restarted meanwhile.
     if (auto fd = connect_to(*where)) {
       connection link(*fd);
       auto got = link.call("mcpbx/servers", "{}");

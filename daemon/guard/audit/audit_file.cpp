@@ -1,4 +1,4 @@
-// See audit_file.hpp.
+// Appends to the audit's file and notices when it was rotated away.
 #include "daemon/guard/audit/audit_file.hpp"
 
 #include "daemon/guard/state_file.hpp"
@@ -31,10 +31,10 @@ result<void> audit_file::open() {
   if (fd_ >= 0 && ::stat(path_->c_str(), &there) == 0 && ::fstat(fd_, &ours) == 0 && there.st_ino == ours.st_ino &&
       there.st_dev == ours.st_dev)
     return {};
-  close();  // it was moved away, as those who rotate logs do
+  close();  // the file was moved away, as by log rotation
   if (make_folder_)
     if (auto made = make_folder_of(*path_); !made) return made;
-  // O_NONBLOCK: a pipe of that name must not keep us waiting.
+  // O_NONBLOCK, so that a pipe of that name does not block.
   fd_ = ::open(path_->c_str(), O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0600);
   if (fd_ < 0) return failed(*path_, "opened", "see that its folder is there and may be written to");
   if (::fstat(fd_, &ours) != 0 || !S_ISREG(ours.st_mode)) {
@@ -56,7 +56,7 @@ result<void> audit_file::append(std::string_view lines) {
     if (n < 0 && errno == EINTR) continue;
     if (n < 0) {
       auto why = failed(*path_, "written", "make room, or see what is wrong with the disk");
-      close();  // opened anew, it is seen whether the last line is whole
+      close();  // opening it again checks the last line
       return why;
     }
     lines.remove_prefix(static_cast<std::size_t>(n));

@@ -1,4 +1,4 @@
-// The audit's file, blocking: opened when needed, appended to. Used on a lane.
+// The audit's file. It is opened at the first append. All functions block; call them on a lane.
 #pragma once
 #include "mcp/support/error.hpp"
 
@@ -15,8 +15,8 @@ class audit_file {
   audit_file(const audit_file&) = delete;
   audit_file& operator=(const audit_file&) = delete;
 
-  /// Appends whole lines in one write. After an error some of them may be there, the last one cut; the next ones begin
-  /// on a line of their own. The error names the file and the mend.
+  /// Appends whole lines in one write. After an error some of them may be in the file, the last one cut; the next
+  /// append begins a new line. The error names the file and the fix.
   result<void> append(std::string_view lines);
 
  private:

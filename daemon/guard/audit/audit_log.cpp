@@ -1,5 +1,5 @@
-// While the lane writes, records gather; when it is free it takes all of them. Everything here happens on the speaking
-// thread but what is posted to the lane, which owns all that it touches.
+// Queue in front of the audit's file. Records gather while the lane writes; then it takes all of them. All code here
+// runs on the speaking thread, except the jobs on the lane, which own all data that they touch.
 #include "daemon/guard/audit/audit_log.hpp"
 
 #include "daemon/guard/audit/audit_file.hpp"
@@ -19,7 +19,7 @@ namespace {
 
 namespace asio = boost::asio;
 
-/// What a record costs besides its arguments, about.
+/// Approximate cost of a record in bytes, beside its name and arguments.
 constexpr std::size_t overhead = 512;
 
 std::size_t cost(const audit_record& r) {
@@ -61,7 +61,7 @@ class audit_log::impl : public std::enable_shared_from_this<impl> {
       bytes_ += size;
       queue_.push_back(std::move(r));
     }
-    // Also for what is lost: answers keep their order.
+    // Lost records wait as well, so that answers keep their order.
     waiting_.push_back({std::move(then), appended_ + queue_.size(), time_.now() + max_wait_});
     pump();
     if (!watching_) watch();
@@ -84,7 +84,7 @@ class audit_log::impl : public std::enable_shared_from_this<impl> {
  private:
   struct waiter {
     std::function<void()> then;
-    std::uint64_t after;  // how many records must have been dealt with
+    std::uint64_t after;  // number of records that must be handled before
     time_point until;
   };
 
@@ -132,11 +132,11 @@ class audit_log::impl : public std::enable_shared_from_this<impl> {
     while (!waiting_.empty() && waiting_.front().after <= dealt_with) {
       const auto then = std::move(waiting_.front().then);
       waiting_.pop_front();
-      then();  // it may append
+      then();  // this may append further records
     }
   }
 
-  // Every answer waits equally long, so the first is the first whose time is up.
+  // All answers wait equally long, so the first in the queue is the first to expire.
   void watch() {
     watching_ = !waiting_.empty();
     if (!watching_ || stopped_) return;
@@ -164,7 +164,7 @@ class audit_log::impl : public std::enable_shared_from_this<impl> {
   std::shared_ptr<audit_file> file_;
   std::vector<audit_record> queue_;
   std::deque<waiter> waiting_;
-  std::uint64_t appended_ = 0;  // records that have gone to the lane
+  std::uint64_t appended_ = 0;  // number of records given to the lane
   std::size_t bytes_ = 0;
   std::unique_ptr<timer> watch_;
   bool busy_ = false, watching_ = false, stopped_ = false;

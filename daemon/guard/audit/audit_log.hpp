@@ -1,5 +1,5 @@
-// The audit's file: append-only, one write for all records that have gathered, on a lane of its own. Whoever records a
-// call keeps its answer back until the record is written, so that no answered call is missing, however the daemon ends.
+// Audit log: appends records to a file on a lane of its own, with one write for all waiting records. A call's answer is
+// held back until its record is written, so that no answered call is missing, however the daemon ends.
 #pragma once
 #include "daemon/guard/audit/audit_record.hpp"
 #include "mcp/support/error.hpp"
@@ -18,29 +18,30 @@ namespace mcpbx::daemon {
 class audit_log {
  public:
   struct options {
-    result<std::string> path;                       ///< or why there is no place for it
-    bool make_folder = false;                       ///< whether its folder is created, mode 0700
-    milliseconds max_wait{2'000};                   ///< for the disk; then answers go out all the same
-    std::size_t max_bytes = std::size_t{64} << 20;  ///< of records that wait; what is more is lost, and counted
+    result<std::string> path;                       ///< path of the file, or the reason why there is none
+    bool make_folder = false;                       ///< create its folder with mode 0700
+    milliseconds max_wait{2'000};                   ///< longest wait for the disk; answers go out after it
+    std::size_t max_bytes = std::size_t{64} << 20;  ///< largest size of waiting records; others are lost and counted
   };
   struct counters {
-    std::uint64_t records = 0;  ///< written
-    std::uint64_t lost = 0;     ///< that could not be written
-    std::string problem;        ///< why the last write failed, one sentence; "" when it did not
+    std::uint64_t records = 0;  ///< written records
+    std::uint64_t lost = 0;     ///< records that could not be written
+    std::string problem;        ///< sentence about the failure of the last write; "" if it succeeded
   };
 
-  /// Touches no file and starts no thread until the first record. `time` must outlive it.
+  /// Touches no file and starts no thread before the first record. `time` must outlive the log.
   audit_log(boost::asio::any_io_executor executor, time_source& time, options o);
-  /// Writes what waits. Nobody is told any more.
+  /// Writes the waiting records. Calls no callback any more.
   ~audit_log();
   audit_log(const audit_log&) = delete;
   audit_log& operator=(const audit_log&) = delete;
 
-  /// Calls `then` on the speaking thread, later and in the order of appending: once the record is in the file (it then
-  /// survives this process), or cannot be. The file is created with mode 0600 and opened anew when it was moved away.
+  /// Appends a record and calls `then` later, on the speaking thread and in order of appending: when the record is in
+  /// the file, and so survives this process, or cannot be. Creates the file with mode 0600; reopens it after a
+  /// rotation.
   void append(audit_record r, std::function<void()> then);
   const counters& counts() const;
-  /// Its path, or "".
+  /// Returns the path of the file, or "".
   const std::string& path() const;
 
  private:

@@ -1,4 +1,4 @@
-// See audit_record.hpp.
+// Writes audit records as lines of JSON.
 #include "daemon/guard/audit/audit_record.hpp"
 
 #include "daemon/guard/sha256.hpp"

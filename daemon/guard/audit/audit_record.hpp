@@ -1,4 +1,5 @@
-// One line of the audit (docs/guarantees.md, G48): who called which tool when, with what, and how it ended. Pure.
+// One line of the audit (docs/guarantees.md, G48): the caller, the tool, the time, a hash of the arguments, the
+// outcome.
 #pragma once
 #include "mcp/json/raw_json.hpp"
 #include "mcp/server/call_recorder.hpp"
@@ -11,17 +12,17 @@
 namespace mcpbx::daemon {
 
 struct audit_record {
-  std::int64_t wall_ms = 0;  ///< when the call was over, ms since 1970
-  std::string principal;     ///< who asked: "uid:1000"
-  pid_t pid = -1;            ///< of the caller; -1: it is not told
-  std::string name;          ///< what the caller calls itself, or ""
-  std::string run;           ///< the run that made the call, or ""
+  std::int64_t wall_ms = 0;  ///< end of the call, in milliseconds since 1970
+  std::string principal;     ///< user or token that asked: "uid:1000"
+  pid_t pid = -1;            ///< process of the caller; -1: left out
+  std::string name;          ///< the caller's own name, or ""
+  std::string run;           ///< run that made the call, or ""
   mcp::finished_call call;
   bool arguments_known = true;  ///< false: the hash is left out
 };
 
-/// The record as one JSON object with its line break. The arguments are in it as the SHA-256 of their bytes ("{}" when
-/// there are none); names are cut at 256 bytes.
+/// Returns the record as one JSON object with its line break. It contains the SHA-256 of the arguments' bytes ("{}" if
+/// there are none), not the arguments; names are cut at 256 bytes.
 std::string to_line(const audit_record& r);
 
 }  // namespace mcpbx::daemon

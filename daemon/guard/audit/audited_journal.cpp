@@ -1,4 +1,4 @@
-// See audited_journal.hpp.
+// Follows the open calls of each run by its records and audits each call at its end.
 #include "daemon/guard/audit/audited_journal.hpp"
 
 #include <boost/asio/async_result.hpp>
@@ -36,12 +36,12 @@ mcp::call_end end_of(const record::call_result& r) {
   return mcp::call_end::error;
 }
 
-// What is known of a run's open calls, from its records.
+// The open calls of a run, derived from its records.
 class call_watch {
  public:
   explicit call_watch(std::string run) : run_(std::move(run)) {}
 
-  /// The calls that end in these records.
+  /// Returns audit records for the calls that end in these records.
   std::vector<audit_record> take(const std::vector<run_record>& records) {
     std::vector<audit_record> ended;
     for (const auto& r : records) {
@@ -55,7 +55,7 @@ class call_watch {
           one.arguments_known = true;
         }
       } else if (const auto* intent = std::get_if<record::call_intent>(&r)) {
-        if (intent->to_caller) continue;  // for a tool of the caller's own: no server of ours sees it
+        if (intent->to_caller) continue;  // a tool of the caller, which no server of ours sees
         auto& one = open_[intent->call_id];
         one.call.name = intent->name;
         one.call.server = intent->server;
@@ -69,12 +69,12 @@ class call_watch {
     return ended;
   }
 
-  /// The records are in the journal: the calls that they begin leave now.
+  /// Marks the calls begun by journalled records as sent.
   void let_go(const std::vector<std::string>& calls) {
     for (const auto& id : calls)
       if (auto found = open_.find(id); found != open_.end()) found->second.sent = true;
   }
-  /// The calls that have left and not ended, which nobody will tell any more.
+  /// Returns audit records for the calls that were sent and have not ended, whose end is not journalled any more.
   std::vector<audit_record> rest() {
     std::vector<audit_record> all;
     record::call_result none;
@@ -93,8 +93,8 @@ class call_watch {
  private:
   struct open_call {
     mcp::finished_call call;
-    bool arguments_known = false;  // false in a run that goes on after a restart
-    bool sent = false;             // by this process
+    bool arguments_known = false;  // false in a run that was resumed after a restart
+    bool sent = false;             // sent by this process
   };
 
   audit_record end(const record::call_result& r) {
@@ -120,13 +120,13 @@ class call_watch {
 
 class audited_run final : public run_journal {
  public:
-  /// `known`: the records that the run has already; what ended in them was told then.
+  /// `known` are the records that the run has already; the calls that they end were audited before.
   audited_run(std::unique_ptr<run_journal> inner, const std::string& run, audit_log& log, time_source& time,
               const std::vector<run_record>& known = {})
       : inner_(std::move(inner)), watch_(run), log_(log), time_(time) {
     watch_.take(known);
   }
-  // A run whose journal fails ends in memory: what becomes of its open calls is not journalled any more.
+  // A run whose journal fails ends in memory, and the fate of its open calls is not journalled any more.
   ~audited_run() override {
     for (auto& one : watch_.rest()) {
       one.wall_ms = time_.wall_ms();
@@ -140,7 +140,7 @@ class audited_run final : public run_journal {
     std::vector<std::string> begun;
     for (const auto& r : records)
       if (const auto* intent = std::get_if<record::call_intent>(&r)) begun.push_back(intent->call_id);
-    // Also when the journal fails: the calls were made.
+    // Audit even if the journal fails, since the calls were made.
     auto outcome = co_await inner_->append(std::move(records), synced);
     if (outcome) watch_.let_go(begun);
     if (!ended.empty()) co_await audit(std::move(ended));
@@ -181,7 +181,7 @@ std::function<void(const std::vector<run_record>& before, const std::vector<run_
     const auto* begun = before.empty() ? nullptr : std::get_if<record::run_started>(&before.front());
     if (!begun) return;
     call_watch watch(begun->run);
-    watch.take(before);  // what ended in them was told then
+    watch.take(before);  // the calls that these end were audited before
     auto ended = watch.take(closing);
     if (ended.empty()) return;
     asio::post(executor, [&log, &time, ended = std::move(ended)]() mutable {

@@ -1,5 +1,5 @@
-// The journal with the audit behind it: the calls that runs make are told to the audit as their results are journalled,
-// so that there is one place to look.
+// Wraps the journal so that calls of runs are audited too: it appends an audit record when a call's result is
+// journalled.
 #pragma once
 #include "daemon/guard/audit/audit_log.hpp"
 #include "daemon/store/journal.hpp"
@@ -16,9 +16,9 @@
 
 namespace mcpbx::daemon {
 
-/// For record_rules::closed: tells the audit of the calls that end when a run of an earlier process is closed. The
-/// records are read where it is called, on the journal's lane; the rest is done by `executor`, the speaking thread.
-/// `log` and `time` must outlive what is posted there.
+/// Returns a function for record_rules::closed that audits the calls ended by closing a run of an earlier process. It
+/// reads the records on the journal's lane and does the rest on `executor`, the speaking thread. `log` and `time` must
+/// outlive the posted work.
 std::function<void(const std::vector<run_record>& before, const std::vector<run_record>& closing)> audit_of_closed_runs(
     boost::asio::any_io_executor executor, audit_log& log, time_source& time);
 
@@ -28,9 +28,9 @@ class audited_journal final : public journal {
   audited_journal(std::unique_ptr<journal> inner, audit_log& log, time_source& time)
       : inner_(std::move(inner)), log_(log), time_(time) {}
 
-  /// An append returns when the journal has the records and the audit has the calls that ended in them.
+  /// Opens a run whose appends return when the journal has the records and the audit has the calls that they end.
   std::unique_ptr<run_journal> open_run(const std::string& run) override;
-  /// Their journals are audited too.
+  /// Takes over unfinished runs, whose journals are audited too.
   void take_unfinished(answer<std::vector<unfinished_run>> then) override;
 
   bool keeps_sessions() const override { return inner_->keeps_sessions(); }

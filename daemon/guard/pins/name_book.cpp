@@ -1,4 +1,4 @@
-// See name_book.hpp.
+// Look-up and assignment of plain names.
 #include "daemon/guard/pins/name_book.hpp"
 
 #include <algorithm>
@@ -6,7 +6,7 @@
 namespace mcpbx::daemon {
 namespace {
 
-/// Names remembered of one server; what it does not list any more goes first.
+/// Largest number of names of one server; those that it no longer lists are dropped first.
 constexpr std::size_t most_names = 20'000;
 
 }  // namespace
@@ -18,7 +18,7 @@ const naming_server* name_claims::find(std::string_view server) const {
   return found == servers_.end() ? nullptr : &*found;
 }
 
-// A holder whose server is not configured so any more is passed over, and stays: another daemon may have it.
+// Skips a holder whose server is not configured with that name now, but keeps it: another daemon may have it.
 const name_holder* name_claims::owner(std::string_view name) const {
   const auto known = book_.find(name);
   if (known == book_.end()) return nullptr;

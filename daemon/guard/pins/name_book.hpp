@@ -1,5 +1,4 @@
-// The owners of plain names: a name belongs to the tool that had it first, whatever other servers list and whichever
-// are up. Pure.
+// Owners of plain tool names: a name belongs to the tool that had it first, whatever other servers list or run.
 #pragma once
 #include <cstddef>
 #include <functional>
@@ -11,17 +10,17 @@
 
 namespace mcpbx::daemon {
 
-/// A tool by its server's configured name and the server's own name of it.
+/// A tool, by the configured name of its server and the server's own name of the tool.
 struct name_holder {
   std::string server, tool;
   bool operator==(const name_holder&) const = default;
 };
 
-/// Who has had each name, the first one first: of these it belongs to the first that may have it as things are
-/// configured now.
+/// Holders of each name, oldest first. The name belongs to the first of them that may have it by the present
+/// configuration.
 using name_book = std::map<std::string, std::vector<name_holder>, std::less<>>;
 
-/// The plain name that a tool would have by the configuration of its server, "" when it would have none.
+/// Returns the plain name that a tool would have by the configuration of its server; "" for none.
 using plain_name_of = std::function<std::string(std::string_view tool)>;
 
 /// A server with plain names and the tools that it lists; empty: not known.
@@ -33,12 +32,12 @@ struct naming_server {
 
 class name_claims {
  public:
-  /// All configured servers with plain names, in file order. Both must outlive it.
+  /// `servers` are all configured servers with plain names, in file order. Both arguments must outlive this object.
   name_claims(name_book& book, const std::vector<naming_server>& servers);
 
-  /// Gives every name that nobody has to the first server that lists a tool with it. Whether the book has changed.
+  /// Gives every free name to the first server that lists a tool with it. Returns true if the book has changed.
   bool settle();
-  /// The server's tools whose plain name is another one's.
+  /// Returns the server's tools whose plain name belongs to another tool.
   std::set<std::string, std::less<>> without_name(std::string_view server) const;
 
  private:
@@ -50,7 +49,7 @@ class name_claims {
   const std::vector<naming_server>& servers_;
 };
 
-/// Takes a server, or one tool of it, out of the book.
+/// Removes a server, or one tool of it, from the book.
 void forget_names(name_book& book, std::string_view server, std::string_view tool = {});
 
 }  // namespace mcpbx::daemon

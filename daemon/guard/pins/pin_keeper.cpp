@@ -1,5 +1,5 @@
-// While the lane works, what is to be judged, listed and approved gathers; then it does all of it in one go. Everything
-// here happens on the speaking thread.
+// Queue in front of pin_worker. Lists to judge, reports and approvals gather while the lane works; then it takes all of
+// them as one job. All code here runs on the speaking thread.
 #include "daemon/guard/pins/pin_keeper.hpp"
 
 #include "daemon/guard/pins/pin_worker.hpp"
@@ -22,7 +22,7 @@ namespace {
 namespace asio = boost::asio;
 using on_decided = std::function<void(mcp::definition_decision)>;
 
-constexpr milliseconds first_wait{1000}, longest_wait{60'000};  // between tries of a file that cannot be used
+constexpr milliseconds first_wait{1000}, longest_wait{60'000};  // between attempts to use a broken file
 
 }  // namespace
 
@@ -70,20 +70,20 @@ class pin_keeper::impl : public std::enable_shared_from_this<impl> {
   struct watched {
     pinned_server about;
     mcp::tool_list tools{};
-    std::uint64_t generation = 0;  // of its list
+    std::uint64_t generation = 0;  // generation of its list
     bool judge = false;
     on_decided decided{};
     std::string logged{};
   };
 
-  // What an approval changes, or somebody else has done to the file, may matter to all of them; and what is told of the
-  // pins is what is done about them.
+  // Judges all servers again: an approval, or another daemon's change of the file, may concern any of them, and a
+  // report must agree with the tools that are offered.
   void judge_again() {
     for (auto& s : servers_) s.judge = s.judge || s.tools != nullptr;
     pump();
   }
 
-  // Whose a name is may depend on what another server lists.
+  // Judges servers with plain names again, because the owner of a name may depend on another server's list.
   void judge_names() {
     for (auto& s : servers_) s.judge = s.judge || (s.about.plain_name && s.tools != nullptr);
   }
@@ -122,7 +122,7 @@ class pin_keeper::impl : public std::enable_shared_from_this<impl> {
       pin_listing& done = job.servers[i];
       if (!done.judge || done.generation != servers_[i].generation) continue;
       tell(servers_[i], done.decision.notice);
-      const auto decided = servers_[i].decided;  // it may bring the next list
+      const auto decided = servers_[i].decided;  // a copy: the callback may bring the next list
       decided(std::move(done.decision));
     }
     try_again_later(job.failed);
@@ -134,8 +134,8 @@ class pin_keeper::impl : public std::enable_shared_from_this<impl> {
     give_back_free_memory();
   }
 
-  // Descriptors, threads and disks run out for a while, and files are mended: what could not be compared is compared
-  // again, and meanwhile stays as it was decided without the pins.
+  // Repeats a failed comparison later: descriptors, threads and disks run out only for a while, and files get fixed.
+  // Until then the decision made without the pins stays.
   void try_again_later(bool failed) {
     if (!failed) {
       again_.reset();

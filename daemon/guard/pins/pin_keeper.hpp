@@ -1,5 +1,5 @@
-// Keeps the pins in their file and decides what is offered: the shell around pins.hpp. What reads, hashes and writes
-// has a lane of its own, whose thread lives while there is work.
+// Keeps the pins in their file and decides which tools are offered; pins.hpp has the rules. Reading, hashing and
+// writing happen on a lane whose thread lives while there is work.
 #pragma once
 #include "daemon/guard/pins/pin_register.hpp"
 #include "daemon/guard/pins/pin_worker.hpp"
@@ -18,20 +18,20 @@ namespace mcpbx::daemon {
 class pin_keeper final : public mcp::definition_gate, public pin_register {
  public:
   struct options {
-    result<std::string> path;            ///< of the file, or why there is no place for it
-    std::vector<pinned_server> servers;  ///< all that are configured
+    result<std::string> path;            ///< path of the file, or the reason why there is none
+    std::vector<pinned_server> servers;  ///< all configured servers
   };
 
-  /// Touches no file and starts no thread until a server that is not `off` lists tools. `time` must outlive it.
+  /// Touches no file and starts no thread until a server that is not `off` lists tools. `time` must outlive the keeper.
   pin_keeper(boost::asio::any_io_executor executor, time_source& time, options o);
-  /// Waits for what the lane does now; nobody is told any more.
+  /// Waits for the present job of the lane; calls no callback any more.
   ~pin_keeper() override;
 
-  /// As pin_worker decides. Lists of a server that is `off` and has no plain names, or is not configured, are offered
-  /// at once.
+  /// Judges a list by pin_worker. Offers it at once if the server is not configured, or is `off` and has no plain
+  /// names.
   void judge(const std::string& server, mcp::tool_list tools,
              std::function<void(mcp::definition_decision)> decided) override;
-  /// Plain names that nobody has are given for good from now on.
+  /// Makes assignments of free plain names permanent from now on.
   void settled() override;
   void list(pin_choice which, bool definitions, std::function<void(pin_report)> then) override;
   void accept(pin_choice which, std::string sha256, std::function<void(result<std::size_t>)> then) override;

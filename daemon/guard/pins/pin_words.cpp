@@ -1,4 +1,4 @@
-// See pin_words.hpp.
+// The wording of notices about pins.
 #include "daemon/guard/pins/pin_words.hpp"
 
 #include "mcp/redact/hidden_text.hpp"

@@ -1,4 +1,4 @@
-// What is said about pinned definitions: in the status, in the log, and to whom a call is refused. Pure.
+// Sentences about pinned definitions, for the status, the log, and callers whose call is refused.
 #pragma once
 #include "daemon/guard/pins/pins.hpp"
 
@@ -8,22 +8,22 @@
 
 namespace mcpbx::daemon::pin_words {
 
-// Clauses that say why a tool is withheld.
+// Clauses with the reason why a tool is withheld.
 std::string_view changed();
 std::string_view added();
-/// `why`: a sentence about the file of pins.
+/// `why` is a sentence about the file of pins.
 std::string unreadable(std::string_view why);
 std::string unwritable(std::string_view why);
 
-/// The file cannot be read or understood: what to do about it.
+/// Advice about a file that cannot be read or understood.
 std::string broken_file(const std::string& path, const error& why);
 
-/// The tools of a server have no plain names, because who has which cannot be read or kept; `why`: a sentence.
+/// Notice that a server's tools have no plain names, because the owners cannot be read or stored; `why` is a sentence.
 std::string names_unknown(std::string_view server, std::string_view why);
 
-/// One sentence about the tools of a server that are not as they were pinned; "" when all are.
+/// Returns one sentence about a server's tools that differ from their pins; "" if none does.
 std::string notice(std::string_view server, pin_mode mode, const std::vector<compared_tool>& tools);
-/// The same when nothing can be compared.
+/// Returns such a sentence for pins that cannot be compared.
 std::string notice(std::string_view server, pin_mode mode, std::string_view problem);
 
 }  // namespace mcpbx::daemon::pin_words

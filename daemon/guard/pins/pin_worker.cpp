@@ -1,4 +1,4 @@
-// See pin_worker.hpp.
+// Judges lists of tools by the file of pins. If the file cannot be used, tools of servers with `block` are withheld.
 #include "daemon/guard/pins/pin_worker.hpp"
 
 #include "daemon/guard/pins/pin_words.hpp"
@@ -33,13 +33,13 @@ mcp::withheld_ptr withhold_all(const mcp::tool_list& tools, const std::string& w
   return all;
 }
 
-// Whether the book has changed.
+// Compares a server's list with its pins and decides which tools are withheld. Returns true if the book has changed.
 bool decide(pin_listing& s, pin_book& book, const std::string& now) {
   s.decision = {};
   if (s.server.mode == pin_mode::off) return false;
   const auto known = book.find(s.server.name);
   if (known == book.end()) {
-    if (s.tools->empty()) return false;  // it may not have been able to list them
+    if (s.tools->empty()) return false;  // the server may have failed to list them
     approve(book[s.server.name], *s.tools, s.server.origin, now);
     return true;
   }
@@ -68,11 +68,11 @@ std::vector<naming_server> naming_servers(const pin_job& job) {
   return all;
 }
 
-// Which of the tools that are judged have no plain name. Whether the book has changed.
+// Decides which of the judged tools have no plain name. Returns true if the book has changed.
 bool decide_names(pin_job& job, name_book& names) {
   const auto servers = naming_servers(job);
   if (servers.empty()) return false;
-  // A name without an owner is only lent until every server has listed its tools: the book keeps no loan.
+  // Until every server has listed its tools, free names are assigned in a copy of the book only.
   name_book lent;
   if (!job.settled) lent = names;
   name_claims claims(job.settled ? names : lent, servers);
@@ -84,7 +84,7 @@ bool decide_names(pin_job& job, name_book& names) {
   return changed;
 }
 
-// Who has which name is not known, so nobody gets one.
+// Gives no tool a plain name, because the owners of names are unknown.
 void prefix_all(pin_listing& s, const std::string& why) {
   if (!s.server.plain_name || s.tools->empty()) return;
   auto all = std::make_shared<mcp::tool_names>();
@@ -134,7 +134,7 @@ void fill_rows(pin_list_request& l, const pin_job& job, const pin_book& book) {
   l.report.sha256 = rows_hash(l.report.rows);
 }
 
-// Whether what is listed now is what was shown.
+// Fails unless the present definitions are the ones that were shown.
 result<void> same_as_shown(const pin_job& job, const pin_book& book, const pin_accept_request& a) {
   if (a.sha256.empty()) return {};
   pin_list_request now{.which = a.which, .definitions = false, .then = {}};
@@ -152,7 +152,7 @@ result<void> same_as_shown(const pin_job& job, const pin_book& book, const pin_a
                   "); look at it again");
 }
 
-// A server that is not configured any more.
+// Approves the removal of a server that is no longer configured.
 result<std::size_t> forget(const pin_job& job, pin_file& file, const pin_accept_request& a) {
   const pin_choice& which = a.which;
   pin_book& book = file.pins;
@@ -220,7 +220,7 @@ result<pin_file> pin_worker::read() {
   return file;
 }
 
-// Anew and under the lock: another daemon may have written in the meantime.
+// Reads the file again under the lock, because another daemon may have written it meanwhile.
 result<void> pin_worker::write(pin_job& job) {
   if (auto made = make_folder_of(*path_); !made) return made;
   const auto lock = state_lock::take(*path_);
@@ -237,7 +237,7 @@ void pin_worker::fill(pin_list_request& l, const pin_job& job, const pin_book& b
   fill_rows(l, job, book);
 }
 
-// Whether the file has changed.
+// Applies approvals and decisions. Returns true if the file has changed.
 bool pin_worker::apply(pin_job& job, pin_file& file) {
   bool dirty = false;
   for (auto& a : job.accepts) {
@@ -251,7 +251,7 @@ bool pin_worker::apply(pin_job& job, pin_file& file) {
   return dirty;
 }
 
-// Nothing is compared and nothing written: who is to be blocked is blocked whole.
+// Decides without the file: withholds all tools of servers with `block`.
 void pin_worker::cannot_compare(pin_job& job, const error& why) {
   job.failed = true;
   for (auto& s : job.servers) {
@@ -268,7 +268,7 @@ void pin_worker::cannot_compare(pin_job& job, const error& why) {
   for (auto& l : job.lists) l.report = {path_.value_or(""), why.message, {}, {}};
 }
 
-// What was approved is not, and what was pinned at first sight is not trusted.
+// Takes back approvals and first pins, because they could not be written.
 void pin_worker::cannot_write(pin_job& job, const error& why) {
   job.failed = true;
   auto file = read();
@@ -281,7 +281,7 @@ void pin_worker::cannot_write(pin_job& job, const error& why) {
     if (!s.judge) continue;
     const bool first_seen = !on_disk.contains(s.server.name);
     const bool changed = decide(s, file->pins, job.now);
-    // Names that cannot be remembered are not given.
+    // Names that cannot be stored are not assigned.
     if (auto without = names.without_name(s.server.name); !without.empty()) {
       s.decision.prefixed = std::make_shared<const mcp::tool_names>(std::move(without));
       if (s.decision.notice.empty()) s.decision.notice = pin_words::names_unknown(s.server.name, why.message);

@@ -1,4 +1,4 @@
-// What is done to the file of pins, blocking: read, compared, written. Used on a lane.
+// Reads, compares and writes the file of pins. All functions block; call them on a lane.
 #pragma once
 #include "daemon/guard/pins/pin_register.hpp"
 #include "daemon/guard/pins/pins.hpp"
@@ -14,20 +14,20 @@
 
 namespace mcpbx::daemon {
 
-/// A configured server, as far as its pins go.
+/// Pin settings of a configured server.
 struct pinned_server {
   std::string name;
   pin_mode mode = pin_mode::off;
-  std::string origin;             ///< origin_text
-  plain_name_of plain_name = {};  ///< null: its tools have no plain names. Called on the lane
+  std::string origin;             ///< result of origin_text()
+  plain_name_of plain_name = {};  ///< called on the lane; null: its tools have no plain names
 };
 
-/// The same with what it lists, and what is decided about that.
+/// A server with its list of tools and the decision about it.
 struct pin_listing {
   pinned_server server;
   mcp::tool_list tools;          ///< null: not known
-  std::uint64_t generation = 0;  ///< of the list, for whoever asks
-  bool judge = false;            ///< a decision is asked for; then it has tools
+  std::uint64_t generation = 0;  ///< generation of the list, for the caller
+  bool judge = false;            ///< a decision is wanted; `tools` is not null then
   mcp::definition_decision decision{};
 };
 
@@ -45,28 +45,28 @@ struct pin_accept_request {
   result<std::size_t> outcome = std::size_t{0};
 };
 
-/// What is done in one go.
+/// Work that is done with one read and at most one write of the file.
 struct pin_job {
   std::string now;  ///< UTC
-  /// Every server has listed its tools, or will not soon: plain names that nobody has are given for good. Before, a
-  /// server that comes first in the file may still want them.
+  /// All servers have listed their tools or will not soon, so free plain names are assigned permanently. Before that, a
+  /// server that comes earlier in the configuration may still claim them.
   bool settled = true;
   std::vector<pin_listing> servers;
   std::vector<pin_accept_request> accepts;
   std::vector<pin_list_request> lists;
-  bool failed = false;  ///< the file could not be read or written; what was decided without it is to be decided anew
+  bool failed = false;  ///< the file could not be used; the decisions must be made again later
 };
 
 class pin_worker {
  public:
-  /// The file's path, or why there is no place for it. Its folder is created when it is first written; other daemons
-  /// may use the file too.
+  /// `path` is the file's path, or the reason why there is none. The folder is created at the first write. Other
+  /// daemons may use the same file.
   explicit pin_worker(result<std::string> path) : path_(std::move(path)) {}
 
-  /// Fills in every decision, outcome and report. First sight of a server's tools pins them all; from then on nothing
-  /// is pinned but by an accept. A file that cannot be read or understood is left as it is.
+  /// Fills in all decisions, outcomes and reports. The first list of a server pins all its tools; later pins need an
+  /// accept. A file that cannot be read or understood is left as it is.
   void work(pin_job& job);
-  /// The same when nothing can be done, for this reason.
+  /// Fills them in for a job that cannot be done, for this reason.
   void failed(pin_job& job, const std::string& what) { cannot_compare(job, {errc::internal, what}); }
 
  private:

@@ -1,4 +1,4 @@
-// Hashes and comparisons. (pins_text.cpp has the file's text.)
+// Hashes, comparison and approval of definitions. pins_text.cpp has the file's text.
 #include "daemon/guard/pins/pins.hpp"
 
 #include "daemon/guard/sha256.hpp"
@@ -13,18 +13,18 @@
 namespace mcpbx::daemon {
 namespace {
 
-/// Longer parts are pinned by their hash only, and so is what exceeds the second bound for one server.
+/// Largest stored definition, and largest total for one server, in bytes. Beyond these only the hash is stored.
 constexpr std::size_t longest_kept = std::size_t{256} << 10, most_kept = std::size_t{4} << 20;
 
 pin make_pin(std::string part, std::string_view origin, const std::string& now) {
   pin p{pin_hash(part, origin), now, {}};
   if (part.size() > longest_kept) return p;
-  // What is nested too deep was not made canonical; the book's reader has a bound, too.
+  // A definition that is nested too deep was not made canonical, and the reader of the file has a bound too.
   if (auto kept = raw_json::parse(part)) p.definition = std::move(*kept);
   return p;
 }
 
-// What is too much for one server is pinned by its hash only.
+// Drops the stored definitions beyond the bound for one server; their hashes stay.
 void drop_long(server_pins& pins) {
   std::size_t kept = 0;
   for (auto& [name, p] : pins) {
@@ -65,7 +65,7 @@ std::string first_pinned_part(const raw_json& definition) {
 }
 
 std::string pin_hash(std::string_view part, std::string_view origin) {
-  // Neither has a line break, so the one between them belongs to neither.
+  // Neither part contains a line break, so the separator is unambiguous.
   std::string both;
   both.reserve(part.size() + origin.size() + 1);
   both.append(part).append("\n").append(origin);
@@ -76,8 +76,8 @@ std::string origin_text(server_origin from) {
   std::ranges::sort(from.env_names);
   const auto doubled = std::ranges::unique(from.env_names);
   from.env_names.erase(doubled.begin(), doubled.end());
-  // In the order of canonical JSON. What came to be covered later is left out where an entry has none of it, so that
-  // pins that were made before hold.
+  // Members in the order of canonical JSON. Members of later versions are left out if empty, so that earlier pins stay
+  // valid.
   std::string out;
   object_writer w(out);
   w.texts("args", from.args);
@@ -139,7 +139,7 @@ std::size_t approve(server_pins& pins, const std::vector<mcp::tool_view>& listed
     ++changes;
     if (c.state == pin_state::gone)
       pins.erase(c.tool);
-    else  // those that are listed come first, in their order
+    else  // listed tools come first, in their order
       pins.insert_or_assign(c.tool, make_pin(pinned_part(listed[i].definition), origin, now));
   }
   drop_long(pins);

@@ -1,4 +1,4 @@
-// The text of the file of pins: JSON, strict in what it takes, for what cannot be read must not be trusted.
+// Writes and reads the file of pins as JSON. The reader is strict, because an unclear file must not be trusted.
 #include "daemon/guard/pins/pins.hpp"
 
 #include <algorithm>
@@ -10,7 +10,7 @@ namespace mcpbx::daemon {
 namespace {
 
 constexpr std::int64_t version = 2, oldest = 1;
-constexpr int deepest = 300;  // a kept definition has 256 levels at most
+constexpr int deepest = 300;  // stored definitions have at most 256 levels
 
 bool is_sha256(std::string_view text) {
   return text.size() == 64 &&

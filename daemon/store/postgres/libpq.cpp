@@ -1,4 +1,4 @@
-// Looks each function up by its name; one that is missing is an error that names it.
+// Loads libpq and looks up each function by name. A missing one gives an error that names it.
 #include "daemon/store/postgres/libpq.hpp"
 
 #include <dlfcn.h>
@@ -11,10 +11,10 @@ namespace {
 
 struct loaded {
   libpq table;
-  std::string fault;  // why the table cannot be used, else ""
+  std::string fault;  // reason why the table cannot be used, or ""
 };
 
-// Never unloaded: OpenSSL, which it brings along, keeps handlers for the end of the process.
+// Loads the library and never unloads it, because OpenSSL, which it loads, keeps handlers for the process's end.
 loaded load_now() {
   constexpr const char* file = "libpq.so.5";
   loaded all;

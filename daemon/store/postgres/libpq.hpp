@@ -1,5 +1,5 @@
-// libpq, loaded when the first PostgreSQL journal asks for it: a daemon that keeps its runs elsewhere neither needs the
-// library nor pays for loading it. The header gives the types only; every function is called through this table.
+// Table of libpq's functions, loaded for the first PostgreSQL journal, so that other daemons neither need the library
+// nor pay for loading it. libpq's header is used for its types only.
 #pragma once
 #include "mcp/support/error.hpp"
 
@@ -36,8 +36,8 @@ struct libpq {
   decltype(&::PQclear) clear = nullptr;
   decltype(&::PQfreemem) free_memory = nullptr;
 
-  /// Loads it once for the life of the process; later calls are free. errc::config: it is not there, or too old, with
-  /// the package to install. Thread-safe.
+  /// Loads the library once for the life of the process. errc::config: missing or too old, with the package to install.
+  /// Thread-safe.
   static result<const libpq*> load();
 };
 

@@ -1,5 +1,5 @@
-// Queries are sent without blocking and their answers awaited with poll: a server that is stopped, or a network that is
-// gone, costs the answer limit and not for ever. Values travel in binary form, so that no text is cut or quoted.
+// Sends queries without blocking and waits for answers with poll(), so that a stopped server or a dead network costs
+// the answer limit and not forever. Values travel in binary form, so that no text is cut or quoted.
 #include "daemon/store/postgres/postgres_connection.hpp"
 
 #include <poll.h>
@@ -13,7 +13,7 @@
 namespace mcpbx::daemon {
 namespace {
 
-// Types as the catalog of every PostgreSQL numbers them (pg_type.dat).
+// Numbers of types in the catalog of every PostgreSQL (pg_type.dat).
 constexpr Oid int8_type = 20, text_type = 25, text_array_type = 1009, int8_array_type = 1016;
 
 void put(std::string& out, std::uint64_t value, int bytes) {
@@ -31,7 +31,8 @@ std::string without_nul(std::string_view text) {
   return out;
 }
 
-// array_send: dimensions, whether there are NULLs, the element's type, and per dimension its size and lower bound.
+// Writes the head of a binary array as array_send does: dimensions, flag for NULLs, element type, then size and lower
+// bound of each dimension.
 std::string array_head(Oid element, std::size_t size) {
   std::string out;
   put(out, size == 0 ? 0 : 1, 4);
@@ -50,7 +51,7 @@ std::string first_line(std::string_view text) {
 }  // namespace
 
 result<postgres_target> postgres_target_of(const libpq& pq, const std::string& url) {
-  char* ignored = nullptr;  // may quote the whole URL
+  char* ignored = nullptr;  // not shown, because it may quote the whole URL
   PQconninfoOption* const all = pq.conninfo_parse(url.c_str(), &ignored);
   if (ignored) pq.free_memory(ignored);
   if (!all)
@@ -123,7 +124,7 @@ std::int64_t postgres_row::integer(int column) const {
 postgres_connection::outcome<std::unique_ptr<postgres_connection>> postgres_connection::open(const libpq& pq,
                                                                                              const options& o) {
   const auto connect_s = std::to_string(o.connect_s), sending_ms = std::to_string(o.answer_limit.count());
-  // Those before the URL are what it may change; the encoding is ours.
+  // The URL may override the keys before it; the encoding behind it is fixed.
   const std::array keys{"connect_timeout",
                         "tcp_user_timeout",
                         "keepalives_idle",
@@ -146,7 +147,7 @@ postgres_connection::outcome<std::unique_ptr<postgres_connection>> postgres_conn
   if (!handle) return std::unexpected(failure{"", "", "there is no memory for a connection"});
   std::unique_ptr<postgres_connection> made(new postgres_connection(pq, handle, o.answer_limit));
   if (!made->alive()) return std::unexpected(made->broken());
-  // What the server merely remarks would go to standard error.
+  // Drop notices of the server, which would go to standard error.
   pq.set_notice_processor(handle, [](void*, const char*) {}, nullptr);
   if (pq.set_nonblocking(handle, 1) != 0) return std::unexpected(made->broken());
   return made;
@@ -178,7 +179,7 @@ postgres_connection::failure postgres_connection::refusal(const PGresult* r) con
     const char* value = pq_.error_field(r, code);
     return std::string(value ? value : "");
   };
-  // An answer that the library made itself, because the connection went away, has no state.
+  // An answer that the library makes itself, after the loss of a connection, has no SQLSTATE.
   auto what = first_line(field(PG_DIAG_MESSAGE_PRIMARY));
   if (what.empty()) what = first_line(pq_.error_message(handle_.get()));
   return {field(PG_DIAG_SQLSTATE), field(PG_DIAG_CONSTRAINT_NAME), std::move(what)};
@@ -202,7 +203,7 @@ postgres_connection::outcome<postgres_connection::answer> postgres_connection::n
   }
 }
 
-// Until it says that there are no more, nothing else may be sent.
+// Reads the remaining answers. Nothing else may be sent before.
 postgres_connection::outcome<void> postgres_connection::drain() {
   for (;;) {
     auto one = next();
@@ -232,7 +233,7 @@ postgres_connection::outcome<const char*> postgres_connection::prepared(const ch
                                                                         const postgres_values& values) {
   auto& name = statements_[sql];
   if (!name.empty()) return name.c_str();
-  // Never twice: one that could not be made is tried again under another name.
+  // Never reuse a name: a statement that could not be prepared is tried again under another one.
   const auto fresh = "s" + std::to_string(++made_);
   const auto& types = values.types_;
   if (!pq_.send_prepare(handle_.get(), fresh.c_str(), sql, static_cast<int>(types.size()), types.data()))

@@ -1,4 +1,4 @@
-// One connection to PostgreSQL, blocking, with a limit on every wait: statements with their values, rows as they come.
+// One blocking connection to PostgreSQL, with a limit on every wait.
 #pragma once
 #include "daemon/store/postgres/libpq.hpp"
 #include "mcp/support/error.hpp"
@@ -16,15 +16,16 @@
 
 namespace mcpbx::daemon {
 
-/// What store.url says, without its secrets.
+/// Parts of store.url.
 struct postgres_target {
   std::string place;     ///< for sentences: "postgresql://host:5432/database"
-  std::string password;  ///< as the URL has it, or ""
+  std::string password;  ///< the password in the URL, or ""
 };
-/// errc::config: it is no PostgreSQL URL. The error holds nothing of it, since it may have a password in any place.
+/// Parses a URL. errc::config: it is no PostgreSQL URL. The error quotes nothing of it, since a password may be
+/// anywhere.
 result<postgres_target> postgres_target_of(const libpq& pq, const std::string& url);
 
-/// The values of a statement, $1 and so on. Texts go as UTF-8; a NUL in them, which PostgreSQL cannot hold, as U+FFFD.
+/// Values of a statement, $1 and so on. Texts are sent as UTF-8; a NUL, which PostgreSQL cannot store, becomes U+FFFD.
 class postgres_values {
  public:
   postgres_values& add(std::int64_t value);
@@ -39,13 +40,13 @@ class postgres_values {
   std::vector<std::string> bytes_;
 };
 
-/// One row, for the call only.
+/// One row, valid during the call.
 class postgres_row {
  public:
   postgres_row(const libpq& pq, const PGresult* rows, int row) : pq_(pq), rows_(rows), row_(row) {}
-  /// 0 for NULL.
+  /// Returns a number; 0 for NULL.
   std::int64_t integer(int column) const;
-  /// "" for NULL.
+  /// Returns a text; "" for NULL.
   std::string_view text(int column) const;
   std::string owned(int column) const { return std::string(text(column)); }
 
@@ -58,43 +59,43 @@ class postgres_row {
 class postgres_connection {
  public:
   struct options {
-    std::string url;                    ///< a PostgreSQL URL; what it says goes before what stands here
-    int connect_s = 5;                  ///< limit on connecting, per host
-    milliseconds answer_limit{20'000};  ///< of silence, while an answer is waited for; then the connection is broken
+    std::string url;                    ///< a PostgreSQL URL, whose parameters win over these
+    int connect_s = 5;                  ///< time limit for connecting to a host, in seconds
+    milliseconds answer_limit{20'000};  ///< longest silence before an answer; then the connection counts as broken
   };
-  /// What the server or the connection said.
+  /// An error of the server or of the connection.
   struct failure {
-    std::string state;       ///< SQLSTATE; "" when the connection failed
+    std::string state;       ///< SQLSTATE; "": the connection failed
     std::string constraint;  ///< the constraint that was violated, or ""
     std::string what;        ///< one line
   };
   template <class T>
   using outcome = std::expected<T, failure>;
-  /// An error ends the reading and comes out of it.
+  /// Receives rows. An error ends the reading and is returned.
   using row_sink = std::function<result<void>(const postgres_row&)>;
 
-  /// `pq` must outlive it.
+  /// Connects. `pq` must outlive the connection.
   static outcome<std::unique_ptr<postgres_connection>> open(const libpq& pq, const options& o);
   ~postgres_connection();
   postgres_connection(const postgres_connection&) = delete;
   postgres_connection& operator=(const postgres_connection&) = delete;
 
-  /// False once it is broken: whatever was going on in it has been, or will be, rolled back by the server, but for a
-  /// COMMIT, of which it is not known.
+  /// Returns false once the connection is broken. The server rolls back the open transaction; but after a failure
+  /// during COMMIT the outcome is unknown.
   bool alive() const;
-  /// For a connection on which nothing is going on: whether the server has neither ended it nor said anything since.
-  /// Costs one system call.
+  /// Returns true if the server has neither closed an idle connection nor sent anything on it. Costs one system call.
   bool quiet() const;
   int backend() const { return pq_.backend_pid(handle_.get()); }
-  /// A parameter that the server reports ("server_encoding"), or "".
+  /// Returns a parameter that the server reports ("server_encoding"), or "".
   std::string parameter(const char* name) const;
 
-  /// One or more statements in one go, without values; gives the tag of the last one ("COMMIT").
+  /// Executes one or more statements without values and returns the tag of the last one ("COMMIT").
   outcome<std::string> execute(const std::string& sql);
-  /// One statement; `sql` is a literal, under whose address it is prepared once. Rows go to `sink` as they come; its
-  /// error is `refused`.
+  /// Executes one statement. `sql` is a string literal, prepared once and remembered by its address. Rows go to `sink`
+  /// as they come; an error of `sink` goes to `refused`.
   outcome<void> run(const char* sql, const postgres_values& values, const row_sink& sink, result<void>& refused);
-  /// The same for a statement of which only the first row matters: whether there is one, and `take` is given it.
+  /// Does the same for a statement whose first row matters only. Returns true if there is one, after giving it to
+  /// `take`.
   outcome<bool> first(const char* sql, const postgres_values& values,
                       const std::function<void(const postgres_row&)>& take = {});
 
@@ -112,7 +113,7 @@ class postgres_connection {
   postgres_connection(const libpq& pq, PGconn* handle, milliseconds limit)
       : pq_(pq), handle_(handle, closer{&pq}), limit_(limit) {}
   outcome<const char*> prepared(const char* sql, const postgres_values& values);
-  /// The next answer to what was sent; empty: there are no more.
+  /// Returns the next answer; empty: there are no more.
   outcome<answer> next();
   outcome<void> drain();
   failure broken(std::string what = {});
@@ -121,9 +122,9 @@ class postgres_connection {
   const libpq& pq_;
   std::unique_ptr<PGconn, closer> handle_;
   milliseconds limit_;
-  bool silent_ = false;  // gave no answer in time
+  bool silent_ = false;  // the server gave no answer in time
   std::unordered_map<const char*, std::string> statements_;
-  std::uint64_t made_ = 0;  // names for them
+  std::uint64_t made_ = 0;  // counter for their names
 };
 
 }  // namespace mcpbx::daemon

@@ -1,4 +1,4 @@
-// The PostgreSQL journal's queries, and what is deleted.
+// Queries and deletions of the PostgreSQL journal.
 #include "daemon/store/postgres/postgres_store.hpp"
 #include "daemon/store/records/principal.hpp"
 
@@ -6,7 +6,7 @@
 #include <utility>
 
 #define MCPBX_RUN_COLUMNS "SELECT id, run, session, principal, model, started_ms, ended_ms, reason, boot FROM runs "
-// $1 is this daemon's number: who else owns what is going on is named.
+// Columns of a session. $1 is this daemon's number; if another daemon owns the active run, its name is a column.
 #define MCPBX_SESSION_COLUMNS                                                                                        \
   "SELECT s.id, s.title, s.principal, s.model, s.created_ms, s.used_ms, s.runs, s.bytes, coalesce(r.run, ''), "      \
   "coalesce(CASE WHEN r.owner <> $1 THEN d.label END, '') FROM sessions s LEFT JOIN runs r ON r.session = s.id AND " \
@@ -84,7 +84,7 @@ result<void> postgres_store::read_session(std::string_view session, const record
 
 result<std::vector<session_row>> postgres_store::sessions(const session_query& q) {
   const auto most = static_cast<std::int64_t>(q.limit);
-  // $3 is "" for all, $4 what stands beside it.
+  // $3 is the owner, "" for all; $4 is a second owner that counts too.
   const std::string_view whose = q.principal, also = is_person(whose) ? std::string_view() : whose;
   const auto values = postgres_values().add(number_).add(most).add(whose).add(also);
   if (q.before.empty())
@@ -104,8 +104,8 @@ result<std::optional<session_row>> postgres_store::session(std::string_view id) 
   return rows->empty() ? std::optional<session_row>() : std::move(rows->front());
 }
 
-// The rows of the sessions are locked first: a run that another daemon begins there meanwhile waits, and then finds
-// nothing to begin in; one that has begun is seen.
+// Locks the rows of the sessions first: a run that another daemon is beginning waits and then finds no session, and a
+// run that has begun is seen.
 result<void> postgres_store::erase(std::span<const std::string> sessions) {
   const std::vector<std::string_view> ids(sessions.begin(), sessions.end());
   const auto which = postgres_values().add(std::span<const std::string_view>(ids));

@@ -1,8 +1,7 @@
-// Connecting, the schema, and a daemon's place among those that share it.
-//
-// Each daemon holds an advisory lock with its number for as long as it is connected. So two with the same identity are
-// noticed; who takes the lock after a lost connection knows that the old one is over, and with it every COMMIT that it
-// left open; and who gets another daemon's lock knows that this one is not connected.
+// Connects, creates and migrates the schema, and registers the daemon among those that share it.
+//  Each daemon holds an advisory lock with its number while it is connected. This detects two daemons with one
+// identity. A daemon that gets its lock again after a lost connection knows that the old connection is over, with any
+// COMMIT on it. A daemon that gets the lock of another one knows that the other is not connected.
 #include "daemon/store/postgres/postgres_store.hpp"
 #include "daemon/store/records/record_format.hpp"
 #include "mcp/redact/secret.hpp"
@@ -17,7 +16,7 @@
 namespace mcpbx::daemon {
 namespace {
 
-// What makes version i + 1 of version i, in the schema. Entries are only ever added.
+// Migrations: entry i turns version i into version i + 1. Entries are only ever added.
 constexpr std::array<const char*, postgres_store::schema_version> migrations{
     "CREATE TABLE daemons(number integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY, id text NOT NULL UNIQUE, "
     "  label text NOT NULL);"
@@ -35,7 +34,7 @@ constexpr std::array<const char*, postgres_store::schema_version> migrations{
     "CREATE UNIQUE INDEX one_run_at_a_time ON runs(session) WHERE ended_ms IS NULL AND session <> '';"
     "CREATE TABLE records(run bigint NOT NULL REFERENCES runs(id), seq bigint NOT NULL, at_ms bigint NOT NULL, "
     "  body text NOT NULL, PRIMARY KEY(run, seq));",
-    // Of runs of version 1 it is not known, and they go on as that version promised.
+    // Unknown for runs of version 1, which are continued as that version promised.
     "ALTER TABLE runs ADD COLUMN boot text;"
     "ALTER TABLE daemons ADD COLUMN seen_ms bigint NOT NULL DEFAULT 0;"};
 
@@ -43,7 +42,7 @@ constexpr milliseconds first_pause{100}, longest_pause{5'000};
 
 }  // namespace
 
-// The first of the two numbers of an advisory lock; the second is a daemon's number, or 0 for migrations.
+// Returns the first of the two numbers of an advisory lock. The second is a daemon's number, or 0 for migrations.
 std::int64_t postgres_store::lock_class() const {
   std::uint32_t hash = 2'166'136'261u;  // FNV-1a
   for (const char c : "mcpbx/" + options_.schema) hash = (hash ^ static_cast<unsigned char>(c)) * 16'777'619u;
@@ -99,14 +98,14 @@ result<void> postgres_store::prepare_session() {
     return fail(errc::config, name() + " has the encoding " + encoding +
                                   " and must have UTF8; create a database with `createdb -E UTF8 -T template0 NAME`");
   const auto ms = [](milliseconds m) { return std::to_string(m.count()); };
-  // A daemon that is stopped in a transaction must not hold its locks; one that is gone with its machine is noticed.
+  // A daemon that is stopped inside a transaction must lose its locks, and the loss of its machine must be noticed.
   auto done = execute("SET search_path TO " + options_.schema + "; SET statement_timeout TO " +
                       ms(options_.statement_limit) + "; SET lock_timeout TO " + ms(options_.lock_limit) +
                       "; SET idle_in_transaction_session_timeout TO 30000; SET standard_conforming_strings TO on; "
                       "SET default_transaction_isolation TO 'read committed'; SET tcp_keepalives_idle TO 30; "
                       "SET tcp_keepalives_interval TO 10; SET tcp_keepalives_count TO 3");
   if (!done) return std::unexpected(std::move(done.error()));
-  // A replicated database may ask for more than its own disk; less it may not.
+  // A replicated database may demand more than its own disk for a synced commit, but not less.
   std::string mode;
   auto shown =
       first("SELECT current_setting('synchronous_commit'), extract(epoch FROM pg_postmaster_start_time())::text", {},
@@ -128,7 +127,7 @@ std::unexpected<error> postgres_store::no_permission(const postgres_connection::
   return failed(why);
 }
 
-/// 0: there is no schema, or an empty one; -1: it is somebody else's.
+/// Returns the schema's version; 0: no schema, or an empty one; -1: a schema of another program.
 result<std::int64_t> postgres_store::version() {
   std::int64_t found = 0;
   auto known = first(
@@ -147,7 +146,7 @@ result<std::int64_t> postgres_store::version() {
 result<void> postgres_store::migrate() {
   auto have = version();
   if (have && *have == schema_version) return {};
-  // Others may be at it too: the lock lets one through, and the version is read again.
+  // Another daemon may migrate at the same time: take the lock and read the version again.
   auto all = [&]() -> result<void> {
     if (auto begun = execute("BEGIN"); !begun) return std::unexpected(std::move(begun.error()));
     auto locked = first("SELECT pg_advisory_xact_lock($1::integer, 0)", postgres_values().add(lock_class()));
@@ -199,7 +198,7 @@ result<void> postgres_store::take_place() {
         ours, known);
   if (!there) return std::unexpected(std::move(there.error()));
   const auto lock = postgres_values().add(lock_class()).add(number_);
-  // Connections before this one may be dead on our side only.
+  // Earlier connections may be dead on our side only, so end them on the server.
   if (!old_backends_.empty()) {
     auto which = lock;
     auto ended = each(
@@ -217,19 +216,20 @@ result<void> postgres_store::take_place() {
   old_backends_.clear();
   auto told = first("UPDATE daemons SET label=$2 WHERE id=$1 AND label<>$2", ours);
   if (!told) return std::unexpected(std::move(told.error()));
-  // A database that takes no writes is told of by what is to be written.
+  // If the database refuses writes, the next write reports it.
   if (auto seen = touch(); !seen && !connection_->alive()) return seen;
   return {};
 }
 
-// By the server's clock, which all daemons share.
+// Records a sign of life by the server's clock, which all daemons share.
 result<void> postgres_store::touch() {
   auto done = first("UPDATE daemons SET seen_ms=(extract(epoch FROM clock_timestamp()) * 1000)::bigint WHERE number=$1",
                     postgres_values().add(number_));
   return done ? result<void>() : std::unexpected(std::move(done.error()));
 }
 
-// While the server was down nobody could say that he is alive, so that time does not count.
+// Finds runs of daemons that are gone. Time in which the server was down does not count, since no daemon could give a
+// sign of life then.
 result<std::vector<run_row>> postgres_store::abandoned_runs(std::int64_t now_ms) {
   std::vector<std::int64_t> owners;
   auto found = each(
@@ -255,8 +255,8 @@ result<std::vector<run_row>> postgres_store::abandoned_runs(std::int64_t now_ms)
   return all;
 }
 
-// In one transaction, with that daemon's lock, so that it cannot come back in between, and with a record behind which
-// it cannot write.
+// Takes over the runs of a daemon in one transaction, holding its lock so that it cannot come back meanwhile, and
+// appends a record behind which it cannot write.
 result<std::vector<run_row>> postgres_store::take_from(std::int64_t owner, std::int64_t now_ms) {
   if (auto begun = execute("BEGIN"); !begun) return std::unexpected(std::move(begun.error()));
   bool gone = false;

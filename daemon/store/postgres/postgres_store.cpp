@@ -1,5 +1,5 @@
-// Transactions. A commit that is not synced is in the server's memory when it returns (synchronous_commit off): it
-// survives this process, and the server writes it out within a moment; a synced one is on its disk, with all before it.
+// Transactions of the PostgreSQL journal. An unsynced commit (synchronous_commit off) is in the server's memory when it
+// returns: it survives this process, and the server writes it out soon. A synced one is on disk with all before it.
 #include "daemon/store/postgres/postgres_store.hpp"
 
 #include "daemon/store/records/record_words.hpp"
@@ -70,7 +70,7 @@ void postgres_store::roll_back() {
   if (connection_ && connection_->alive()) (void)connection_->execute("ROLLBACK");
 }
 
-// The tag tells a commit from the rollback of a transaction that had failed before.
+// Commits. The tag distinguishes a commit from the rollback of a transaction that had failed before.
 result<void> postgres_store::commit() {
   auto tag = execute("COMMIT");
   if (!tag) return std::unexpected(std::move(tag.error()));
@@ -88,7 +88,7 @@ result<void> postgres_store::append(std::span<run_batch* const> batches, bool sy
   return done;
 }
 
-// Few round trips, whatever the size of the group: what begins, all records in one statement, what ends.
+// Appends with few round trips for a group of any size: begins runs, inserts all records in one statement, ends runs.
 result<void> postgres_store::append_all(std::span<run_batch* const> batches, bool synced) {
   auto begun = execute("BEGIN; SET LOCAL synchronous_commit TO " + (synced ? synced_ : std::string("off")));
   if (!begun) return std::unexpected(std::move(begun.error()));
@@ -115,7 +115,8 @@ result<void> postgres_store::append_all(std::span<run_batch* const> batches, boo
   return fail(errc::io, done.error().message + "; whether the last records are in it is not known");
 }
 
-// The row of the session comes first: who deletes the session waits for it, or is waited for.
+// Begins a run. Takes the row of the session first, so that deleting the session and beginning a run exclude each
+// other.
 result<void> postgres_store::begin(run_batch& batch) {
   auto& place = *batch.place;
   const auto* started = batch.records.empty() ? nullptr : std::get_if<record::run_started>(&batch.records.front());
@@ -158,9 +159,9 @@ result<void> postgres_store::begin(run_batch& batch) {
   return *there ? went_on(r.session) : was_deleted(r.session);
 }
 
-// A server that went down may have lost what was not synced. A run that others' records were lost of must not go on
-// behind the gap; where only its connection changed it may. Where that broke in a commit the records may be there
-// already: then what is behind the ones before is just these.
+// Checks a run after a reconnect. A server that crashed may have lost unsynced records; a run must not continue behind
+// such a gap. If the connection broke during a COMMIT, this batch may be stored already: then exactly these records
+// follow the earlier ones, and it returns true.
 result<bool> postgres_store::is_there(run_batch& batch) {
   auto& place = *batch.place;
   if (std::exchange(place.opening, opening_) == opening_) return false;
@@ -189,14 +190,14 @@ result<bool> postgres_store::is_there(run_batch& batch) {
   return true;
 }
 
-// All records of the run are there, so what the server was up since before is of no interest any more.
+// Notes the server's present start for a run whose records are all there, so that earlier crashes do not matter.
 result<void> postgres_store::note_boot(const run_batch& batch) {
   auto noted = first("UPDATE runs SET boot=nullif($2, '') WHERE id=$1 AND boot IS DISTINCT FROM nullif($2, '')",
                      postgres_values().add(batch.place->id).add(batch.calls_synced ? std::string_view() : boot_));
   return noted ? result<void>() : std::unexpected(std::move(noted.error()));
 }
 
-// Only of runs that are still this daemon's. Who takes one over at the same moment has the place of the next record.
+// Inserts records of runs that still belong to this daemon. A daemon that takes one over has occupied the next number.
 result<void> postgres_store::insert(std::span<run_batch* const> batches) {
   std::vector<std::int64_t> runs, seqs, times;
   std::vector<std::string_view> texts, names;

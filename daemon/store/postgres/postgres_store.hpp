@@ -1,5 +1,5 @@
-// The journal in a PostgreSQL database, blocking: connected, brought up to date, written in transactions, read. Several
-// daemons share it; each of its runs belongs to one of them.
+// The journal in a PostgreSQL database, which several daemons may share; each run belongs to one of them. All functions
+// block.
 #pragma once
 #include "daemon/store/postgres/postgres_connection.hpp"
 #include "daemon/store/run_store.hpp"
@@ -18,46 +18,46 @@ namespace mcpbx::daemon {
 class postgres_store final : public run_store {
  public:
   struct options {
-    /// Gives the URL (postgresql://…) each time it is connected to; called where it is used, and may block.
+    /// Returns the URL (postgresql://…). Called on the store's thread at each connect; may block.
     std::function<result<std::string>()> url;
-    /// Gives which daemon this is, as `url` does: the same each time it starts, and nobody else's. Its runs are found
-    /// again by it.
+    /// Returns the identity of this daemon, unique and the same at each start, by which it finds its runs again. Called
+    /// as `url` is.
     std::function<result<std::string>()> owner;
-    std::string label;             ///< how other daemons name it to people: "mcpbxd 4711 on host"
-    std::string schema = "mcpbx";  ///< holds everything; lower-case letters, digits and _
+    std::string label;             ///< name for people, shown by other daemons: "mcpbxd 4711 on host"
+    std::string schema = "mcpbx";  ///< schema of all tables; lower-case letters, digits and _
     milliseconds lock_limit{5'000};
     milliseconds statement_limit{15'000};
-    /// A daemon that is not connected, and was not for so long while the server was up, has its runs taken over.
+    /// Time without a connection, while the server runs, after which other daemons take a daemon's runs over.
     milliseconds abandoned_after{60'000};
-    std::function<time_point()> now = std::chrono::steady_clock::now;  ///< for the pauses between failed connects
-    postgres_connection::options connection{};                         ///< but for its URL
+    std::function<time_point()> now = std::chrono::steady_clock::now;  ///< clock for the pauses after failed connects
+    postgres_connection::options connection{};                         ///< its URL is ignored
   };
-  /// The schema's version; one that is newer is refused, an older one is migrated.
+  /// Version of the schema. A newer one is refused, an older one is migrated.
   static constexpr int schema_version = 2;
 
   explicit postgres_store(options o) : options_(std::move(o)) {}
 
-  /// Without user and password; of the URL as it was last read.
+  /// Returns the place from the URL as last read, without user and password.
   std::string name() const override { return "the journal " + place_; }
-  /// Always: whether there is one is known once it is open.
+  /// Returns true: the answer is known only once the store is open.
   bool exists() override { return true; }
-  /// Connects and takes this daemon's place; anew when the connection ended since it was used last. After a connect
-  /// that failed the next ones fail at once with the same error, for 100 ms at first and 5 s in the end. errc::config:
-  /// no libpq, a wrong URL, a database that cannot be used.
+  /// Connects and registers this daemon; reconnects if the connection has ended. After a failed connect it fails at
+  /// once with the same error for 100 ms, later for up to 5 s. errc::config: no libpq, a wrong URL, an unusable
+  /// database.
   result<void> open() override;
   void close() override;
-  /// The time at which the server was started.
+  /// Returns the time of the server's start.
   std::string boot() const override { return boot_; }
   bool is_shared() const override { return true; }
   result<void> touch() override;
 
-  /// All or nothing, unless the connection is lost while the server commits: then the append fails, whatever became of
-  /// it (run_place::tried_id). Once the database is open again that has been decided, and the same append of a run that
-  /// had begun is taken for done where it is.
+  /// Appends all or nothing. If the connection is lost during COMMIT, the append fails with an unknown outcome
+  /// (run_place::tried_id). After the next open() the outcome is certain, and repeating the append of a begun run
+  /// succeeds without writing twice.
   result<void> append(std::span<run_batch* const> batches, bool synced) override;
   result<void> mark_damaged(std::int64_t id, std::int64_t at_ms) override;
 
-  /// All runs, in order of their start.
+  /// Returns all runs in order of their start.
   result<std::vector<run_row>> runs();
   result<std::vector<run_row>> unfinished_runs() override;
   result<std::vector<run_row>> abandoned_runs(std::int64_t now_ms) override;
@@ -110,12 +110,12 @@ class postgres_store final : public run_store {
   std::unique_ptr<postgres_connection> connection_;
   std::string boot_;
   std::string synced_ = "on";               // synchronous_commit for synced appends
-  std::int64_t number_ = 0;                 // of this daemon in the table of daemons
-  std::int64_t opening_ = 0;                // counts connections: see run_place::opening
-  std::vector<std::int64_t> old_backends_;  // server processes of connections that are over, for us at least
-  int failures_ = 0;                        // connects in a row
-  time_point next_try_{};                   // not before
-  error last_failure_{};                    // of the last connect
+  std::int64_t number_ = 0;                 // number of this daemon in the table of daemons
+  std::int64_t opening_ = 0;                // number of the connection: see run_place::opening
+  std::vector<std::int64_t> old_backends_;  // server processes of earlier connections, which may still run
+  int failures_ = 0;                        // failed connects in a row
+  time_point next_try_{};                   // earliest time of the next connect
+  error last_failure_{};                    // error of the last connect
 };
 
 }  // namespace mcpbx::daemon

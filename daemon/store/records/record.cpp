@@ -1,4 +1,4 @@
-// The words of records and stop reasons: what the journal, the doors and the log print, and never change.
+// Names of records and stop reasons in the journal, at the doors and in the log. They never change.
 #include "daemon/store/records/record.hpp"
 
 #include "mcp/support/text.hpp"

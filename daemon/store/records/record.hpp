@@ -1,5 +1,5 @@
-// The records of a run: everything that happens to a run is one of these, appended to the journal in order before it
-// takes effect. A run's state is the fold of its records; nothing else decides what it does next.
+// The records of a run. Everything that happens to a run is one of these, appended to the journal in order before it
+// takes effect. The state of a run follows from its records alone.
 #pragma once
 #include "conf/loop/loop_numbers.hpp"
 #include "conf/loop/loop_words.hpp"
@@ -18,7 +18,7 @@
 
 namespace mcpbx::daemon {
 
-/// Why a run ended: one closed set, the same at every door (docs/requirements.md, L11).
+/// Reason of a run's end: one closed set, the same at every door (docs/requirements.md, L11).
 enum class stop_reason : std::uint8_t {
   final,
   max_rounds,
@@ -41,7 +41,7 @@ enum class stop_reason : std::uint8_t {
 std::string_view to_string(stop_reason r);
 
 using conf::limit_policy, conf::round_prompt_mode, conf::status_mode, conf::tool_error_policy;
-/// What becomes of calls that need a person's yes (L19): the caller is asked, they are made, or they are refused.
+/// Treatment of calls that need approval (L19): ask the caller, make them, or refuse them.
 enum class approval_mode : std::uint8_t { ask, all, none };
 
 /// The limits of one run after configuration, model, profile and request were laid over each other.
@@ -50,26 +50,26 @@ struct run_limits : conf::settled_counts {
   tool_error_policy on_tool_error = tool_error_policy::go_on;
   status_mode status = status_mode::names;
   approval_mode approve = approval_mode::ask;
-  bool approve_destructive = false;  ///< tools that may destroy, by their own hints or for want of any, need a yes
+  bool approve_destructive = false;  ///< tools that may destroy, by their hints or for lack of hints, need approval
   std::string empty_result_text = "No relevant content found";
   bool guidance = true;       ///< advice about tools joins the system prompt (L7)
-  std::string guidance_text;  ///< the advice, in place of ours; or ""
+  std::string guidance_text;  ///< advice that replaces ours, or ""
   round_prompt_mode round_prompts = round_prompt_mode::implicit;
   conf::round_prompt_texts round_texts;
-  std::string status_model;           ///< which model writes status lines (status_mode::model); "": the run's own
+  std::string status_model;           ///< model that writes status lines (status_mode::model); "": the run's own
   bool mark_results = false;          ///< tool output is shown to the model between marks
-  bool approve_after_output = false;  ///< as approve_destructive, once the model has been shown what a tool returned
+  bool approve_after_output = false;  ///< as approve_destructive, once the model has seen the output of a tool
   bool operator==(const run_limits&) const = default;
 };
 
 namespace record {
 
-/// A whole result of which the model was shown a part (L14).
+/// The complete result of a call whose output was cut for the model (L14).
 struct whole_result {
   std::string call_id;
   raw_json result;
 };
-/// The tool that a model means by a name.
+/// The tool behind a name that a model uses.
 struct meant_tool {
   std::string name;          ///< as the model sees it
   std::string server, tool;  ///< configured name, and the server's own name of the tool
@@ -79,78 +79,78 @@ struct meant_tool {
 struct run_started {
   std::string run;                               ///< the run's name
   std::string session;                           ///< or ""
-  std::string principal;                         ///< who asked
+  std::string principal;                         ///< owner of the run
   std::string model;                             ///< configured name
-  std::vector<providers::message_ptr> messages;  ///< what this run brings: system prompt and what the caller said
-  /// What the session held before; the journal keeps only how many these are, and gives them again from its other runs.
+  std::vector<providers::message_ptr> messages;  ///< messages that this run adds: system prompt and the caller's input
+  /// Messages of earlier runs of the session. The journal stores their number only, and restores them from those runs.
   std::vector<providers::message_ptr> inherited;
-  std::size_t inherited_count = 0;  ///< also where `inherited` itself has not been filled in
-  /// Of the results in `inherited`, those that the model can read on, oldest first. Not kept, but filled in like these.
+  std::size_t inherited_count = 0;  ///< number of those messages, also if `inherited` has not been filled in
+  /// Results in `inherited` that the model can read on, oldest first. Not stored, but filled in like `inherited`.
   std::vector<whole_result> inherited_results;
-  /// What the names in the calls of `inherited` mean, each once. Not kept, but filled in like these.
+  /// Tools behind the names in the calls of `inherited`, each once. Not stored, but filled in like `inherited`.
   std::vector<meant_tool> inherited_tools;
-  /// The session's latest run when its history was read (journal::history::last_run): the run begins only behind it. 0:
-  /// behind any. Not kept.
+  /// The session's latest run when its history was read (journal::history::last_run). The run begins only if that is
+  /// still the latest one; 0: any. Not stored.
   std::int64_t inherited_after = 0;
   std::string profile;               ///< or ""
-  tool_choice tools;                 ///< what the run may use of the catalog; `beside` is not kept
-  std::vector<std::string> approve;  ///< globs of tools that need a yes, beside those of their servers
-  /// What the configuration said of the servers, of a run that may go on after a restart. Null: not kept.
+  tool_choice tools;                 ///< tools of the catalog that the run may use; `beside` is not stored
+  std::vector<std::string> approve;  ///< globs of tools that need approval, beside those of their servers
+  /// Terms of the servers by the configuration, for a run that may be resumed after a restart. Null: not stored.
   std::shared_ptr<const std::vector<server_terms>> servers;
   std::vector<raw_json> client_tools;  ///< definitions of the caller's own tools (L21), in MCP's shape
-  raw_json answer_schema;              ///< the JSON Schema that the final answer must fit; or absent
-  providers::call_settings settings;   ///< of every call of the run's model
-  bool detached = false;               ///< goes on without a caller
-  std::string nonce;                   ///< names the marks around tool output; empty: there are none
-  std::uint64_t likeness = 0;          ///< of the request, as run_request has it
+  raw_json answer_schema;              ///< JSON Schema that the final answer must fit; or absent
+  providers::call_settings settings;   ///< settings of every call of the run's model
+  bool detached = false;               ///< the run goes on without a caller
+  std::string nonce;                   ///< part of the marks around tool output; empty: there are no marks
+  std::uint64_t likeness = 0;          ///< fingerprint of the request, as in run_request
   run_limits limits;
   raw_json
-      asked_limits;  ///< what of `limits` the request itself, or one before it in the session, asked for; or absent
+      asked_limits;  ///< those of `limits` that this request, or an earlier one of the session, asked for; or absent
 };
-/// A level opens: written before its model request.
+/// The beginning of a round, written before its model request.
 struct round_started {
   int depth = 0;  ///< 0 for the first
   std::string model;
-  bool with_tools = true;       ///< false: the last call, from which the model answers with what it has
-  std::int64_t elapsed_ms = 0;  ///< of the run, so that its time limit survives a restart
-  int shortened = 0;            ///< old tool results that were cut because the model refused this round for its length
+  bool with_tools = true;       ///< false: the last call, in which the model must answer without tools
+  std::int64_t elapsed_ms = 0;  ///< time that the run has used, so that its limit survives a restart
+  int shortened = 0;            ///< number of old tool results cut because the model refused the round for its length
 };
-/// The model's reply: written before any of its calls.
+/// The model's reply, written before any of its calls.
 struct assistant {
   providers::message_ptr message;
   providers::end_reason reason = providers::end_reason::stop;
   std::string raw_reason;
   providers::usage usage;
   std::int64_t ms = 0;
-  /// For each call in order the lane it runs in, 0: none. Calls in the same lane are made one after another. Empty: no
-  /// call has one.
+  /// Lane of each call in order, 0: none. Calls in one lane are made one after another. Empty: no call has a lane.
   std::vector<int> lanes;
-  /// What the names in its calls mean, each once; a name that was not offered means nothing.
+  /// Tools behind the names in its calls, each once. A name that was not offered has none.
   std::vector<meant_tool> tools;
 };
-/// The model call gave nothing usable.
+/// The failure of a model call.
 struct model_failed {
   providers::model_error error;
   std::int64_t ms = 0;
 };
-/// Something only a person can say: written before it is shown. Bound to what was shown by the two hashes (SHA-256
-/// in hexadecimal): an answer holds for no other.
+/// A question to a person, written before it is shown. The two hashes (SHA-256 in hexadecimal) bind it to the shown
+/// call, so that an answer is valid for no other one.
 struct question {
   std::string id, kind, call_id;  ///< kind: "approval"
-  raw_json body;                  ///< what is shown: an object
-  std::string tool_sha256;        ///< of the tool and where its server comes from; "" where an older mcpbx wrote this
-  std::string arguments_sha256;   ///< of the arguments' bytes; or ""
-  std::int64_t expires_ms = 0;    ///< wall clock, ms since 1970
+  raw_json body;                  ///< an object with the shown content
+  std::string tool_sha256;        ///< hash of the tool and its server's origin; "": written by an older mcpbx
+  std::string arguments_sha256;   ///< hash of the arguments' bytes, or ""
+  std::int64_t expires_ms = 0;    ///< wall clock, in milliseconds since 1970
 };
-/// What was said: written before it takes effect. `body` has approve, and always: for this tool in all of the run.
+/// A person's answer, written before it takes effect. `body` has `approve`, and `always` for this tool in the whole
+/// run.
 struct answer {
   std::string id;
   raw_json body;
-  bool expired = false;     ///< nobody said anything in time
-  bool unattended = false;  ///< expired while nobody was there to be asked
-  bool mute = false;        ///< expired before its time, because nobody who was there could say anything any more
+  bool expired = false;     ///< no answer came in time
+  bool unattended = false;  ///< expired while no client was attached
+  bool mute = false;        ///< expired early, because no attached client could answer any more
 };
-/// A call is about to be sent: written before its bytes leave for the server. Or it is the caller's own to make.
+/// The intent to make a call, written before its bytes are sent to the server, or before it is handed to the caller.
 struct call_intent {
   std::string call_id;
   std::string name, server;  ///< exposed name and configured server, for reports and people
@@ -159,7 +159,7 @@ struct call_intent {
   bool repeatable = false;
   bool to_caller = false;  ///< one of the caller's tools: its result comes as caller_result
 };
-/// Where a result came from.
+/// Origin of a result.
 enum class result_cause : std::uint8_t {
   server,
   unknown_tool,
@@ -172,37 +172,37 @@ enum class result_cause : std::uint8_t {
   refused
 };
 std::string_view to_string(result_cause c);
-/// The one result of a call: written before its event and the next round.
+/// The result of a call, written before its event and before the next round.
 struct call_result {
   std::string call_id;
-  raw_json result;  ///< the server's result object, or ours in the same shape
+  raw_json result;  ///< result object of the server, or one of ours in the same form
   bool is_error = false;
   result_cause cause = result_cause::server;
   std::int64_t ms = 0;
 };
-/// Nothing is left to do but calls of the caller's own tools, which are handed back; and one of their results.
+/// The pause of a run whose only open calls are of the caller's own tools, which are handed back.
 struct parked {
   std::vector<std::string> call_ids;
-  std::int64_t expires_ms = 0;  ///< wall clock, ms since 1970; 0: not known
-  std::int64_t elapsed_ms = 0;  ///< of the run, as round_started has it
+  std::int64_t expires_ms = 0;  ///< wall clock, in milliseconds since 1970; 0: unknown
+  std::int64_t elapsed_ms = 0;  ///< time that the run has used, as in round_started
 };
 struct caller_result {
   std::string call_id;
   raw_json result;
 };
-/// Somebody asked for the end (or the caller left, or time was up: `why` says which stop reason that is).
+/// A request to end the run, because of a caller or the time limit; `why` is the stop reason.
 struct cancel {
   stop_reason why = stop_reason::cancelled;
   std::string text;
-  providers::usage usage{};    ///< of the model calls that it ends, an estimate
-  std::string partial_text{};  ///< of the answer that it breaks off, as far as it was told
+  providers::usage usage{};    ///< estimated usage of the model calls that it ends
+  std::string partial_text{};  ///< streamed part of the answer that it breaks off
 };
-/// The end. Nothing follows.
+/// The end of the run. No record follows.
 struct run_ended {
   stop_reason reason = stop_reason::final;
-  std::string text;  ///< the sentence for people when there is no answer, else ""
+  std::string text;  ///< sentence for people if there is no answer, else ""
 };
-/// A model wrote a line for people about a call (L15): told after this, and its tokens count.
+/// A model's line for people about a call (L15), written before it is shown; its tokens count.
 struct status_line {
   std::string call_id;
   std::string text;  ///< "": nothing usable
@@ -210,21 +210,21 @@ struct status_line {
   std::int64_t ms = 0;
 };
 
-/// How much of its time the run has used: now and then, so that little of it is lost in a restart (L8).
+/// The time that the run has used, written now and then so that a restart loses little of it (L8).
 struct time_used {
-  std::int64_t elapsed_ms = 0;  ///< as round_started has it
+  std::int64_t elapsed_ms = 0;  ///< as in round_started
 };
 
-/// The run's limits from here on: written where it goes on after a restart that has found stricter ones.
+/// New limits of the run, written when it is resumed after a restart under a stricter configuration.
 struct limits_lowered {
   run_limits limits;
 };
 
-/// Another process goes on with the run, or closes it: written before it does anything else, so that nothing that the
-/// one before it may still write is taken.
+/// The takeover of the run by another process, which writes this first, so that no later record of the old process is
+/// accepted.
 struct taken_over {
-  std::string by;           ///< as people call that daemon; "": this one, started again
-  bool power_lost = false;  ///< what was not synced may be gone: nothing that was open is made (again) by itself
+  std::string by;           ///< name of that daemon for people; "": this one, restarted
+  bool power_lost = false;  ///< unsynced records may be lost, so open calls are not made (again) automatically
 };
 
 }  // namespace record
@@ -233,9 +233,9 @@ using run_record = std::variant<record::run_started, record::round_started, reco
                                 record::question, record::answer, record::call_intent, record::call_result,
                                 record::parked, record::caller_result, record::cancel, record::run_ended,
                                 record::status_line, record::time_used, record::limits_lowered, record::taken_over>;
-/// The record's name as the journal writes it ("call_intent").
+/// Returns the record's name in the journal ("call_intent").
 std::string_view name_of(const run_record& r);
-/// What the first model call is given: the system prompt, what the session held before, what this run brings.
+/// Returns the messages of the first model call: system prompt, earlier messages of the session, those of this run.
 std::vector<providers::message_ptr> conversation_of(const record::run_started& r);
 
 }  // namespace mcpbx::daemon

@@ -1,4 +1,4 @@
-// Which members each record has: the writing half. A member that has its type's usual empty value is left out.
+// Writes records as JSON. A member with its type's empty value is left out.
 #include "daemon/store/records/record_format.hpp"
 
 #include "daemon/store/records/record_words.hpp"
@@ -38,7 +38,7 @@ std::size_t text_bytes(const providers::message& m) {
   return bytes;
 }
 
-// Each name is followed by the one that it becomes; nothing where there are none.
+// Writes pairs as a flat list: each name is followed by its replacement. Writes nothing if there are none.
 void write_pairs(object_writer& w, std::string_view key, const auto& renamed) {
   if (renamed.empty()) return;
   std::vector<std::string> pairs;
@@ -104,7 +104,7 @@ struct record_writer {
       providers::append_settings(out, r.settings);
     }
     w.json("askedLimits", r.asked_limits);
-    w.key("limits");  // last: the reader knows those of one run again at the end of the next one's record
+    w.key("limits");  // the last member, so that record_reader recognises equal limits at the end of the next record
     append_limits(out, r.limits);
   }
   void operator()(const record::round_started& r) const {
@@ -169,7 +169,7 @@ struct record_writer {
     w.text("name", r.name);
     w.text("server", r.server);
     w.number("attempt", r.attempt);
-    // As text: JSON's numbers do not keep 64 bits everywhere.
+    // Written as text, because not every JSON reader keeps 64 bits of a number.
     w.text("definitionHash", hex(r.definition_hash, 16));
     w.text("argumentsHash", hex(r.arguments_hash, 16));
     w.set("repeatable", r.repeatable);

@@ -1,4 +1,4 @@
-// The reading half of the format: json_members says how what cannot be taken is refused.
+// Reads records from JSON. json_members.hpp reports members that do not fit.
 #include "daemon/store/records/record_format.hpp"
 #include "daemon/store/records/record_words.hpp"
 #include "providers/model/message_format.hpp"
@@ -35,7 +35,7 @@ run_limits read_limits(raw_json json, const object_reader& o) {
   return l;
 }
 
-// Each name is followed by the one that it becomes.
+// Reads a flat list of pairs: each name is followed by its replacement.
 std::vector<std::pair<std::string, std::string>> read_pairs(const object_reader& o, std::string_view key) {
   const auto texts = o.texts(key);
   if (texts.size() % 2 != 0) o.bad(key, "an array of pairs");
@@ -44,7 +44,7 @@ std::vector<std::pair<std::string, std::string>> read_pairs(const object_reader&
   return pairs;
 }
 
-// All but the limits.
+// Reads all members but the limits.
 void read(const object_reader& o, record::run_started& r) {
   r.run = o.needed("run");
   r.session = o.text("session");
@@ -164,7 +164,7 @@ void read(const object_reader& o, record::parked& r) {
 void read(const object_reader& o, record::time_used& r) {
   o.number("elapsedMs", r.elapsed_ms);
 }
-void read(const object_reader&, record::limits_lowered&) {}  // all but the limits
+void read(const object_reader&, record::limits_lowered&) {}  // has nothing but the limits
 void read(const object_reader& o, record::taken_over& r) {
   r.by = o.text("by");
   o.set("powerLost", r.power_lost);
@@ -190,7 +190,7 @@ run_limits* limits_of(run_record& r) {
   return lowered != nullptr ? &lowered->limits : nullptr;
 }
 
-// One for each alternative of the variant, found by its name.
+// Reader of one alternative of the variant, found by its name.
 struct reader {
   std::string_view name;
   run_record (*read)(const object_reader&);
@@ -215,8 +215,8 @@ result<run_record> record_from(std::string_view text) {
   return record_reader().read(text);
 }
 
-// What a run_started, or a limits_lowered, ends with: with the same limits as before it is cut off, and neither checked
-// nor read again. What is left is an object exactly where the whole is one.
+// Cuts the limits off the end of a run_started or limits_lowered if they have the same bytes as the last ones, which
+// need no second check. The rest is an object exactly if the whole was one.
 bool record_reader::cut_limits(std::string_view text) {
   if (limits_end_.empty() || !text.ends_with(limits_end_)) return false;
   without_limits_.assign(text, 0, text.size() - limits_end_.size());

@@ -1,5 +1,5 @@
-// The words that the journal writes for the enums of records, in the order of their values. They never change; a new
-// value gets a new word at the end.
+// Words of the journal for the enums of records, in the order of their values. They never change; a new value gets a
+// new word at the end.
 #pragma once
 #include "daemon/store/records/record.hpp"
 #include "mcp/json/json_members.hpp"

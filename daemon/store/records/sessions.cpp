@@ -1,4 +1,4 @@
-// Makes a session's title of the first line that a user wrote.
+// Makes a session's title from the first line of the user.
 #include "daemon/store/records/sessions.hpp"
 
 #include "mcp/redact/hidden_text.hpp"
@@ -16,7 +16,7 @@ std::string title_of(const record::run_started& first) {
     const auto begin = text.find_first_not_of(" \t\r\n");
     if (begin == std::string::npos) continue;
     text = text.substr(begin, text.find_first_of("\r\n", begin) - begin);
-    std::ranges::replace_if(text, [](unsigned char c) { return c < ' ' || c == 0x7f; }, ' ');  // it may part words
+    std::ranges::replace_if(text, [](unsigned char c) { return c < ' ' || c == 0x7f; }, ' ');  // may separate words
     return printable(text.size() > longest ? std::string(cut_utf8(text, longest - 3)) + "..." : text);
   }
   return {};

@@ -1,4 +1,4 @@
-// What is kept beyond a run: its row, its session, and what they look like when they are read again.
+// Stored runs and sessions as values: rows of lists, and contents as they are read again.
 #pragma once
 #include "daemon/store/records/record.hpp"
 
@@ -15,53 +15,53 @@ struct run_row {
   std::string run, session, principal, model;
   std::int64_t started_ms = 0;
   std::int64_t ended_ms = 0;  ///< 0: not ended
-  std::string reason;         ///< stop reason, "damaged" when its records cannot be read, "" while it goes on
-  std::string boot = {};      ///< run_store::boot() when it was last begun or taken over; "": does not matter
+  std::string reason;         ///< stop reason; "damaged": its records cannot be read; "": not ended
+  std::string boot = {};      ///< run_store::boot() at its last start or takeover; "": does not matter
 };
 
 /// A session as lists show it.
 struct session_row {
   std::string id;
-  std::string title;  ///< the beginning of what was said first
+  std::string title;  ///< beginning of the first message
   std::string principal;
   std::string model;  ///< configured name, of its latest run
   std::int64_t created_ms = 0, used_ms = 0;
   std::int64_t runs = 0;
-  std::int64_t bytes = 0;  ///< of the records of its runs that have ended
-  std::string running;     ///< the run that is going on in it, or ""
-  std::string owner;       ///< the daemon that run belongs to when it is not this one, else ""
+  std::int64_t bytes = 0;  ///< size of the records of its ended runs
+  std::string running;     ///< active run, or ""
+  std::string owner;       ///< other daemon to which that run belongs, else ""
 };
 
-/// Which sessions to list, latest first.
+/// Selection of sessions to list, latest first.
 struct session_query {
   std::size_t limit = 100;
-  std::string before = {};     ///< those used before this one; "": from the latest
-  std::string principal = {};  ///< only those of this one; what nobody is named for is the person's; "": all
+  std::string before = {};     ///< only sessions used before this one; "": from the latest
+  std::string principal = {};  ///< only sessions of this owner (without one: the person's); "": all
 };
 
-/// What a run was asked to keep to, and with it those that go on with its session.
+/// Restrictions of a run's request, which later runs of its session keep.
 struct run_terms {
   std::string profile;             ///< or ""
   std::vector<std::string> tools;  ///< tool_choice::only
   raw_json limits;                 ///< record::run_started::asked_limits
 };
 
-/// What the loop makes of the records of one run, from its start.
+/// Result of folding all records of one run.
 struct folded_run {
-  std::vector<providers::message_ptr> messages;  ///< what the run added to its session: no system prompt
+  std::vector<providers::message_ptr> messages;  ///< messages that the run added to its session, no system prompt
   providers::usage usage;
   int rounds = 0;
-  std::string partial_text;  ///< of the answer that broke, when the run ended with one; it is in no message
+  std::string partial_text;  ///< text of a broken answer at the end, which is in no message
   run_terms terms;
-  std::vector<record::whole_result> results;  ///< as record::run_started::inherited_results has them for the next run
-  std::vector<record::meant_tool> tools;      ///< what the names in the calls of these messages mean, each once
+  std::vector<record::whole_result> results;  ///< record::run_started::inherited_results of the next run
+  std::vector<record::meant_tool> tools;      ///< tools behind the names in the calls of these messages, each once
 };
 
-/// A run of a session as it is read again.
+/// A stored run of a session.
 struct kept_run {
   run_row row;
   folded_run folded;
-  std::string damage;  ///< why its records cannot be read, else ""
+  std::string damage;  ///< reason why its records cannot be read, or ""
 };
 
 struct session_contents {
@@ -69,7 +69,7 @@ struct session_contents {
   std::vector<kept_run> runs;  ///< in order
 };
 
-/// The title of a session that begins with this run: the beginning of the first thing its user says, in one line.
+/// Returns the title of a session that begins with this run: the beginning of the user's first text, on one line.
 std::string title_of(const record::run_started& first);
 
 }  // namespace mcpbx::daemon

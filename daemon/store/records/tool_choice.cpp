@@ -1,4 +1,4 @@
-// Denying wins over allowing, at each level and between them.
+// Decides about tools by their names. Denying wins over allowing, at each level and between levels.
 #include "daemon/store/records/tool_choice.hpp"
 
 #include "mcp/support/text.hpp"

@@ -1,4 +1,4 @@
-// Which tools of the catalog a run may use: what its request, its profile and the servers' entries say.
+// Selection of the catalog's tools for a run, by its request, its profile and the servers' entries.
 #pragma once
 #include <map>
 #include <memory>
@@ -8,57 +8,56 @@
 
 namespace mcpbx::daemon {
 
-/// The way in which the catalog names the tools of a server.
+/// Naming of a server's tools in the catalog.
 struct tool_naming {
-  std::string prefix;                              ///< of `prefix__tool`; "": not known
+  std::string prefix;                              ///< front of `prefix__tool`; "": unknown
   bool plain = false;                              ///< tools have their plain names where those are free
   std::map<std::string, std::string> rename = {};  ///< by the server's own names
-  /// The catalog's names, by the server's own, of those tools whose names do not follow from the above alone; where
-  /// names are plain, of all that were listed.
+  /// Catalog names, by the server's own, of tools whose names do not follow from the members above; with plain names,
+  /// of all listed tools.
   std::map<std::string, std::string> named = {};
   bool operator==(const tool_naming&) const = default;
 };
 
-/// What the configuration says of the tools of a server: globs on the server's own names of them.
+/// Terms of a server's tools in the configuration, as globs on the server's own names.
 struct server_terms {
   std::string server;                             ///< configured name
-  std::vector<std::string> allow, deny, approve;  ///< allow: empty for all; approve: those that need a yes
+  std::vector<std::string> allow, deny, approve;  ///< allow: empty for all; approve: tools that need approval
   tool_naming naming = {};
   bool operator==(const server_terms&) const = default;
 };
 
-/// The names that a catalog has for a tool: the one it is shown under, and those that mcp::rule_names says.
+/// Names of a tool in the catalog: the one under which it is shown, and those of mcp::rule_names.
 struct catalog_names {
   std::string_view name, prefixed = {}, plain = {}, other = {};
 };
 
-/// What a run that goes on after a restart is kept to beside its own choice, so that the stricter of two
-/// configurations holds.
+/// Further restrictions of a run that was resumed after a restart, so that the stricter of two configurations holds.
 struct kept_terms {
-  std::vector<std::string> allow, deny;  ///< of its profile as it is now, as in tool_choice
-  /// The servers when the run began, of which others offer it nothing. Null: not known, of an older mcpbx.
+  std::vector<std::string> allow, deny;  ///< globs of its profile at present, as in tool_choice
+  /// Servers at the run's start; others may offer it nothing. Null: unknown, the run is of an older mcpbx.
   std::shared_ptr<const std::vector<server_terms>> servers;
-  /// The same of now, without names that were noted. Null: not known.
+  /// Servers at present, without recorded names. Null: unknown.
   std::shared_ptr<const std::vector<server_terms>> servers_now = {};
-  /// Whether `server`, which knows the tool as `own`, may offer it.
+  /// Returns true if `server` may offer the tool that it calls `own`.
   bool offers(std::string_view server, std::string_view own, const catalog_names& names) const;
-  /// Whether that tool needed a yes when the run began.
+  /// Returns true if the tool needed approval at the run's start.
   bool wants_yes(std::string_view server, std::string_view own) const;
 };
 
-/// Which tools of the catalog a run may use, and under which names.
+/// Selection of tools for a run, with their names.
 struct tool_choice {
-  std::vector<std::string> only;   ///< what the request asks for, globs on the names it sees; empty: all
-  std::vector<std::string> allow;  ///< what the profile offers, globs on the catalog's names; empty: all
-  std::vector<std::string> deny;   ///< what it does not offer; wins
+  std::vector<std::string> only;   ///< wishes of the request, as globs on the names that it sees; empty: all
+  std::vector<std::string> allow;  ///< tools of the profile, as globs on the catalog's names; empty: all
+  std::vector<std::string> deny;   ///< tools that the profile withholds; wins over `allow`
   std::map<std::string, std::string, std::less<>> rename = {};  ///< the profile's names, by those of the catalog
-  std::shared_ptr<const kept_terms> beside = {};                ///< what holds beside all this; null: nothing
-  /// Whether the profile offers the catalog's tool of these names. Where names are plain, the tool's `prefixed` name
-  /// is as good, and what is denied by its `plain` or its `other` one is denied, whoever has that.
+  std::shared_ptr<const kept_terms> beside = {};                ///< further restrictions; null: none
+  /// Returns true if the profile offers the catalog's tool with these names. With plain names the `prefixed` one counts
+  /// for `allow` as well, and `deny` matches all names, even a `plain` or `other` one that another tool has.
   bool offers(const catalog_names& names) const { return allows(names) && !denies(names); }
   bool allows(const catalog_names& names) const;
   bool denies(const catalog_names& names) const;
-  /// Whether the request asks for a tool that it sees under this name.
+  /// Returns true if the request wants a tool that it sees under this name.
   bool asks_for(std::string_view shown) const;
 };
 

@@ -1,4 +1,4 @@
-// The SQLite file's queries, and what is deleted.
+// Queries and deletions of the SQLite journal.
 #include "daemon/store/records/principal.hpp"
 #include "daemon/store/sqlite/sqlite_statement.hpp"
 #include "daemon/store/sqlite/sqlite_store.hpp"
@@ -75,7 +75,7 @@ result<void> sqlite_store::read_session(std::string_view session, const record_s
 
 result<std::vector<session_row>> sqlite_store::sessions(const session_query& q) {
   const auto most = static_cast<std::int64_t>(q.limit);
-  // ?2 is "" for all, ?3 what stands beside it.
+  // ?2 is the owner, "" for all; ?3 is a second owner that counts too.
   const std::string_view whose = q.principal, also = is_person(whose) ? std::string_view() : whose;
   if (q.before.empty()) {
     statement s(*this,
@@ -115,8 +115,8 @@ result<void> sqlite_store::erase(std::span<const std::string> sessions) {
     roll_back();
     return done;
   }
-  // What was deleted stands in the log too, where an idle daemon would leave it. If this fails, the next checkpoint
-  // does it: the sessions are gone either way.
+  // Deleted content is still in the log, where an idle daemon would leave it, so cut the log. If that fails, the next
+  // checkpoint does it; the sessions are deleted either way.
   statement cut(*this, "PRAGMA wal_checkpoint(TRUNCATE)");
   (void)cut.step();
   return done;

@@ -1,4 +1,4 @@
-// One use of a prepared statement of a sqlite_store; it is given back clean.
+// One use of a prepared statement of a sqlite_store. The destructor resets the statement.
 #pragma once
 #include "daemon/store/sqlite/sqlite_store.hpp"
 
@@ -7,15 +7,15 @@
 #include <cstdint>
 #include <string_view>
 
-// An SQL expression: the records of a run, by their key, which is 24 bits of seq behind the run's id. The columns run
-// and seq are worked out from it, so they find no row.
+// SQL condition for the records of a run by their key: the run's id followed by 24 bits of seq. The columns run and seq
+// are computed from the key and have no index.
 #define MCPBX_PLACES_OF(run) "place BETWEEN " run " << 24 AND " run " << 24 | 0xffffff"
 
 namespace mcpbx::daemon {
 
 class sqlite_store::statement {
  public:
-  /// `sql` is a literal. A statement must not be in use twice.
+  /// `sql` is a string literal. A statement must not be in use twice at a time.
   statement(sqlite_store& file, const char* sql) : handle_(file.prepared(sql)) {}
   ~statement() {
     if (!handle_) return;  // sqlite3_clear_bindings takes no null
@@ -37,7 +37,7 @@ class sqlite_store::statement {
     return *this;
   }
   int step() { return handle_ && bound_ ? sqlite3_step(handle_) : SQLITE_ERROR; }
-  /// For the next use with other values.
+  /// Resets the statement for use with other values.
   void reset() { sqlite3_reset(handle_); }
   std::int64_t integer(int column) { return sqlite3_column_int64(handle_, column); }
   std::string_view text(int column) {

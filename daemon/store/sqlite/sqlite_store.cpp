@@ -1,6 +1,6 @@
-// Opening, the schema, and transactions. WAL: a commit is a write to the log file, which survives the process; only a
-// synced one waits for the disk. `synchronous` stays at NORMAL in between, not OFF, so that a checkpoint cannot leave a
-// broken file behind after a power loss.
+// Opens and migrates the file, and writes transactions. In WAL mode a commit writes to the log file, which survives the
+// process; only a synced one waits for the disk. `synchronous` is NORMAL otherwise, not OFF, so that a checkpoint
+// cannot leave a broken file after a loss of power.
 #include "daemon/store/sqlite/sqlite_store.hpp"
 
 #include "daemon/store/records/record_words.hpp"
@@ -21,11 +21,11 @@
 namespace mcpbx::daemon {
 namespace {
 
-// "mcbx": tells a journal of ours from any other SQLite file.
+// application_id of our journals: "mcbx".
 constexpr std::int64_t application = 0x6d636278;
-constexpr std::int64_t last_seq = 0xffffff;  // that has a place, see MCPBX_PLACES_OF
+constexpr std::int64_t last_seq = 0xffffff;  // largest number of a record, see MCPBX_PLACES_OF
 
-// What makes version i + 1 of version i. Entries are only ever added.
+// Migrations: entry i turns version i into version i + 1. Entries are only ever added.
 constexpr std::array<const char*, sqlite_store::schema_version> migrations{
     "CREATE TABLE runs(id INTEGER PRIMARY KEY AUTOINCREMENT, run TEXT NOT NULL, session TEXT NOT NULL, "
     "  principal TEXT NOT NULL, model TEXT NOT NULL, started_ms INTEGER NOT NULL, ended_ms INTEGER, reason TEXT);"
@@ -33,7 +33,7 @@ constexpr std::array<const char*, sqlite_store::schema_version> migrations{
     "CREATE INDEX runs_unfinished ON runs(id) WHERE ended_ms IS NULL;"
     "CREATE TABLE records(run INTEGER NOT NULL REFERENCES runs(id), seq INTEGER NOT NULL, at_ms INTEGER NOT NULL, "
     "  body TEXT NOT NULL, PRIMARY KEY(run, seq));",
-    // Runs of version 1 had no session: each gets one of its own.
+    // Runs of version 1 had no session; each gets one of its own.
     "UPDATE runs SET session = 'ses_' || lower(hex(randomblob(8))) WHERE session = '';"
     "CREATE TABLE sessions(id TEXT PRIMARY KEY, title TEXT NOT NULL, principal TEXT NOT NULL, model TEXT NOT NULL, "
     "  created_ms INTEGER NOT NULL, used_ms INTEGER NOT NULL, last_run INTEGER NOT NULL, runs INTEGER NOT NULL, "
@@ -45,13 +45,13 @@ constexpr std::array<const char*, sqlite_store::schema_version> migrations{
     "CREATE UNIQUE INDEX sessions_by_last_run ON sessions(last_run);"
     "CREATE INDEX runs_by_session ON runs(session, id);"
     "CREATE UNIQUE INDEX one_run_at_a_time ON runs(session) WHERE ended_ms IS NULL AND session <> '';",
-    // A record's key is its place, run and number in one: so most commits write one page, where a table and the index
-    // of its key were two.
+    // A record's key combines run and number in one integer, so that most commits write one page; a table with a
+    // separate index would need two.
     "CREATE TABLE placed(place INTEGER PRIMARY KEY, at_ms INTEGER NOT NULL, body TEXT NOT NULL, "
     "  run INTEGER AS (place >> 24), seq INTEGER AS (place & 0xffffff));"
     "INSERT INTO placed(place, at_ms, body) SELECT run << 24 | seq, at_ms, body FROM records ORDER BY run, seq;"
     "DROP TABLE records; ALTER TABLE placed RENAME TO records;",
-    // Of runs of version 3 it is not known, and they go on as that version promised.
+    // Unknown for runs of version 3, which are continued as that version promised.
     "ALTER TABLE runs ADD COLUMN boot TEXT;"};
 
 }  // namespace
@@ -108,8 +108,8 @@ void sqlite_store::close() {
   sqlite3_close(std::exchange(db_, nullptr));
 }
 
-// close() leaves a file that was moved as it is, so what is in the log goes into it here, and nothing is left of a log
-// that stayed behind. Where only the log is gone, close() does so.
+// Checks that the file is still in its place. Writes the log into a file that was moved, because close() would not, and
+// removes a log that was left behind. If only the log is gone, close() handles it.
 result<void> sqlite_store::still_there() {
   int moved = 0;
   sqlite3_file_control(db_, "main", SQLITE_FCNTL_HAS_MOVED, &moved);
@@ -164,7 +164,7 @@ result<void> sqlite_store::open() {
     if (!wrong && ::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST) return failed(SQLITE_CANTOPEN, errno);
     if (wrong) return failed(SQLITE_CANTOPEN, wrong.value());
   }
-  // SQLite would take the umask's mode; the files beside it then get the mode of this one.
+  // Create the file with mode 0600, since SQLite would use the umask. The files beside it inherit the mode.
   const int made = ::open(options_.path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
   if (made >= 0)
     ::close(made);
@@ -172,7 +172,7 @@ result<void> sqlite_store::open() {
     return failed(SQLITE_CANTOPEN, errno);
   const int opened = sqlite3_open_v2(options_.path.c_str(), &db_, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, nullptr);
   auto done = opened == SQLITE_OK ? prepare_file() : result<void>(failed());
-  // What may not be written SQLite opens for reading, and fails later with an error that says nothing.
+  // SQLite opens a write-protected file for reading and fails later with a meaningless error, so check now.
   if (opened == SQLITE_OK && sqlite3_db_readonly(db_, "main") == 1)
     done = failed(SQLITE_READONLY, ::access(options_.path.c_str(), W_OK) == 0 ? 0 : errno);
   if (!done) close();
@@ -182,8 +182,7 @@ result<void> sqlite_store::open() {
 result<void> sqlite_store::prepare_file() {
   sqlite3_extended_result_codes(db_, 1);
   sqlite3_busy_timeout(db_, options_.busy_ms);
-  // Two daemons at one file would each take the other's runs for dead ones; and without sharing, WAL needs no
-  // shared memory.
+  // Two daemons on one file would take each other's runs for dead. Without sharing, WAL needs no shared memory either.
   if (auto done = execute("PRAGMA locking_mode=EXCLUSIVE"); !done) return done;
   const auto owner = number("PRAGMA application_id");
   if (!owner) return std::unexpected(owner.error());
@@ -191,7 +190,7 @@ result<void> sqlite_store::prepare_file() {
   if (!pages) return std::unexpected(pages.error());
   if (*owner != application && (*owner != 0 || *pages != 0))
     return fail(errc::config, options_.path + " belongs to another program; set store.url to another file");
-  // SQLite answers with the mode that holds from then on.
+  // SQLite answers with the mode that is now in effect.
   {
     statement s(*this, "PRAGMA journal_mode=WAL");
     if (s.step() != SQLITE_ROW) return failed();
@@ -200,9 +199,9 @@ result<void> sqlite_store::prepare_file() {
                                 " cannot keep a write-ahead log in its folder; set store.url to a file on a disk "
                                 "of this machine");
   }
-  // A checkpoint waits for the disk twice, which some ten runs share when it comes with 2 MiB of log. Less often is
-  // no better: while the log grows each wait has the file's new length to write too. A log that grew larger (a long
-  // transaction) is cut when it starts over; what is deleted is overwritten.
+  // A checkpoint waits for the disk twice, a cost that about ten runs share at 2 MiB of log. A larger log is no better:
+  // while it grows, each sync must write the file's new length too. A log that grew beyond is cut when it starts over.
+  // Deleted content is overwritten.
   if (auto done = execute("PRAGMA synchronous=NORMAL; PRAGMA wal_autocheckpoint=500; "
                           "PRAGMA journal_size_limit=4194304; PRAGMA cache_size=-1024; PRAGMA secure_delete=ON");
       !done)
@@ -237,7 +236,7 @@ result<void> sqlite_store::migrate() {
   return done;
 }
 
-// Cannot be changed inside a transaction.
+// Sets PRAGMA synchronous, which cannot be changed inside a transaction.
 result<void> sqlite_store::set_synced(bool synced) {
   if (!db_) return fail(errc::io, name() + " is not open; the next run opens it");
   if (synced == full_) return {};
@@ -268,7 +267,7 @@ result<void> sqlite_store::append_one(run_batch& batch) {
   if (auto done = place.id == 0 ? begin(batch) : check_place(place); !done) return done;
   statement insert(*this, "INSERT INTO records(place, at_ms, body) VALUES(?, ?, ?)");
   for (const auto& text : batch.texts) {
-    // More than the largest limits let a run write; the next place is another run's.
+    // Limits keep runs far below this number. The next key would belong to another run.
     if (place.next_seq > last_seq)
       return fail(errc::io, name() + " takes " + std::to_string(last_seq + 1) + " records of a run; begin a new run");
     insert.bind(1, place.id << 24 | place.next_seq).bind(2, batch.at_ms).bind(3, std::string_view(text));
@@ -301,14 +300,15 @@ result<void> sqlite_store::begin(run_batch& batch) {
   return first && !first->session.empty() ? begin_in_session(*first, batch) : result<void>();
 }
 
-// What is open now may be another file than the run was begun in, where its id and places are others'.
+// Checks that the run is in this file: after a reopen it may be another file, in which the id belongs to another run.
 result<void> sqlite_store::check_place(run_place& place) {
   if (std::exchange(place.opening, opening_) == opening_) return {};
   statement s(*this, "SELECT coalesce((SELECT max(place) & 0xffffff FROM records WHERE " MCPBX_PLACES_OF(
                          "?1") "), -1) + 1 FROM runs WHERE id=?1 AND run=?2 AND ended_ms IS NULL");
   const int stepped = s.bind(1, place.id).bind(2, std::string_view(place.run)).step();
   if (stepped != SQLITE_ROW && stepped != SQLITE_DONE) return failed();
-  if (stepped == SQLITE_ROW && s.integer(0) >= place.next_seq) return {};  // where there is more, the key refuses
+  // Later records do no harm: the key refuses an insert before them.
+  if (stepped == SQLITE_ROW && s.integer(0) >= place.next_seq) return {};
   return fail(errc::io, name() +
                             " has not got the run's earlier records, because another file is there now; begin the "
                             "run anew");

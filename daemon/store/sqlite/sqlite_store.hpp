@@ -1,4 +1,4 @@
-// The journal's SQLite file, blocking: opened, brought up to date, written in transactions, read.
+// The journal in an SQLite file. All functions block.
 #pragma once
 #include "daemon/store/run_store.hpp"
 
@@ -17,12 +17,12 @@ namespace mcpbx::daemon {
 class sqlite_store final : public run_store {
  public:
   struct options {
-    std::string path;          ///< created with mode 0600 when it is not there
-    bool make_folder = false;  ///< whether its folder is created too, with mode 0700
-    int busy_ms = 2'000;       ///< how long another process's lock is waited for
-    std::string boot = {};     ///< which start of the machine this is; "": not known
+    std::string path;          ///< path of the file, created with mode 0600
+    bool make_folder = false;  ///< create its folder with mode 0700
+    int busy_ms = 2'000;       ///< longest wait for another process's lock, in milliseconds
+    std::string boot = {};     ///< id of the machine's start; "": unknown
   };
-  /// The schema's version; a file of a newer one is refused, one of an older is migrated.
+  /// Version of the schema. A newer file is refused, an older one is migrated.
   static constexpr int schema_version = 4;
 
   explicit sqlite_store(options o) : options_(std::move(o)) {}
@@ -33,7 +33,7 @@ class sqlite_store final : public run_store {
   std::string name() const override { return "the journal " + options_.path; }
   std::string boot() const override { return options_.boot; }
   bool exists() override;
-  /// Opens the file, alone: while it is open no other process can.
+  /// Opens the file exclusively: no other process can open it meanwhile.
   result<void> open() override;
   bool is_open() const noexcept { return db_ != nullptr; }
   void close() override;
@@ -42,7 +42,7 @@ class sqlite_store final : public run_store {
   result<void> append(std::span<run_batch* const> batches, bool synced) override;
   result<void> mark_damaged(std::int64_t id, std::int64_t at_ms) override;
 
-  /// All runs, in order of their start.
+  /// Returns all runs in order of their start.
   result<std::vector<run_row>> runs();
   result<std::vector<run_row>> unfinished_runs() override;
   result<std::vector<run_row>> runs_of(std::string_view session) override;
@@ -72,7 +72,7 @@ class sqlite_store final : public run_store {
     return batch.calls_synced ? std::string_view() : std::string_view(options_.boot);
   }
   result<void> end(const run_batch& batch, const record::run_ended& last);
-  result<void> run(const char* sql);  // a literal that is prepared once
+  result<void> run(const char* sql);  // `sql` is a string literal, prepared once
   result<void> run(statement& s);
   result<std::int64_t> number(const char* sql);
   result<std::vector<run_row>> run_rows(statement& s);
@@ -80,14 +80,14 @@ class sqlite_store final : public run_store {
   result<void> record_texts(statement& s, const record_sink& sink);
   std::unexpected<error> failed();
   std::unexpected<error> failed(int code, int system_error);
-  /// Null when the statement cannot be made; failed() then says why. `sql` is a literal, which it is kept by.
+  /// Prepares a statement, remembered by the address of the string literal `sql`. Null: failure, see failed().
   sqlite3_stmt* prepared(const char* sql);
 
   options options_;
   sqlite3* db_ = nullptr;
   std::unordered_map<const char*, sqlite3_stmt*> statements_;
-  bool full_ = false;         // PRAGMA synchronous as it stands
-  std::int64_t opening_ = 0;  // counted
+  bool full_ = false;         // PRAGMA synchronous is FULL now
+  std::int64_t opening_ = 0;  // number of the opening: see run_place::opening
 };
 
 }  // namespace mcpbx::daemon

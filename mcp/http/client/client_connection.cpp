@@ -1,5 +1,5 @@
-// The exchange as a sequence of completion handlers. Each of them first asks whether the connection was closed
-// meanwhile: a user may leave inside any event.
+// One exchange as a sequence of completion handlers. Each handler first checks that the connection is still open,
+// because the user may leave inside any event.
 #include "mcp/http/client/client_connection.hpp"
 
 #include "mcp/http/client/gathered.hpp"
@@ -23,14 +23,14 @@ namespace asio = boost::asio;
 namespace {
 
 constexpr std::size_t first_buffer = 16 * 1024, largest_buffer = 64 * 1024;
-// The first read of an answer is short, so that the first token is not kept waiting for a buffer full of others.
+// Size of the first read of an answer. Short, so that the first token need not wait for a full buffer.
 constexpr std::size_t first_read = 4 * 1024;
-// A header or chunk line that does not fit into this is none.
+// Longest header or chunk line in bytes.
 constexpr std::size_t longest_line = 128 * 1024;
-// A peer that closes a pooled connection later than this after a request was sent may have acted on it.
+// Time after sending within which the close of a pooled connection means that the peer has not seen the request.
 constexpr milliseconds stale_within{500};
 
-// What a packed answer is too large by is told in bytes that are not packed.
+// Returns the words for an answer above the limit. For gzip bodies the limit is the decompressed size.
 std::string above_limit(std::size_t limit) {
   return "sent an answer above the limit of " + std::to_string(limit) + " bytes";
 }
@@ -65,7 +65,7 @@ void connection::send() {
   task_->sent = false;
   auto sent = [self = shared_from_this(), t = task_](const boost::system::error_code& ec, std::size_t) {
     self->sending_ = false;
-    // After a failed write the pending read tells what happened; the peer may have answered before it closed.
+    // After a failed write the pending read reports the reason: the peer may have answered before it closed.
     std::exchange(self->record_, {});
     if (self->closed_ || ec || self->task_ != t || self->stage_ != http::stage::send) return;
     t->sent = true;
@@ -73,7 +73,7 @@ void connection::send() {
     self->stage_began_ = self->time_.now();
   };
   if (tls_) {
-    // One record instead of one per piece. The task stays as it is: it may have to be sent again.
+    // Join all pieces into one TLS record. The task keeps its pieces, because it may have to be sent again.
     record_ = task_->head;
     if (!task_->request.body.empty()) record_ += task_->request.body.str();
     asio::async_write(*tls_, asio::buffer(record_), std::move(sent));
@@ -92,8 +92,8 @@ void connection::start_read() {
   if (!reading_ && !closed_ && !held_back_ && may_read()) read_some();
 }
 
-// A peer that has to wait is not silent. Without a read that is pending the gate keeps the connection, until the
-// exchange leaves it.
+// Asks the gate for permission to read. While it waits, the idle limit does not count, and the gate keeps the
+// connection alive, since no read is pending.
 bool connection::may_read() {
   if (!task_ || stage_ != http::stage::body || !task_->place || task_->place->is_free()) return true;
   held_back_ = !task_->place->may_read([self = shared_from_this()] {
@@ -139,7 +139,7 @@ void connection::on_read(const boost::system::error_code& ec, std::size_t n) {
   reading_ = false;
   if (closed_) return;
   const auto self = shared_from_this();
-  if (!task_) return close();  // closed by the peer while it waited in the pool, or bytes that nobody asked for
+  if (!task_) return close();  // in the pool: the peer closed, or sent bytes without a request
   if (ec) return ended(ec);
   const bool filled = n == room_ && any_byte_;
   end_ += n;
@@ -148,7 +148,7 @@ void connection::on_read(const boost::system::error_code& ec, std::size_t n) {
   stage_began_ = time_.now();
   if (first) arm(deadline());  // the idle limit may be the shorter one; later bytes only move it on
   parse();
-  // The end of the answer may have begun the next exchange here, whose read is pending in this very buffer.
+  // The end of the answer may have begun the next exchange on this connection, whose read uses this buffer.
   if (closed_ || reading_) return;
   if (end_ - begin_ >= longest_line)
     return fail(http::stage::body, errc::protocol, "sent a header line above the limit");
@@ -158,9 +158,9 @@ void connection::on_read(const boost::system::error_code& ec, std::size_t n) {
   }
   if (!first && task_) return start_read();
   auto read_on = [self] { self->start_read(); };
-  // What the first bytes say is passed on before a whole buffer of others is read and looked through.
+  // Let the first bytes reach the user before a whole buffer is read and parsed.
   if (task_) return asio::post(executor_, std::move(read_on));
-  // In the pool it only waits for the peer to close: what the whole answer starts goes before that.
+  // In the pool the read only waits for the peer's close, so let the answer's consequences run first.
   asio::post(executor_, [executor = executor_, read_on] { asio::post(executor, read_on); });
 }
 
@@ -199,7 +199,7 @@ void connection::ended(const boost::system::error_code& ec) {
   const std::string what = eof || ec == asio::ssl::error::stream_truncated ? std::string() : ": " + ec.message();
   if (any_byte_) return fail(http::stage::body, errc::io, "closed the connection in the middle of its answer" + what);
   if (reused_ && !task_->retried && time_.now() - stage_began_ <= stale_within) {
-    // It had closed the connection while that waited in the pool: nothing was lost.
+    // The peer had closed the connection while it was in the pool, so the request was not seen.
     auto t = std::move(task_);
     t->retried = true;
     const auto owner = owner_.lock();
@@ -225,7 +225,7 @@ bool connection::on_parsed_head(int status, std::vector<header> headers) {
 }
 
 void connection::on_parsed_body(std::string_view bytes) {
-  // Chunks of one read are moved together, over what was parsed already, and handed on as one.
+  // Move the chunks of one read together, over bytes that were parsed already, and pass them on as one.
   const auto from = static_cast<std::size_t>(bytes.data() - buffer_.data());
   if (body_begin_ == body_end_)
     body_begin_ = body_end_ = from;
@@ -257,7 +257,7 @@ void connection::complete() {
   auto* const events = std::exchange(t->events, nullptr);
   const auto owner = owner_.lock();
   const bool keep = begin_ == end_ && !sending_ && parser_->keep_alive() && owner;
-  any_byte_ = false;  // the read that waits while this is pooled is the first of the next answer
+  any_byte_ = false;  // the read that is pending in the pool will be the first of the next answer
   if (!keep || !owner->take_back(shared_from_this())) close();
   events->on_end();
 }

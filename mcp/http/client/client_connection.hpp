@@ -24,41 +24,41 @@ namespace mcpbx::http {
 
 class connection;
 
-/// How an address is reached.
+/// Way to an address.
 struct route {
   url_parts to;
   std::optional<proxy> via;
   http::trust trust;
-  std::string key;  ///< what connections are pooled by: the origin, and what it is trusted by
+  std::string key;  ///< key of the pool: the origin and its trust settings
 };
 
 /// An exchange while it runs; shared by the user's handle and its connection.
 struct task {
   http::request request;
   std::shared_ptr<const http::route> route;
-  response_events* events = nullptr;  ///< null once the user has left or everything was told
+  response_events* events = nullptr;  ///< null once the user has left or the last event was delivered
   std::string head;                   ///< request line and headers
   time_point started;
-  time_point connecting_since;     ///< the present connection's; later than `started` where it replaced another one
+  time_point connecting_since;     ///< start of the present connection; later than `started` if it replaced a stale one
   bool retried = false;            ///< a stale connection was replaced already
-  bool sent = false;               ///< its request, whole, on the connection that it runs on
-  std::weak_ptr<connection> line;  ///< what it runs on
+  bool sent = false;               ///< the whole request was sent on the present connection
+  std::weak_ptr<connection> line;  ///< the present connection
   std::optional<read_gate::place> place{};
 };
 
-/// What a connection needs of the client that owns it. It may be gone.
+/// Interface of the client that owns a connection. The owner may be gone.
 class connection_owner {
  public:
   using endpoints = std::vector<stream_socket::endpoint_type>;
   virtual ~connection_owner() = default;
-  /// `done` does not come behind forget(asker).
+  /// Looks a host up. `done` is not called after forget(asker).
   virtual void resolve(const connection* asker, const std::string& host, std::uint16_t port,
                        std::function<void(result<endpoints>)> done) = 0;
   virtual void with_tls(const trust& t, std::function<void(result<tls_context>)> done) = 0;
-  /// The exchange is over and the connection may be used again. False: it is not wanted.
+  /// Takes a connection back into the pool after an exchange. Returns false if it is not wanted.
   virtual bool take_back(const std::shared_ptr<connection>& c) = 0;
   virtual void forget(const connection* c) = 0;
-  /// The exchange's connection was stale: run it on a fresh one.
+  /// Runs an exchange on a fresh connection, because the pooled one was stale.
   virtual void run_fresh(std::shared_ptr<task> t) = 0;
 };
 
@@ -67,17 +67,17 @@ class connection final : public std::enable_shared_from_this<connection>, privat
   connection(boost::asio::any_io_executor executor, time_source& time, std::weak_ptr<connection_owner> owner,
              std::shared_ptr<const http::route> route);
 
-  /// Connects, then runs `t`. Once, at first.
+  /// Connects, then runs `t`. To be called once, before anything else.
   void open(std::shared_ptr<task> t);
   /// Runs a further exchange on a connection that came back.
   void reuse(std::shared_ptr<task> t);
-  /// Ends it without a word to anybody.
+  /// Closes the connection without an event.
   void close();
-  /// The user of `t` has left.
+  /// Drops the exchange `t`, whose user has left.
   void abandon(const task* t);
   bool is_open() const noexcept { return !closed_; }
   const std::string& key() const noexcept { return route_->key; }
-  /// In the pool until then.
+  /// Sets the time at which the connection leaves the pool.
   void keep_until(time_point when);
 
  private:
@@ -119,22 +119,22 @@ class connection final : public std::enable_shared_from_this<connection>, privat
 
   std::shared_ptr<task> task_;
   std::optional<response_parser> parser_;
-  std::unique_ptr<gunzip> packed_;  // of an answer whose body is
-  std::string tunnel_;              // what is said to the proxy, then its answer
+  std::unique_ptr<gunzip> packed_;  // decompressor of a gzip body
+  std::string tunnel_;              // request to the proxy, then its answer
   http::stage stage_ = http::stage::resolve;
   time_point stage_began_, keep_until_ = never, attempt_until_ = never;
   connection_owner::endpoints endpoints_;
   std::size_t next_endpoint_ = 0;
   std::string last_connect_error_;
 
-  std::string record_;  // what is being sent over TLS: head and body in one piece
+  std::string record_;  // head and body in one piece, while they are sent over TLS
   std::vector<char> buffer_;
-  byte_share held_;                            // by it
+  byte_share held_;                            // bytes of buffer_
   std::size_t begin_ = 0, end_ = 0;            // bytes read and not parsed yet
-  std::size_t room_ = 0;                       // what the pending read may fill
+  std::size_t room_ = 0;                       // space for the pending read
   std::size_t body_begin_ = 0, body_end_ = 0;  // body bytes of this read, moved together at the front of the buffer
   bool sending_ = false, reading_ = false, reused_ = false, any_byte_ = false, closed_ = false;
-  bool held_back_ = false;  // until the gate lets it read on
+  bool held_back_ = false;  // waits for permission of the gate to read on
 };
 
 }  // namespace mcpbx::http

@@ -36,7 +36,7 @@ time_point connection::deadline() const {
 }
 
 void connection::arm(time_point when) {
-  // Armed earlier than needed is good enough: on_timer() looks again. So most exchanges never touch the timer.
+  // A timer that is armed for an earlier time will do, since on_timer() checks again. Most exchanges never touch it.
   if (when == never || (armed_ != never && armed_ <= when)) return;
   armed_ = when;
   timer_->arm(when, [weak = weak_from_this()] {
@@ -63,7 +63,7 @@ void connection::on_time_limit() {
     case http::stage::connect:
     case http::stage::tls:
       if (now < task_->connecting_since + l.connect) {
-        // This address only; the pending connect ends and the next one has its turn.
+        // Only this address timed out: end the pending connect and try the next one.
         attempt_until_ = never;
         arm(deadline());
         boost::system::error_code ignored;

@@ -1,5 +1,4 @@
-// From a route to an open connection: look-up, connecting to one address after another, the tunnel through a proxy,
-// TLS.
+// Opens a connection: looks the host up, tries one address after another, makes the tunnel through a proxy, starts TLS.
 #include "mcp/http/client/client_connection.hpp"
 #include "mcp/support/read_size.hpp"
 
@@ -20,10 +19,10 @@ namespace asio = boost::asio;
 
 namespace {
 
-// A proxy's answer to CONNECT that is longer is none.
+// Longest answer of a proxy to CONNECT in bytes.
 constexpr std::size_t longest_tunnel_answer = 16 * 1024;
 
-// The status of an HTTP answer's first line, or 0.
+// Returns the status in the first line of an HTTP answer, or 0.
 int status_of(std::string_view head) {
   if (!head.starts_with("HTTP/1.") || head.size() < 12 || head[8] != ' ') return 0;
   int status = 0;
@@ -66,7 +65,7 @@ void connection::connect_next() {
   const auto left = endpoints_.size() - next_endpoint_;
   const auto& to = endpoints_[next_endpoint_++];
   const auto now = time_.now();
-  // One address that swallows packets must not use up the time of the others.
+  // An address that drops packets must not use up the time of the others.
   attempt_until_ =
       left == 1 ? never : now + std::max<duration>((deadline() - now) / static_cast<int>(left), milliseconds(1));
   arm(deadline());
@@ -103,7 +102,7 @@ void connection::connected() {
   start_tls();
 }
 
-// RFC 9110, 9.3.6.
+// Asks the proxy for a tunnel (RFC 9110, section 9.3.6).
 void connection::open_tunnel() {
   const auto target = route_->to.origin.substr(std::string_view("https://").size());
   tunnel_ = "CONNECT " + target + " HTTP/1.1\r\nHost: " + target + "\r\n";
@@ -145,11 +144,11 @@ void connection::on_tunnel_answer() {
   const auto refused = "could not be reached: the proxy answered with status " + std::to_string(status);
   if (status == 407)
     return fail(http::stage::connect, errc::config, refused + ": check the user name and the password in HTTPS_PROXY");
-  // What the proxy forbids stays so; what it could not do may work later.
+  // A refusal of the proxy is final, a failure may be temporary.
   if (status / 100 == 4 && status != 408 && status != 429)
     return fail(http::stage::connect, errc::config, refused + ": it does not allow this address");
   if (status / 100 != 2) return fail(http::stage::connect, errc::unavailable, refused);
-  // It is our turn to speak first.
+  // The client speaks first in TLS, so bytes behind the proxy's answer are a fault.
   if (!answer.ends_with("\r\n\r\n") || answer.find("\r\n\r\n") + 4 != answer.size())
     return fail(http::stage::connect, errc::protocol, "could not be reached: the proxy sent more than its answer");
   start_tls();

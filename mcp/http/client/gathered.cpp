@@ -1,4 +1,4 @@
-// Copies small pieces together and leaves large ones where they are.
+// Copies small pieces of a body into blocks and leaves large ones as they are.
 #include "mcp/http/client/gathered.hpp"
 
 #include <algorithm>

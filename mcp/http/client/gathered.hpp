@@ -1,11 +1,11 @@
-// A body of many small pieces in few buffers: a conversation has two pieces for each of its messages, and Asio gives
-// the system sixteen at a time.
+// Gathers the small pieces of a body into few buffers: a conversation has two pieces for each message, and Asio passes
+// at most sixteen to one system call.
 #pragma once
 #include "mcp/json/raw_json.hpp"
 
 namespace mcpbx::http {
 
-/// The same text: pieces below 4 KiB are copied into blocks of at most 64 KiB, larger ones stay shared.
+/// Returns the same text: copies pieces below 4 KiB into blocks of at most 64 KiB, shares larger ones.
 segments gathered(const segments& body);
 
 }  // namespace mcpbx::http

@@ -1,4 +1,4 @@
-// zlib's inflate with a window for gzip; members may follow one another (RFC 1952, 2.2).
+// Decompresses gzip with zlib's inflate. Several members may follow each other (RFC 1952, section 2.2).
 #include "mcp/http/client/gzip.hpp"
 
 #include <zlib.h>
@@ -32,10 +32,10 @@ gunzip::~gunzip() = default;
 
 gunzip::verdict gunzip::put(std::string_view bytes, const std::function<bool(std::string_view)>& out) {
   auto& s = *state_;
-  // zlib does not write through it.
+  // zlib does not write through this pointer.
   s.z.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));
   s.z.avail_in = static_cast<uInt>(bytes.size());
-  bool filled = false;  // a full piece may have more behind it, though all input was taken
+  bool filled = false;  // a full piece may have more output behind it, even if all input was taken
   while (s.z.avail_in > 0 || filled) {
     if (s.at_member_end && s.z.total_in > 0 && inflateReset(&s.z) != Z_OK) return verdict::wrong;
     s.at_member_end = false;

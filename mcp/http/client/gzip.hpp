@@ -1,4 +1,4 @@
-// gzip bodies (RFC 1952), unpacked as they arrive. No I/O.
+// Decompresses gzip bodies (RFC 1952) as they arrive. No I/O.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -10,17 +10,17 @@ namespace mcpbx::http {
 
 class gunzip {
  public:
-  /// `max_bytes` bounds what comes out of all put() together.
+  /// `max_bytes` bounds the output of all put() calls together.
   explicit gunzip(std::size_t max_bytes);
   ~gunzip();
   gunzip(const gunzip&) = delete;
   gunzip& operator=(const gunzip&) = delete;
 
   enum class verdict : std::uint8_t { more, stopped, wrong, too_large };
-  /// Unpacks `bytes`, telling `out` in pieces of at most 32 KiB, valid during the call; it stops when `out` says false.
-  /// After `wrong` and `too_large` nothing may be put.
+  /// Decompresses `bytes` and calls `out` with pieces of at most 32 KiB, valid during the call; stops when `out`
+  /// returns false. Do not call it again after `wrong` or `too_large`.
   verdict put(std::string_view bytes, const std::function<bool(std::string_view)>& out);
-  /// Whether the body may end here: at the end of a member (its checksum was right), or before the first byte.
+  /// Returns true if the body may end here: behind a member with a right checksum, or before the first byte.
   bool complete() const noexcept;
 
  private:

@@ -1,4 +1,4 @@
-// The pool, name look-up and the once-loaded certificates; the exchange itself is in client_connection.cpp.
+// The client's pool, name look-up and loaded certificates. client_connection.cpp has the exchange itself.
 #include "mcp/http/client/http_client.hpp"
 
 #include "mcp/http/client/client_connection.hpp"
@@ -21,7 +21,8 @@ using asio::ip::tcp;
 
 namespace {
 
-// A header that could end its line would be another header, and one that frames the message could hide another request.
+// Refuses headers with line ends, which would add another header, and headers that frame the message, which could hide
+// another request.
 bool is_sendable(const header& h) {
   const auto breaks = [](char c) { return c == '\r' || c == '\n' || c == '\0'; };
   static constexpr std::array<std::string_view, 9> ours{
@@ -154,13 +155,13 @@ class client::impl final : public connection_owner, public std::enable_shared_fr
  private:
   void run(const std::shared_ptr<task>& t) {
     if (const auto list = idle_.find(t->route->key); list != idle_.end() && !list->second.empty()) {
-      // The one used last is the least likely to be stale.
+      // The connection used last is the least likely to be stale.
       const auto c = std::move(list->second.back());
       list->second.pop_back();
       ++counters_.reused;
       return c->reuse(t);
     }
-    // A fresh connection may fail at once (no address, no descriptor), and events never come from inside start().
+    // A fresh connection may fail at once (no address, no descriptor), but no event may come from inside start().
     ++counters_.connections;
     auto c = std::make_shared<connection>(executor_, time_, weak_from_this(), t->route);
     t->line = c;
@@ -202,7 +203,7 @@ class client::impl final : public connection_owner, public std::enable_shared_fr
     const auto given = [&](std::string_view name) { return !find_header(r.headers, name).empty(); };
     t.head.reserve(512);
     t.head.append(r.method).append(" ");
-    // To a proxy that is no tunnel the whole address is said (RFC 9112, 3.2.2).
+    // A proxy without a tunnel needs the whole address (RFC 9112, section 3.2.2).
     const bool whole = t.route->via && !to.tls;
     if (whole) t.head.append("http://").append(to.authority);
     t.head.append(to.target).append(" HTTP/1.1\r\n");
@@ -219,7 +220,7 @@ class client::impl final : public connection_owner, public std::enable_shared_fr
     t.head += "\r\n";
   }
 
-  /// The certificates of one trust setting: loaded once, or being loaded.
+  /// Certificates of one trust setting, loaded or being loaded.
   struct tls_entry {
     tls_context made;
     std::vector<std::function<void(result<tls_context>)>> waiting;
@@ -233,7 +234,7 @@ class client::impl final : public connection_owner, public std::enable_shared_fr
   std::shared_ptr<read_gate> gate_ = std::make_shared<read_gate>(time_);
   counters counters_;
   std::string last_url_;
-  std::shared_ptr<const route> last_route_;  // to it
+  std::shared_ptr<const route> last_route_;  // route to last_url_
   std::map<trust, tls_entry> contexts_;
   std::map<std::string, std::vector<std::shared_ptr<connection>>, std::less<>> idle_;
 };

@@ -33,22 +33,22 @@ struct limits {
   std::size_t max_body = 32u << 20;  ///< bytes of the answer's body, as sent and when unpacked
 };
 
-/// How TLS peers are trusted. Certificates and host names are always verified.
+/// Trust settings for TLS. Certificates and host names are always verified.
 struct trust {
-  std::string ca_file;  ///< PEM bundle; empty: the system's, or what SSL_CERT_FILE and SSL_CERT_DIR name
+  std::string ca_file;  ///< PEM bundle; empty: the system's, or the one of SSL_CERT_FILE and SSL_CERT_DIR
   friend auto operator<=>(const trust&, const trust&) = default;
 };
 
 struct request {
   std::string method = "POST";
   std::string url;  ///< http://, https:// or unix: with path and query (parse_url); a fragment is ignored
-  /// Host and User-Agent are added unless they are here; what frames a message (Content-Length, Transfer-Encoding,
-  /// Connection, and the like) is the client's alone.
+  /// Host and User-Agent are added unless they are here. Headers that frame a message (Content-Length,
+  /// Transfer-Encoding, Connection, …) are refused; only the client sets them.
   std::vector<header> headers;
   segments body;
   http::limits limits;
   http::trust trust;
-  bool accept_gzip = false;  ///< ask for a packed answer; one that is packed unasked is unpacked as well
+  bool accept_gzip = false;  ///< ask for a gzip body; one that comes unasked is decompressed as well
 };
 
 /// The progress of an exchange when it failed, which decides if repeating it is safe (L13, G31).
@@ -59,15 +59,16 @@ struct failure {
   error why;  ///< names the host, what happened and the limit that was hit
 };
 
-/// What an exchange tells its user; never from inside start(). on_end or on_failure comes exactly once, last.
+/// Receiver of an exchange's events, none of which comes from inside start(). on_end or on_failure comes exactly once,
+/// as the last one.
 class response_events {
  public:
   virtual ~response_events() = default;
   /// Status and headers (names as sent; compare without case).
   virtual void on_head(int status, const std::vector<header>& headers) = 0;
   virtual void on_body(std::string_view bytes) = 0;
-  /// All that had been read was delivered and the answer is not complete: whoever knows that nothing of worth will
-  /// follow need not wait for on_end.
+  /// All bytes read so far were delivered, and the answer is not complete. A user that knows that the rest is worthless
+  /// need not wait for on_end.
   virtual void on_pause() {}
   virtual void on_end() = 0;
   virtual void on_failure(failure f) = 0;
@@ -77,14 +78,14 @@ class response_events {
 class exchange {
  public:
   virtual ~exchange() = default;
-  /// Whether all of its request was given to the network.
+  /// Returns true if the whole request was given to the network.
   virtual bool sent() const noexcept = 0;
 };
 
 class client {
  public:
   struct options {
-    std::size_t max_idle_per_origin = 64;  ///< as many runs as one caller may have
+    std::size_t max_idle_per_origin = 64;  ///< equals the largest number of runs of one caller
     milliseconds keep_idle{60'000};
     proxy_rules proxies;
     name_lookups::look_up look_up = {};  ///< empty: the system's

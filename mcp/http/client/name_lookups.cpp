@@ -1,4 +1,4 @@
-// See name_lookups.hpp.
+// Runs look-ups on keyed lanes and remembers answers for times when no name server responds.
 #include "mcp/http/client/name_lookups.hpp"
 
 #include <boost/asio/ip/tcp.hpp>
@@ -16,8 +16,8 @@ namespace asio = boost::asio;
 
 namespace {
 
-constexpr milliseconds patience{2'000};         // with a look-up, where an earlier answer is known
-constexpr milliseconds known_for{60 * 60'000};  // an older address may be somebody else's by now
+constexpr milliseconds patience{2'000};         // longest wait for a look-up if an earlier answer is known
+constexpr milliseconds known_for{60 * 60'000};  // an older address may belong to another host by now
 constexpr std::size_t most_known = 256;
 
 }  // namespace
@@ -89,13 +89,13 @@ void name_lookups::came(const std::string& host, result<addresses> found) {
   } else if (found.error().code == errc::not_found) {
     known_.erase(host);
   } else if (const auto* const before = known(host)) {
-    // No name server answers for the moment.
+    // No name server answers at the moment, so use the earlier answer.
     found = *before;
   }
   for (auto& w : p.mapped().waiters) answer(std::move(w), found);
 }
 
-// In a turn of its own: askers may ask again, leave or end their client in it.
+// Answers in a turn of its own, because askers may ask again, leave or destroy their client in it.
 void name_lookups::answer(waiter w, result<addresses> found) {
   asio::post(executor_, [done = std::move(w.done), found = std::move(found)]() mutable { done(std::move(found)); });
 }
@@ -103,7 +103,7 @@ void name_lookups::answer(waiter w, result<addresses> found) {
 void name_lookups::forget(const void* asker) {
   for (auto& [host, p] : pending_) {
     for (auto& w : p.waiters)
-      if (w.asker == asker)  // what it holds may be the asker itself, which is at work
+      if (w.asker == asker)  // destroy the callback later: it may own the asker, which is calling us
         asio::post(executor_, [done = std::move(w.done)] {});
     std::erase_if(p.waiters, [asker](const waiter& w) { return w.asker == asker; });
   }

@@ -1,5 +1,5 @@
-// Addresses of hosts. A look-up that hangs (a name server that swallows questions, a module of the system) holds up
-// those who ask for that host only; and whoever asks for a host that was known lately goes on with what was known.
+// Looks up addresses of hosts. A look-up that hangs (a silent name server, a module of the system) delays requests for
+// the same host only, and those use an earlier answer if there is a recent one.
 #pragma once
 #include "mcp/async/keyed_lanes.hpp"
 #include "mcp/support/error.hpp"
@@ -18,7 +18,7 @@ namespace mcpbx::http {
 
 using addresses = std::vector<boost::asio::ip::address>;
 
-/// Asks the system. Blocks. errc::not_found where there is no such name.
+/// Asks the system; blocks. errc::not_found: no such name.
 result<addresses> look_up_name(const std::string& host);
 
 class name_lookups final : public std::enable_shared_from_this<name_lookups> {
@@ -26,13 +26,13 @@ class name_lookups final : public std::enable_shared_from_this<name_lookups> {
   using look_up = std::function<result<addresses>(const std::string& host)>;
   using on_found = std::function<void(result<addresses>)>;
 
-  /// `how` runs on a thread of its own for each host; empty: look_up_name.
+  /// `how` runs on a thread of its own for each host; empty: look_up_name().
   name_lookups(boost::asio::any_io_executor executor, time_source& time, look_up how);
 
-  /// Calls `done` once, later, unless `asker` is forgotten before. Those who ask for one host share one look-up.
+  /// Calls `done` once, later, unless `asker` is forgotten before. Requests for one host share one look-up.
   void find(const void* asker, const std::string& host, on_found done);
   void forget(const void* asker);
-  /// Hosts whose look-up has not come back.
+  /// Returns the number of hosts whose look-up is still running.
   std::size_t pending() const noexcept { return pending_.size(); }
 
  private:
@@ -42,7 +42,7 @@ class name_lookups final : public std::enable_shared_from_this<name_lookups> {
   };
   struct look_up_state {
     std::vector<waiter> waiters;
-    std::unique_ptr<timer> patience;  // where an older answer could be taken instead
+    std::unique_ptr<timer> patience;  // set if an earlier answer could be used instead
     bool late = false;
   };
   struct known_host {

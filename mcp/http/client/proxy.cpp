@@ -1,4 +1,5 @@
-// The conventions of curl and Go where they agree; where not, the one that keeps local traffic local.
+// Reads the proxy variables by the conventions of curl and Go. If they differ, the one that keeps local traffic local
+// wins.
 #include "mcp/http/client/proxy.hpp"
 
 #include "mcp/redact/secret.hpp"
@@ -35,7 +36,7 @@ bool read_number(std::string_view text, Number& out) {
   return ec == std::errc() && end == text.data() + text.size();
 }
 
-// RFC 7617.
+// Returns the value of Proxy-Authorization (RFC 7617).
 std::string basic(std::string_view user_and_password) {
   std::string out(4 * ((user_and_password.size() + 2) / 3) + 1, '\0');
   const int n = EVP_EncodeBlock(reinterpret_cast<unsigned char*>(out.data()),
@@ -68,7 +69,7 @@ result<proxy> parse_proxy(std::string_view name, std::string_view text) {
     p.authorization = basic(user + ":" + password);
     text.remove_prefix(at + 1);
   }
-  // The rest has the form of an address' authority.
+  // The rest has the form of a URL's authority.
   const auto parts = parse_url("http://" + std::string(text));
   if (!parts) return wrong("the host or port is wrong.");
   p.host = parts->host;
@@ -77,7 +78,7 @@ result<proxy> parse_proxy(std::string_view name, std::string_view text) {
   return p;
 }
 
-// Whether the first `prefix` bits of two addresses of the same family are the same.
+// Returns true if the first `prefix` bits of two addresses of the same family are equal.
 bool same_network(const ip::address& a, const ip::address& b, unsigned prefix) {
   const auto compare = [prefix](const auto& x, const auto& y) {
     for (std::size_t i = 0; i < x.size() && i * 8 < prefix; ++i) {
@@ -126,7 +127,7 @@ proxy_rules proxy_rules::of_process() {
   });
 }
 
-// NAME, .NAME, *.NAME, ADDRESS or ADDRESS/BITS, each with :PORT behind it or not; what cannot be read exempts nothing.
+// Adds NAME, .NAME, *.NAME, ADDRESS or ADDRESS/BITS, each perhaps with :PORT. Ignores text that cannot be parsed.
 void proxy_rules::add_exception(std::string_view text) {
   if (text == "*") {
     none_ = true;
@@ -145,7 +146,7 @@ void proxy_rules::add_exception(std::string_view text) {
     host = text.substr(1, close - 1);
     text.remove_prefix(std::min(close + 1, text.size()));
   } else {
-    // Two colons are an IPv6 address without a port.
+    // A text with two colons is an IPv6 address without a port.
     const auto colon = text.find(':');
     if (colon != text.rfind(':')) {
       text = {};

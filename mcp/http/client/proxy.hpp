@@ -1,4 +1,4 @@
-// Which proxy an address is reached through, by HTTPS_PROXY, HTTP_PROXY and NO_PROXY as other programs read them. Pure.
+// Selects the proxy for an address, by HTTPS_PROXY, HTTP_PROXY and NO_PROXY as other programs read them. No I/O.
 #pragma once
 #include "mcp/http/url.hpp"
 #include "mcp/support/error.hpp"
@@ -24,19 +24,20 @@ struct proxy {
 /// The rules, read once. Addresses of this machine (localhost, loopback, Unix sockets) never go through a proxy.
 class proxy_rules {
  public:
-  /// No proxy for anything.
+  /// Makes rules without any proxy.
   proxy_rules() = default;
-  /// From environment variables; `variable` gives "" for one that is not set. The lower-case name of a variable counts
-  /// before the upper-case one. User name and password are registered with the redactor.
+  /// Reads environment variables; `variable` returns "" for unset ones. Lower-case names win over upper-case ones.
+  /// Registers user name and password with the redactor.
   static proxy_rules from(const std::function<std::string(const char* name)>& variable);
   static proxy_rules of_process();
 
-  /// Null: directly. errc::config names a variable that holds no usable proxy, without its value.
+  /// Finds the proxy for an address; null: connect directly. errc::config names a variable without a usable proxy, but
+  /// not its value.
   result<const proxy*> find(const url_parts& to) const;
 
  private:
   struct exception {
-    std::string name;  ///< this host and all below it
+    std::string name;  ///< this host and its subdomains
     std::optional<boost::asio::ip::address> network;
     unsigned prefix = 0;     ///< bits of `network` that count
     std::uint16_t port = 0;  ///< 0: any

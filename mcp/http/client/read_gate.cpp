@@ -1,4 +1,4 @@
-// See read_gate.hpp.
+// Hands out permissions to read, and watches the bytes in use by a timer.
 #include "mcp/http/client/read_gate.hpp"
 
 #include "mcp/support/heap.hpp"
@@ -11,7 +11,7 @@ namespace mcpbx::http {
 namespace {
 
 constexpr milliseconds look_every{20};
-constexpr unsigned looks_for_heap = 2;  // free memory goes back at the first look and at every second one behind it
+constexpr unsigned looks_for_heap = 2;  // looks between two returns of free memory to the system
 
 }  // namespace
 
@@ -23,7 +23,8 @@ bool read_gate::place::may_read(resumption resume) {
   return !gate_ || gate_->admits(number_, std::move(resume));
 }
 
-// Above the bound what has ended may be on its way to callers that read, and lets go of bytes without anybody going on.
+// Returns the number of exchanges that may read. Above the bound it is 0 while bytes become fewer: ended answers are
+// still leaving to callers, and no exchange need read for that.
 std::size_t read_gate::places() const {
   if (byte_account::total() <= byte_account::limit()) return most_short;
   return draining_ ? 0 : 1;
@@ -73,7 +74,7 @@ void read_gate::look() {
   let_in();
   if (is_open()) reading_.clear();
   if (waiting_.empty()) return;
-  // Freed blocks lie between those that are still held, and would add to what is read from here on.
+  // Give freed blocks back, since the heap keeps them between blocks in use and new reads would come on top.
   if (looks_++ % looks_for_heap == 0) give_back_free_memory();
   arm();
 }

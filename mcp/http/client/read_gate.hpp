@@ -1,4 +1,4 @@
-// Back-pressure on answers while the bytes that may be owned run short. A core.
+// Back-pressure on answers while memory for messages runs short. No I/O.
 #pragma once
 #include "mcp/support/time.hpp"
 
@@ -11,19 +11,18 @@
 
 namespace mcpbx::http {
 
-/// Above three quarters of the bound (byte_account) only some exchanges read their answers on, so that they come to
-/// their end and let go of what they hold; the peers of the others wait, as TCP has them wait. Above the bound it is
-/// one, and none while bytes become fewer. An exchange that gets nothing for a second gives its place to the oldest
-/// that waits.
+/// Limits the exchanges that read. Above three quarters of the bound (byte_account) only `most_short` go on, so that
+/// they finish and release their bytes; TCP makes the other peers wait. Above the bound it is one, and none while bytes
+/// become fewer. An exchange that receives nothing for a second gives its place to the oldest waiting one.
 class read_gate : public std::enable_shared_from_this<read_gate> {
  public:
   static constexpr std::size_t most_short = 8;  ///< exchanges that read while bytes run short
   static constexpr milliseconds patience{1'000};
 
-  /// Reads on. False: there is nothing left to read.
+  /// Resumes reading. Returns false if nothing is left to read.
   using resumption = std::function<bool()>;
 
-  /// One exchange, for as long as it is there.
+  /// Place of one exchange, for the exchange's life.
   class place {
    public:
     place() = default;
@@ -31,9 +30,9 @@ class read_gate : public std::enable_shared_from_this<read_gate> {
     ~place();
     place(const place&) = delete;
     place& operator=(const place&) = delete;
-    /// True without any question while bytes do not run short.
+    /// Returns true while bytes do not run short, so that no permission is needed.
     bool is_free() const { return !gate_ || gate_->is_open(); }
-    /// Tells that it may read now. If not, `resume` is called once, in a later turn, when it may.
+    /// Returns true if the exchange may read now. If not, calls `resume` once, in a later turn, when it may.
     bool may_read(resumption resume);
 
    private:
@@ -61,9 +60,9 @@ class read_gate : public std::enable_shared_from_this<read_gate> {
   time_source& time_;
   std::unique_ptr<timer> timer_;
   std::uint64_t last_ = 0;
-  std::vector<reader> reading_;                  // while bytes run short
-  std::map<std::uint64_t, resumption> waiting_;  // the oldest first
-  std::size_t last_total_ = 0;                   // at the last look
+  std::vector<reader> reading_;                  // exchanges that may read while bytes run short
+  std::map<std::uint64_t, resumption> waiting_;  // waiting exchanges, oldest first
+  std::size_t last_total_ = 0;                   // bytes in use at the last look
   unsigned looks_ = 0;
   bool armed_ = false, draining_ = false;
 };

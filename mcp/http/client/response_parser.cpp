@@ -1,4 +1,4 @@
-// The derived Beast parser. Interim answers (100, 103) are swallowed.
+// Parses answers with a class derived from Beast's parser. Drops interim answers (100, 103).
 #include "mcp/http/client/response_parser.hpp"
 
 #include "mcp/http/beast_parser.hpp"
@@ -36,7 +36,7 @@ response_parser::~response_parser() = default;
 
 response_parser::verdict response_parser::put(std::string_view bytes, std::size_t& used) {
   used = 0;
-  // Beast says it of whole lines only, and what is no HTTP may end before one does.
+  // Check the first bytes here: Beast judges whole lines only, and a peer that is no HTTP server may never send one.
   if (impl_->at_start() && bytes.substr(0, 5) != std::string_view("HTTP/").substr(0, bytes.size())) {
     why_ = "bad version";
     return verdict::wrong;

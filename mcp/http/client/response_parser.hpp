@@ -1,5 +1,5 @@
-// HTTP/1.1 answers, pushed: Beast's parser without Beast's streams, so that the body is handed on from the read buffer
-// and only one source file pays for Beast.
+// Push parser for HTTP/1.1 answers. Wraps Beast's parser without its streams, so that the body is passed on from the
+// read buffer, and only one source file includes Beast.
 #pragma once
 #include "mcp/http/header.hpp"
 
@@ -12,11 +12,11 @@
 
 namespace mcpbx::http {
 
-/// Told while bytes are parsed; all inside put().
+/// Receiver of parsed parts; all calls come from inside put().
 class parser_sink {
  public:
   virtual ~parser_sink() = default;
-  /// False stops the parsing: put() returns at once.
+  /// Takes the head. Returning false makes put() return at once.
   virtual bool on_parsed_head(int status, std::vector<header> headers) = 0;
   virtual void on_parsed_body(std::string_view bytes) = 0;
 };
@@ -29,14 +29,14 @@ class response_parser {
   response_parser& operator=(const response_parser&) = delete;
 
   enum class verdict : std::uint8_t { need_more, done, stopped, wrong, too_large };
-  /// Parses a prefix of `bytes` and sets `used` to its length; what is left must come again, with more behind it.
+  /// Parses a prefix of `bytes` and sets `used` to its length. Pass the rest again, followed by more bytes.
   verdict put(std::string_view bytes, std::size_t& used);
-  /// The connection ended: done if the answer may end so, else wrong.
+  /// Ends the connection. Returns done if the answer may end there, else wrong.
   verdict put_eof();
   bool keep_alive() const;
-  /// Whether the body ends with the connection only.
+  /// Returns true if only the end of the connection ends the body.
   bool needs_eof() const;
-  /// What is wrong, after verdict::wrong.
+  /// Returns the fault after verdict::wrong.
   const std::string& why() const noexcept { return why_; }
   int status() const noexcept;
 

@@ -1,4 +1,4 @@
-// Contexts and streams over OpenSSL.
+// TLS contexts and streams of OpenSSL.
 #include "mcp/http/client/tls.hpp"
 
 #include <boost/asio/ip/address.hpp>
@@ -46,7 +46,7 @@ result<std::unique_ptr<tls_stream>> make_tls_stream(stream_socket& socket, const
     ok = X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(handle), host.c_str()) == 1;
   }
   if (!ok) return fail(errc::io, "TLS cannot be set up for \"" + host + "\".");
-  // The name is verified by OpenSSL itself, as a part of the chain's verification.
+  // OpenSSL itself verifies the name together with the chain.
   boost::system::error_code ec;
   stream->set_verify_mode(ssl::verify_peer, ec);
   if (ec) return fail(errc::io, "TLS cannot be set up for \"" + host + "\": " + ec.message());

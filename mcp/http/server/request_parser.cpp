@@ -1,4 +1,4 @@
-// The derived Beast parser, and the checks that Beast leaves to its user.
+// Parses requests with a class derived from Beast's parser, and makes the checks that Beast leaves to its user.
 #include "mcp/http/server/request_parser.hpp"
 
 #include "mcp/http/beast_parser.hpp"
@@ -21,7 +21,7 @@ class request_parser::impl final : public beast_parser<true> {
   int version = 0;
   bool head_told = false;
 
-  /// What makes the head one that is not to be trusted; "" when all is well.
+  /// Returns the reason to refuse the head; "" if there is none.
   std::string fault() const {
     const auto count = [this](std::string_view name) {
       return std::ranges::count_if(head.headers, [&](const header& h) { return is_word(h.name, name); });
@@ -42,7 +42,7 @@ class request_parser::impl final : public beast_parser<true> {
     head.target = to_std(target);
   }
   void on_field_impl(beast_http::field, beast_view name, beast_view value, beast_code&) override {
-    // Fields behind a body in chunks say nothing that anybody asked for.
+    // Drop trailer fields behind a chunked body, which are not used.
     if (!complete_) head.headers.push_back({{name.data(), name.size()}, {value.data(), value.size()}});
   }
   void on_header_impl(beast_code&) override { complete_ = true; }
@@ -65,7 +65,7 @@ request_parser::verdict request_parser::put(std::string_view bytes, std::size_t&
       why_ = ec.message();
       return verdict::wrong;
     }
-    // The head is told before its body is looked at: a caller that is refused is not listened to any longer.
+    // Report the head before the body is read, so that a refused caller's body need not be read.
     if (impl_->is_header_done() && !impl_->head_told) {
       impl_->head_told = true;
       why_ = impl_->fault();

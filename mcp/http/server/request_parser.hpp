@@ -1,6 +1,5 @@
-// HTTP/1.1 requests, pushed: Beast's parser without Beast's streams, with what a server must refuse so that nobody
-// between the caller and us can read another request than we do (RFC 9112, sections 3.2 and 6.3; docs/guarantees.md,
-// G43).
+// Push parser for HTTP/1.1 requests. Wraps Beast's parser and refuses everything that a proxy on the way could read as
+// another request than we do (RFC 9112, sections 3.2 and 6.3; docs/guarantees.md, G43).
 #pragma once
 #include "mcp/http/header.hpp"
 #include "mcp/support/shared_bytes.hpp"
@@ -32,32 +31,33 @@ class request_parser {
   request_parser(const request_parser&) = delete;
   request_parser& operator=(const request_parser&) = delete;
 
-  /// What the bytes so far are. Behind the last four nothing more is to be put in.
+  /// State of the request. After one of the last four, do not call put() again.
   enum class verdict : std::uint8_t {
     need_more,
-    head,  ///< the head has just become complete; put() goes on with the body
+    head,  ///< the head is complete now; put() continues with the body
     done,
-    wrong,           ///< why() is a clause
+    wrong,           ///< see why()
     head_too_large,  ///< more than limits::head
     body_too_large   ///< more than limits::body, announced or sent
   };
-  /// Parses a prefix of `bytes` and sets `used` to its length; what is left must come again, with more behind it.
+  /// Parses a prefix of `bytes` and sets `used` to its length. Pass the rest again, followed by more bytes.
   verdict put(std::string_view bytes, std::size_t& used);
-  /// Whether a byte of this request has come.
+  /// Returns true if a byte of this request has come.
   bool begun() const;
 
-  /// From verdict::head on.
+  /// Returns the head, from verdict::head on.
   const request_head& head() const noexcept;
   request_head take_head();
-  /// Of the body, so far.
+  /// Returns the number of body bytes so far.
   std::size_t body_bytes() const noexcept;
-  /// At the end: the body.
+  /// Hands over the complete body.
   shared_bytes take_body();
-  /// Whether the caller waits to be told that it may send the body (RFC 9110, section 10.1.1).
+  /// Returns true if the caller waits for permission to send the body (RFC 9110, section 10.1.1).
   bool waits_to_continue() const;
-  /// Whether the caller understands a body in chunks (HTTP/1.1).
+  /// Returns true if the caller understands chunked bodies (HTTP/1.1).
   bool takes_chunks() const;
   bool keep_alive() const;
+  /// Returns the fault after verdict::wrong, as a clause.
   const std::string& why() const noexcept { return why_; }
 
  private:

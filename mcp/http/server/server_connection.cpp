@@ -1,5 +1,5 @@
-// One state after the other: a request is read, its answer is made, what is left of both is done with. A read is
-// pending all the time, so that a caller's leaving is seen beside the making of its answer.
+// State machine of one connection: reads a request, sends its answer, begins again. A read is always pending, so that
+// the end of the caller is noticed while its answer is being made.
 #include "mcp/http/server/server_connection.hpp"
 
 #include "mcp/http/stream_socket.hpp"
@@ -23,10 +23,9 @@ namespace {
 
 namespace asio = boost::asio;
 
-// A request line, a header or the line in front of a chunk fits into this.
+// Sizes of the read buffer. Request lines, headers and chunk lines must fit into the larger one.
 constexpr std::size_t first_buffer = 4 * 1024, largest_buffer = 64 * 1024;
-// What a caller still sends behind an answer that ends the connection is read and dropped, so that the answer arrives
-// (RFC 9112, section 9.6).
+// Time for which bytes behind a final answer are read and dropped, so that the answer arrives (RFC 9112, section 9.6).
 constexpr milliseconds linger_time{2'000};
 constexpr std::size_t linger_bytes = 1u << 20;
 
@@ -73,7 +72,7 @@ class server_connection::impl : public std::enable_shared_from_this<impl> {
   void begin(int status, const std::vector<header>& headers) {
     if (phase_ != phase::answering) return;
     chunks_ = parser_->takes_chunks();
-    // A caller that knows no chunks is told the end by the end of the connection.
+    // For a caller that knows no chunks, the end of the connection ends the body.
     keep_ = keep_ && chunks_;
     head_of(status, headers);
     pending_ += chunks_ ? "Transfer-Encoding: chunked\r\n\r\n" : "\r\n";
@@ -116,11 +115,11 @@ class server_connection::impl : public std::enable_shared_from_this<impl> {
 
  private:
   enum class phase : std::uint8_t {
-    reading,    // a request, or waiting for its first byte
-    answering,  // its answer has not begun
-    streaming,  // it has, and goes on
-    ending,     // the last answer leaves
-    lingering,  // it has left; the caller may still be sending
+    reading,    // reads a request, or waits for its first byte
+    answering,  // the answer has not begun
+    streaming,  // the answer has begun and goes on
+    ending,     // the last answer is being sent
+    lingering,  // the last answer was sent; the caller may still be sending
     closed
   };
 
@@ -136,7 +135,7 @@ class server_connection::impl : public std::enable_shared_from_this<impl> {
       begin_ = 0;
     }
     if (std::exchange(filled_, false) && buffer_.size() < largest_buffer) buffer_.resize(buffer_.size() * 2);
-    if (end_ == buffer_.size()) return;  // requests ahead of their turn; reading goes on when it comes
+    if (end_ == buffer_.size()) return;  // full of later requests; reading continues at their turn
     reading_ = true;
     socket_.async_read_some(asio::buffer(buffer_.data() + end_, read_size(buffer_.size() - end_)),
                             [self = shared_from_this()](const boost::system::error_code& ec, std::size_t n) {
@@ -151,7 +150,7 @@ class server_connection::impl : public std::enable_shared_from_this<impl> {
       if (ec || lingered_ > linger_bytes) return leave("");
       return read();
     }
-    // Whoever closes does not wait for an answer.
+    // A caller that closes does not wait for an answer.
     if (ec) return phase_ == phase::ending ? end_of_input() : leave("");
     end_ += n;
     filled_ = end_ == buffer_.size();
@@ -159,16 +158,16 @@ class server_connection::impl : public std::enable_shared_from_this<impl> {
     read();
   }
 
-  // The last answer may still be on its way to a caller that has said all it had to say.
+  // Notes the end of input: the caller has sent all, but the last answer may still be on its way.
   void end_of_input() { input_ended_ = true; }
 
-  // The next request is begun when the answer before it has left, so that a caller that asks ahead and does not read
-  // holds no more than one answer here.
+  // Begins the next request when the previous answer has left, so that a caller that pipelines without reading holds
+  // one answer at most.
   void parse() {
     if (unsent() > 0 && !parser_->begun()) return;
     using verdict = request_parser::verdict;
     for (;;) {
-      // Empty lines before a request mean nothing (RFC 9112, section 2.2).
+      // Skip empty lines before a request (RFC 9112, section 2.2).
       while (begin_ < end_ && !parser_->begun() && (buffer_[begin_] == '\r' || buffer_[begin_] == '\n')) ++begin_;
       if (begin_ < end_ && !parser_->begun()) {
         since_ = time_.now();
@@ -231,7 +230,7 @@ class server_connection::impl : public std::enable_shared_from_this<impl> {
     answer(std::move(a));
   }
 
-  // Answering.
+  // Answers.
 
   void head_of(int status, const std::vector<header>& headers) {
     pending_ += "HTTP/1.1 " + std::to_string(status) + " ";
@@ -243,7 +242,7 @@ class server_connection::impl : public std::enable_shared_from_this<impl> {
     for (const auto& h : headers) pending_ += h.name + ": " + h.value + "\r\n";
   }
 
-  // The answer is complete; the next request may wait in the buffer already.
+  // Finishes an answer. The next request may be in the buffer already.
   void answered() {
     phase_ = keep_ ? phase::reading : phase::ending;
     without_body_ = false;
@@ -288,7 +287,7 @@ class server_connection::impl : public std::enable_shared_from_this<impl> {
     writing_ = false;
     leaving_.clear();
     taken_ = 0;
-    // Memory that one large answer took is not kept for small ones.
+    // Do not keep the memory of a large answer for small ones.
     if (leaving_.capacity() > large_) std::string().swap(leaving_);
     if (!pending_.empty()) return flush();
     account(0);
@@ -336,7 +335,7 @@ class server_connection::impl : public std::enable_shared_from_this<impl> {
 
   void arm() {
     const auto when = deadline();
-    // Armed earlier than needed is good enough: on_timer() looks again.
+    // A timer that is armed for an earlier time will do, since on_timer() checks again.
     if (when == never || (armed_ != never && armed_ <= when)) return;
     armed_ = when;
     timer_->arm(when, [weak = weak_from_this()] {
@@ -361,7 +360,7 @@ class server_connection::impl : public std::enable_shared_from_this<impl> {
   stream_socket socket_;
   time_source& time_;
   server_limits limits_;
-  server_events* events_;  // null once it has left
+  server_events* events_;  // null after on_left
   std::unique_ptr<timer> timer_;
   time_point armed_ = never;
   std::vector<char> buffer_;
@@ -369,11 +368,11 @@ class server_connection::impl : public std::enable_shared_from_this<impl> {
   std::optional<request_parser> parser_;
   phase phase_ = phase::reading;
   time_point since_, stalled_since_;
-  std::string pending_, leaving_;  // what waits for the present write, and what it writes
-  std::size_t taken_ = 0;          // of leaving_
+  std::string pending_, leaving_;  // bytes that wait, and bytes of the present write
+  std::size_t taken_ = 0;          // written part of leaving_
   std::uint64_t ever_taken_ = 0;
   std::size_t accounted_ = 0, lingered_ = 0;
-  bool filled_ = false;  // by the last read: the next one may have more room
+  bool filled_ = false;  // the last read filled the buffer, so the next one gets more space
   bool reading_ = false, writing_ = false, input_ended_ = false;
   bool keep_ = false, chunks_ = false, without_body_ = false;
 };

@@ -1,4 +1,4 @@
-// One byte at a time; the kinds of brackets are not matched with each other, which is the reader's business.
+// Counts brackets byte by byte. It does not match their kinds; the reader of the text does.
 #include "providers/text/marks/brackets.hpp"
 
 #include <utility>
@@ -21,7 +21,7 @@ std::size_t bracket_scanner::feed(std::string_view bytes) {
   return taken;
 }
 
-// Quotes that are also apostrophes open a string only where a value or a key may stand.
+// Returns true if a quote that may be an apostrophe opens a string here, where a value or a key can begin.
 bool bracket_scanner::may_open() const {
   return token_ == 0 || std::string_view("{[(,:=+").find(static_cast<char>(token_)) != std::string_view::npos;
 }

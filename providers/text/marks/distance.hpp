@@ -1,4 +1,4 @@
-// How near a text is to a mark that some bytes of may have been lost.
+// Measures the edit distance between a text and a mark, to recognise damaged marks.
 #pragma once
 #include "providers/text/marks/text_scan.hpp"
 
@@ -10,10 +10,9 @@
 
 namespace mcpbx::providers::text {
 
-/// Whether an end of what was fed becomes `pattern` with at most `Most` bytes lost, replaced or come in. Two that
-/// changed places count as two. Brackets and slashes of the pattern count twice: else two words that stand in marks too
-/// would be as near to a border as two damaged marks. Values are long, so all of the pattern is compared at once, a bit
-/// for each beginning of it (Wu and Manber).
+/// Finds an end of the fed text at an edit distance of at most `Most` from `pattern`; a swap counts as two edits.
+/// Brackets and slashes of the pattern count twice: otherwise two plain words would be as near to a border as two
+/// damaged marks. Compares all prefixes at once, a bit for each (Wu and Manber), because values are long.
 template <unsigned Most>
 class near_to {
  public:
@@ -32,7 +31,7 @@ class near_to {
   }
   bool feed(char c) {
     const auto equal = equal_[static_cast<unsigned char>(c)];
-    // Of the two rows before: as it was, and what a byte of the pattern that is lost or replaced goes on from.
+    // States of the two previous rows: the old one, and those from which a lost or replaced byte continues.
     std::uint32_t was = 0, from1 = 0, from2 = 0;
     for (auto& row : rows_) {
       const auto before = row;
@@ -46,11 +45,11 @@ class near_to {
 
  private:
   std::array<std::uint32_t, 256> equal_{};
-  std::array<std::uint32_t, Most + 1> rows_{};  // the beginnings of the pattern that are as near as this
+  std::array<std::uint32_t, Most + 1> rows_{};  // for each distance, a bit for each prefix that is as near
   std::uint32_t once_ = 0, twice_ = 0, end_;
 };
 
-/// Whether `text` holds `pattern` that near.
+/// Returns true if some part of `text` is that near to `pattern`.
 template <unsigned Most>
 bool holds_nearly(std::string_view text, std::string_view pattern) {
   near_to<Most> near(pattern);

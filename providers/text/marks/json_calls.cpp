@@ -1,4 +1,4 @@
-// JSON shapes here; Python's in python_calls.cpp.
+// Reads calls in the JSON shapes that models use. Python's syntax is in python_calls.cpp.
 #include "providers/text/marks/json_calls.hpp"
 
 #include "mcp/support/log.hpp"
@@ -19,22 +19,22 @@ namespace {
 constexpr std::array<std::string_view, 5> name_keys{"name", "tool_name", "tool", "function_name", "action"};
 constexpr std::array<std::string_view, 7> argument_keys{"arguments", "parameters", "args",        "tool_input",
                                                         "input",     "params",     "action_input"};
-// Members that say nothing about the call, unless the tool has an argument of that name.
+// Members to ignore, unless the tool has an argument of that name.
 constexpr std::array<std::string_view, 5> other_keys{"type", "id", "index", "thought", "tool_call_id"};
 
-// Whether nothing but brackets follows a string of `call` that ends in one: that may have changed places with the
-// quote, and be the one that is missing behind the call.
+// Returns true if the last string of `call` ends in a bracket and only brackets follow it. The bracket may have
+// swapped places with the quote, and then it is the one that is missing behind the call.
 bool may_hold_its_end(std::string_view call) {
   constexpr std::string_view closing = ")]}";
   const auto end = call.find_last_not_of(")]} \t\r\n");
   return end != npos && end > 0 && std::string_view("\"'`").contains(call[end]) && closing.contains(call[end - 1]);
 }
 
-// What stands for a call in one object.
+// Members of one object that make a call.
 struct call_form {
   std::string_view name, arguments, list;
-  std::array<bool, other_keys.size()> others{};  // which of them it has
-  bool more = false;  // members that are none of a call's, or that say another thing than these
+  std::array<bool, other_keys.size()> others{};  // other_keys that the object has
+  bool more = false;                             // it has further members, or two that contradict each other
 };
 
 bool is_empty(std::string_view json) {
@@ -98,7 +98,7 @@ call_form form_of(std::string_view object, int depth = 0) {
   return form;
 }
 
-// `json` itself, or what it was repaired to; "" when it cannot be read, and why.
+// Returns `json` itself or its repaired form. Returns "" and sets `why` if it is unreadable.
 std::string readable(std::string_view json, bool& repaired, std::string& why) {
   if (const auto value = raw_json::parse(json, max_argument_depth + 2)) return std::string(value->text());
   auto text = json.starts_with('[') ? repair_json_value(json) : repair_json(json);
@@ -188,7 +188,7 @@ std::size_t read_cut_list(std::string_view list, bool offered, const offered_too
     if (!brackets.closed()) break;
     const auto call = list.substr(begin, at - begin);
     const auto behind = at;
-    // Behind it comes the end of what was written, or the next call.
+    // Only the end of the text or the next call may follow.
     at = skip_blanks(list, at);
     if (at < list.size()) {
       if (list[at] != ',') break;

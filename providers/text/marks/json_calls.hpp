@@ -1,5 +1,5 @@
-// From a whole text that stands where calls are expected to the calls it holds: JSON in the shapes that models use, and
-// Python's call syntax. What cannot be read becomes a call with `problem`, never one with other arguments.
+// Reads calls from complete texts at places where calls are expected: JSON in the shapes that models use, and Python's
+// call syntax. An unreadable text becomes a call with `problem`, never one with guessed arguments.
 #pragma once
 #include "providers/model/names.hpp"
 #include "providers/text/marks/offered_tools.hpp"
@@ -10,33 +10,32 @@
 
 namespace mcpbx::providers::text {
 
-/// A call with nothing but a problem; `written` is what the model wrote.
+/// Returns a call with a problem and nothing else; `written` is the model's text.
 tool_call_block unreadable_call(std::string_view written, std::string_view why);
 
 /// Appends the calls in `json`, an object or list that may need repair: {name, arguments} and its relatives
 /// ("parameters", "args", "input"; {"function": {…}}, {"tool_calls": […]}).
 void read_json_calls(std::string_view json, const offered_tools& tools, std::vector<tool_call_block>& out);
 
-/// Appends the calls before the cut of a list of calls, JSON or Python's, that lost its end; of `offered` tools only,
-/// if so. Returns how many bytes of `list` are done with, 0 when there is no such call. What stands behind a call must
-/// not be a part of it: a call without arguments at the end is not taken, nor one there with a string that may hold the
-/// end of the list.
+/// Appends the complete calls of a list, in JSON or Python, that lost its end; with `offered`, calls of offered tools
+/// only. Returns the number of bytes consumed; 0: no such call. Leaves out a last call that may be incomplete: one
+/// without arguments, or with a string that may contain the end of the list.
 std::size_t read_cut_list(std::string_view list, bool offered, const offered_tools& tools,
                           std::vector<tool_call_block>& out);
 
-/// How much `json`, which has no mark around it, is a call: each object of it names an offered tool (`named`), and has
-/// a member for its arguments (`with_arguments`).
+/// Signs that `json` without a mark around it is a call: each object names an offered tool (`named`), and has a member
+/// for its arguments (`with_arguments`).
 struct likeness {
   bool named = false, with_arguments = false;
 };
 likeness likeness_of(std::string_view json, const offered_tools& tools);
 
-/// What stands before the bracket of a call in Python's syntax, as the name of a tool: `f` of `f.call`.
+/// Returns the tool's name from the text before the bracket of a Python call: `f` of `f.call`.
 std::string_view python_callee(std::string_view written);
-/// Appends the calls in Python's syntax, `f(a=1)`, `f.call(a=1)` or a list of such. False, and nothing appended, when
-/// `text` is none.
+/// Appends calls in Python's syntax: `f(a=1)`, `f.call(a=1)`, or a list of them. Returns false and appends nothing if
+/// `text` is something else.
 bool read_python_calls(std::string_view text, const offered_tools& tools, std::vector<tool_call_block>& out);
-/// Whether `text` is a list of such calls of offered tools only.
+/// Returns true if `text` is a list of Python calls of offered tools only.
 bool is_python_calls(std::string_view text, const offered_tools& tools);
 
 }  // namespace mcpbx::providers::text

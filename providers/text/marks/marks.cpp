@@ -1,4 +1,4 @@
-// The first member of an object decides whether it is worth holding back.
+// Recognition of marks, and the first guess about JSON without one, which goes by the first member of an object.
 #include "providers/text/marks/marks.hpp"
 
 #include "providers/text/marks/markup_marks.hpp"
@@ -15,8 +15,8 @@ constexpr std::array<std::string_view, 13> first_keys{
     "name",       "tool_name", "tool", "function_name", "action",    "function", "function_call", "tool_call",
     "tool_calls", "type",      "id",   "arguments",     "parameters"};
 
-// The marks of a table by the two letters behind their brackets, of closing ones behind the slash; small letters only.
-// Their places in the table are bits.
+// Index of a table of marks by the two letters behind the bracket, or behind the slash of a closing mark, in lower
+// case. Each mark is a bit.
 struct mark_heads {
   std::array<std::uint64_t, 256> opening{}, closing{}, next{};
   constexpr void add(std::string_view text, std::size_t place) {
@@ -40,7 +40,7 @@ constexpr mark_heads heads_of(const Table& marks) {
   return all;
 }
 constexpr mark_heads angle_heads = heads_of(angle_marks), closing_heads = heads_of(closing_marks);
-// Those of no table: of parameters, and special tokens.
+// The same index for marks of no table: those of parameters, and special tokens.
 constexpr mark_heads other_heads = [] {
   mark_heads all;
   for (const auto mark : parameter_marks) all.add(mark, 0);
@@ -85,7 +85,7 @@ untagged_guess guess_object(std::string_view text, const offered_tools& tools) {
   return tools.find(value) != nullptr ? untagged_guess{match::yes, true} : untagged_guess{};
 }
 
-// NAME= or the end of the tag, as far as it has come.
+// Returns true if `s` may begin with NAME= or with the end of the tag.
 bool may_begin_attribute(std::string_view s) {
   std::size_t end = 0;
   while (end < s.size() && (is_name_char(s[end]) || s[end] == ':')) ++end;
@@ -115,7 +115,7 @@ found_tag match_tag(std::string_view s, std::string_view tag) {
   const bool angle = tag.starts_with('<'), closes = tag.starts_with("</");
   const auto name_ends = angle ? tag.size() - 1 : tag.size();
   for (std::size_t i = 0; i < name_ends; ++i) {
-    // Blanks stand behind the bracket and behind the slash.
+    // Blanks are allowed behind the bracket and behind the slash.
     if (angle && (i == 1 || (closes && i == 2))) at = skip_blanks(in, at);
     if (at == in.size()) return undecided;
     if (lower(in[at]) != lower(tag[i])) return {};

@@ -1,4 +1,4 @@
-// The marks of the tagged forms, and the first look at JSON that has none.
+// The marks of the tagged forms, and a first guess about JSON without a mark.
 #pragma once
 #include "providers/text/marks/offered_tools.hpp"
 #include "providers/text/marks/text_scan.hpp"
@@ -80,10 +80,10 @@ inline constexpr std::string_view end_header = "<|end_header_id|>", fence_mark =
                                   tool_calls_mark = "[TOOL_CALLS]", tool_results_mark = "[TOOL_RESULTS]",
                                   arguments_mark = "[ARGS]", call_id_mark = "[CALL_ID]", think_mark = "[THINK]",
                                   end_think_mark = "[/THINK]";
-/// What may close a call; behind one it says nothing.
+/// A mark that may close a call. Behind a complete call it is ignored.
 struct closing_mark {
   std::string_view text;
-  bool outer;  ///< it closes what is around calls
+  bool outer;  ///< it closes the mark around calls
 };
 inline constexpr std::array<closing_mark, 22> closing_marks{
     {{"</tool_call>", true},     {"</tool_calls>", true},       {"</toolcall>", true},
@@ -95,9 +95,9 @@ inline constexpr std::array<closing_mark, 22> closing_marks{
      {"</invoke>", false},       {"</antml:invoke>", false},    {"<function>", false},
      {"[/ARGS]", false}}};
 
-/// How a text is compared with a mark: begins() or begins_like().
+/// Comparison of a text with a mark: begins() or begins_like().
 using compare_mark = match (*)(std::string_view s, std::string_view mark);
-/// Whether `s` begins with one of `marks`, a range of texts: the surest answer of all.
+/// Compares `s` with a range of marks and returns the surest of all answers.
 template <class Marks>
 match begins_any(std::string_view s, Marks&& marks, compare_mark compare = begins) {
   auto found = match::no;
@@ -108,7 +108,7 @@ match begins_any(std::string_view s, Marks&& marks, compare_mark compare = begin
   }
   return found;
 }
-/// The mark that `s` begins with, or null; `maybe` is set when it may still begin with another one.
+/// Returns the mark that `s` begins with, or null. Sets `maybe` if `s` may still become another one.
 inline const std::string_view* first_of(std::string_view s, std::span<const std::string_view> marks, bool& maybe,
                                         compare_mark compare = begins) {
   for (const auto& mark : marks) {
@@ -119,46 +119,46 @@ inline const std::string_view* first_of(std::string_view s, std::span<const std:
   return nullptr;
 }
 
-/// What models of other families put between the name of a tool and its arguments.
+/// Marks that some model families put between the name of a tool and its arguments.
 inline constexpr std::array<std::string_view, 2> argument_marks{"<|tool_call_argument_begin|>", "<｜tool▁sep｜>"};
 
-/// Bytes of the longest tag that match_tag() finds.
+/// Length in bytes of the longest tag that match_tag() finds.
 inline constexpr std::size_t longest_tag = 64;
-/// A mark at the beginning of a text, as far as that has come, and its bytes.
+/// Result of a search for a mark at the beginning of a text, with the length of the mark.
 struct found_tag {
   match is = match::no;
   std::size_t size = 0;
 };
-/// Whether `s` begins with `tag`, a mark in square brackets or a tag that opens or closes, as models misspell it: in
-/// any case, with blanks inside of its angle brackets, and with attributes (NAME="…") when it opens.
+/// Compares the beginning of `s` with `tag`, a mark in square brackets or an opening or closing tag. Accepts the usual
+/// misspellings: any case, blanks inside angle brackets, and attributes (NAME="…") of an opening tag.
 found_tag match_tag(std::string_view s, std::string_view tag);
-/// The same for a mark of the table: those of calls and results as match_tag(), those that are a call themselves in any
-/// case, all others exactly.
+/// Compares with a mark of the table: marks around calls and results as match_tag() does, marks that are a call
+/// themselves in any case, all others exactly.
 found_tag match_mark(std::string_view s, const mark& m);
-/// The same for a closing mark, but for the one that looks like an opening mark.
+/// Compares with a closing mark as match_tag() does, except for the one that looks like an opening mark.
 found_tag match_mark(std::string_view s, const closing_mark& m);
 
-/// A special token of any model at the beginning of `s`, <|WORD|> or with the bars of another script: no words for
-/// people, whatever it means.
+/// Finds a special token of any model at the beginning of `s`: <|WORD|>, also with the bars of another script. Such
+/// tokens are never shown to people.
 found_tag match_special(std::string_view s);
 
-/// Which marks of these tables may stand at an angle bracket, each as a bit.
+/// Marks of the tables that are possible at an angle bracket, each as a bit.
 struct possible_marks {
-  match is = match::no;                    ///< whether any; `maybe`: more of the text is needed
-  std::uint64_t opening = 0, closing = 0;  ///< of angle_marks, of closing_marks
+  match is = match::no;                    ///< yes: at least one; maybe: more text is needed
+  std::uint64_t opening = 0, closing = 0;  ///< bits of angle_marks and of closing_marks
 };
-/// Those that may stand at the angle bracket that `s` begins with: nearly always none, seen from the first two bytes
-/// that are no blanks. All others do not, however `s` goes on.
+/// Returns the marks that are possible at the angle bracket at the beginning of `s`, nearly always none. Decides by the
+/// first two bytes that are no blanks, so that most brackets cost no comparison.
 possible_marks marks_at(std::string_view s);
 inline match begins_some_mark(std::string_view s) {
   return marks_at(s).is;
 }
 
-/// Whether text that begins with `{` or `[` may be a call, as far as it has come.
+/// Guess about a text that begins with `{` or `[`, as far as it has come.
 struct untagged_guess {
   match is = match::no;  ///< yes: read on to its end and judge then
-  bool named = false;    ///< an offered tool is named already
-  bool python = false;   ///< a list of calls as Python writes them
+  bool named = false;    ///< an offered tool's name has come already
+  bool python = false;   ///< it looks like a list of Python calls
 };
 untagged_guess guess_untagged(std::string_view text, const offered_tools& tools, bool at_line_start);
 

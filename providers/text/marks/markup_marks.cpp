@@ -1,4 +1,5 @@
-// A value may hold marks of its own; two values whose border lost some bytes look almost the same.
+// Detects damaged marks of parameters. A value that contains marks of its own looks almost like two values whose border
+// lost some bytes.
 #include "providers/text/marks/markup_marks.hpp"
 
 #include "providers/text/marks/distance.hpp"
@@ -15,11 +16,11 @@ namespace {
 
 constexpr std::string_view parameter_word = "parameter", open_cdata = "<![CDATA[";
 
-// Where a character stands next, from positions that never go back: each byte is looked at once.
+// Search for the next occurrence of a character from rising positions. It scans each byte once.
 class next_place {
  public:
   next_place(std::string_view text, char c) : text_(text), c_(c), found_(text.find(c)) {}
-  /// At `at` or behind it; npos when it does not come any more.
+  /// Returns the first occurrence at `at` or behind it, or npos.
   std::size_t from(std::size_t at) {
     if (found_ < at) found_ = text_.find(c_, at);
     return found_;
@@ -31,8 +32,8 @@ class next_place {
   std::size_t found_;
 };
 
-// What is left of a closing mark, and behind it of an opening one: not when both are whole, for then they are those of
-// an example.
+// Returns true if the rest of a closing mark is followed by the rest of an opening one. If both marks are whole, they
+// belong to an example in the value.
 bool holds_damaged_border(std::string_view value) {
   bool closed = false, damaged = false;
   next_place angle(value, '>'), line_end(value, '\n');
@@ -51,7 +52,7 @@ bool holds_damaged_border(std::string_view value) {
   return false;
 }
 
-// The entity for an angle bracket that begins at `at`, perhaps escaped more than once: behind it, or 0.
+// Returns the position behind an entity for an angle bracket at `at`, perhaps escaped more than once; 0: none.
 std::size_t behind_entity(std::string_view s, std::size_t at, std::span<const std::string_view> names) {
   if (at >= s.size() || s[at] != '&') return 0;
   ++at;
@@ -61,8 +62,8 @@ std::size_t behind_entity(std::string_view s, std::size_t at, std::span<const st
   return 0;
 }
 
-// Behind the tag whose first bracket is escaped and ends before `at`, or 0 when it is none. Its last one need not be
-// escaped, but then there is nothing in it that a tag has not.
+// Returns the position behind a tag whose escaped first bracket ends before `at`; 0: no tag. An unescaped last bracket
+// counts only if nothing else than a tag stands before it.
 std::size_t behind_escaped_tag(std::string_view s, std::size_t at) {
   static constexpr std::array<std::string_view, 4> greater{"gt;", "#62;", "#x3e;", "#x3E;"};
   for (auto i = at; i < std::min(s.size(), at + 512) && s[i] != '<'; ++i) {
@@ -76,7 +77,7 @@ std::size_t behind_escaped_tag(std::string_view s, std::size_t at) {
   return 0;
 }
 
-// A value of XML with a 0 for what is no mark for certain: sections of CDATA and escaped tags.
+// Replaces parts of an XML value that cannot be marks (CDATA sections, escaped tags) by a 0.
 std::string without_escaped(std::string_view value) {
   static constexpr std::array<std::string_view, 4> less{"lt;", "#60;", "#x3c;", "#x3C;"};
   std::string out;
@@ -98,7 +99,7 @@ std::string without_escaped(std::string_view value) {
   return out;
 }
 
-// Bytes of a whole mark that opens a parameter, 0 when none begins `s`.
+// Returns the length of a whole opening mark of a parameter at the beginning of `s`; 0: none.
 std::size_t behind_opening(std::string_view s) {
   constexpr std::size_t longest = 512;
   const auto behind = s.substr(std::min(s.size(), 1 + parameter_word.size()));
@@ -108,8 +109,8 @@ std::size_t behind_opening(std::string_view s) {
   return end != npos && s[end] == '>' ? end + 1 : 0;
 }
 
-// Calls `f` for each byte of a value but blanks, and once with 0 for what is whole for certain: a closing tag that the
-// value itself opens, a closing mark, a section of CDATA.
+// Calls `f` for each byte of a value that is no blank, and once with 0 for each part that is certainly undamaged: a
+// closing tag that the value itself opens, a closing mark, a CDATA section.
 template <class F>
 void for_each_doubtful(std::string_view value, bool cdata, F&& f) {
   std::unordered_map<std::string_view, int> open;
@@ -143,7 +144,7 @@ void for_each_doubtful(std::string_view value, bool cdata, F&& f) {
     } else {
       const auto name = name_at(at + 1);
       if (!name.empty()) ++open[name];
-      // A whole opening mark may follow what is left of a closing one, but is no such thing itself.
+      // A whole opening mark may follow a damaged closing one, but is not damaged itself.
       if (const auto end = behind_opening(rest); end != 0) {
         for (const char c : rest.substr(0, 1 + parameter_word.size())) f(c);
         for (int i = 0; i < 12; ++i) f('\0');
@@ -155,8 +156,8 @@ void for_each_doubtful(std::string_view value, bool cdata, F&& f) {
   }
 }
 
-// A border of two values that was damaged on both sides (with one of its marks whole the marks would be no pairs), as
-// far as three damages go, a swap being two; or what is nearly the closing mark, right before that.
+// Returns true if the value contains a border of two values with up to three damages, a swap counting two, or ends in a
+// damaged closing mark. Both marks of the border must be damaged: with one whole, the marks would not form pairs.
 bool holds_changed_mark(std::string_view value) {
   near_to<6> border("</parameter><parameter");
   near_to<2> mark("</parameter>");
@@ -243,7 +244,7 @@ bool border_is_certain(std::string_view value, bool cdata, bool any_case) {
         --open;
         continue;
       }
-      // The text speaks about it.
+      // The text only mentions the mark.
       const auto end = angle.from(at);
       const bool apart = at > 0 && is_blank(value[at - 1]) && end != npos && end + 1 < value.size() &&
                          is_blank(value[end + 1]) && value[end + 1] != '\n';

@@ -1,4 +1,4 @@
-// The marks of parameters in calls that are markup, and what tells whether one of them was damaged.
+// The marks of parameters in calls as markup, and checks for damage to them.
 #pragma once
 #include <array>
 #include <string_view>
@@ -11,18 +11,18 @@ namespace mcpbx::providers::text {
 inline constexpr std::array<std::string_view, 3> parameter_marks{"<parameter=", "<parameter ", "<antml:parameter "};
 inline constexpr std::array<std::string_view, 2> value_ends{"</parameter>", "</antml:parameter>"};
 
-/// The attributes of a tag, NAME="…", in order; the name of the tag itself is none.
+/// Returns the attributes of a tag, NAME="…", in order, without the name of the tag.
 std::vector<std::pair<std::string_view, std::string_view>> attributes_of(std::string_view tag);
-/// Whether a tag holds nothing but such attributes behind its name.
+/// Returns true if a tag contains nothing but such attributes behind its name.
 bool has_attributes_only(std::string_view tag);
 
-/// Whether a value that has no closing mark of its own ends in what may be left of one: its last line has the word or
-/// an angle bracket, or its end is near to the mark. Not when it ends in a closing tag that it opens itself.
+/// Returns true if a value without a closing mark ends in the possible rest of one: its last line contains the mark's
+/// word or an angle bracket, or its end is near to the mark. A closing tag that the value opens itself is no damage.
 bool ends_in_damage(std::string_view value, bool cdata, bool any_case);
 
-/// Whether a value is one value: its marks of parameters are pairs, but for a closing mark that the text speaks about
-/// (blanks on both sides), and what is left of two damaged marks, one behind the other, does not stand in it. `cdata`:
-/// the value may have such sections. `any_case`: the marks of its call are in any case; sections then do not count.
+/// Returns true if a value is certainly one value: its marks of parameters form pairs, except for a closing mark with
+/// blanks on both sides, which the text mentions, and it contains no damaged border. `cdata`: CDATA sections are
+/// allowed. `any_case`: the call's marks are in any case, and sections do not count.
 bool border_is_certain(std::string_view value, bool cdata, bool any_case);
 
 }  // namespace mcpbx::providers::text

@@ -1,4 +1,5 @@
-// Schemas are looked at, not compiled: the types of the first level are all that is asked for.
+// Look-up of tools and conversion of arguments. Schemas are only scanned for the types of their first level, not
+// compiled.
 #include "providers/text/marks/offered_tools.hpp"
 
 #include "providers/model/arguments.hpp"
@@ -43,7 +44,8 @@ unsigned type_of_value(std::string_view value) {
 
 constexpr int max_types_depth = 8;
 
-// The properties of a tool, found in one walk through its schema, which may be long and is asked for every argument.
+// Index of a tool's properties. Built in one walk through the schema, which may be long and is needed for every
+// argument.
 class tool_properties {
  public:
   explicit tool_properties(const tool_definition* tool) {
@@ -61,7 +63,7 @@ class tool_properties {
   }
   bool has(const std::string& name) const { return schemas_.contains(name); }
   std::size_t size() const { return schemas_.size(); }
-  // What values a property may have; `none` for one that there is not.
+  // Returns the types that a property accepts; `none`: no such property.
   unsigned types_for(const std::string& name) {
     const auto found = schemas_.find(name);
     return found == schemas_.end() ? none : types_of(found->second, 0);
@@ -70,8 +72,8 @@ class tool_properties {
  private:
   using named_schemas = std::unordered_map<std::string, std::string_view>;
 
-  // What a schema takes, as far as its first level says; none: nothing is said. Each is looked at once: many may refer
-  // to the same one, and that to others again, or to the first.
+  // Returns the types that a schema accepts by its first level; `none`: it does not say. Visits each schema once,
+  // because references may be many, or circular.
   unsigned types_of(std::string_view schema, int depth) {
     if (depth > max_types_depth) return none;
     if (const auto [known, fresh] = types_.try_emplace(schema.data(), none); !fresh) return known->second;
@@ -102,10 +104,10 @@ class tool_properties {
 
   static constexpr std::string_view defs_home = "#/$defs/", definitions_home = "#/definitions/";
   named_schemas schemas_, defs_, definitions_;
-  std::unordered_map<const char*, unsigned> types_;  // by where a schema stands
+  std::unordered_map<const char*, unsigned> types_;  // types by the schema's position in the text
 };
 
-// The JSON that a text means for such a type; "" when it stays a string.
+// Returns the JSON that a text means for these types; "" if it stays a string.
 std::string typed(std::string_view text, unsigned wanted) {
   if (wanted == none || (wanted & string_type) != 0) return {};
   const auto word = trimmed(text);
@@ -125,7 +127,7 @@ std::string typed(std::string_view text, unsigned wanted) {
   return {};
 }
 
-// Strings of the first level where the schema takes something else.
+// Converts strings of the first level where the schema accepts no string.
 void fit_types(tool_call_block& call, const tool_definition* tool) {
   if (tool == nullptr || !call.arguments.is_object()) return;
   auto opened = raw_object::open(call.arguments);
@@ -145,7 +147,7 @@ void fit_types(tool_call_block& call, const tool_definition* tool) {
   if (changed) call.arguments = on_one_line(opened->json());
 }
 
-// The one required property, when it is a string; else "".
+// Returns the name of the only required property if it is a string; else "".
 std::string only_text(const tool_definition* tool) {
   if (tool == nullptr) return {};
   std::vector<std::string> needed;
@@ -157,7 +159,7 @@ std::string only_text(const tool_definition* tool) {
 
 void wrap(tool_call_block& call, const tool_definition* tool, std::string_view words) {
   const auto name = only_text(tool);
-  // Its name with a value behind it: nobody knows where that ends.
+  // The argument's name with a value behind it: the end of the value is not certain.
   const auto behind =
       !name.empty() && words.starts_with(name) ? trimmed(words.substr(name.size())) : std::string_view();
   if (behind.starts_with('=') || behind.starts_with(':')) return wrap(call, nullptr, words);
@@ -244,7 +246,7 @@ void set_arguments_text(tool_call_block& call, const tool_definition* tool, std:
     if (words.size() > 2 && (words.front() == '`' || words.front() == '\'') && words.back() == words.front() &&
         words.find(words.front(), 1) == words.size() - 1)
       words = words.substr(1, words.size() - 2);
-    // An object that lost its first bracket is no text.
+    // An object that lost its first bracket must not become text.
     const bool closed = words.ends_with('}');
     const bool rest_of_object = words.starts_with('"') || words.find("\":") != words.npos ||
                                 (closed && (words.find('{') == words.npos || words.substr(1).starts_with('"')));
@@ -253,7 +255,7 @@ void set_arguments_text(tool_call_block& call, const tool_definition* tool, std:
 }
 
 void set_untyped(tool_call_block& call, const tool_definition* tool, const std::vector<untyped_argument>& arguments) {
-  // The last of a name counts, as in JSON.
+  // The last argument of a name counts, as in JSON.
   std::unordered_map<std::string_view, const untyped_argument*> last;
   for (const auto& a : arguments) last[a.name] = &a;
   tool_properties properties(tool);

@@ -1,6 +1,6 @@
-// The incremental parser that each text format has: what a model writes goes in as it arrives; out come the text that
-// people may see, reasoning, and in the end the calls. The same comes out however the input is cut, and what was told
-// is never taken back: text that may become a mark is held back until it is decided.
+// Interface of the incremental parsers. A model's text goes in as it arrives; text for people, reasoning and finally
+// the calls come out. The result does not depend on the pieces of the input. Text that may become a mark is held back,
+// so nothing passed on is ever taken back.
 #pragma once
 #include "providers/model/message.hpp"
 #include "providers/text/marks/offered_tools.hpp"
@@ -14,7 +14,7 @@
 
 namespace mcpbx::providers::text {
 
-/// The form in which a call came; a set of them is a sum.
+/// The form of a call, as a bit.
 enum form : unsigned {
   form_react = 1,
   form_tool_call = 2,  ///< <tool_call>{…}</tool_call>
@@ -26,41 +26,41 @@ enum form : unsigned {
   form_glm = 128       ///< <tool_call>NAME<arg_key>…</arg_key><arg_value>…</arg_value></tool_call>
 };
 
-/// Told while text arrives.
+/// Receiver of the text as it is parsed.
 class parse_sink {
  public:
   virtual ~parse_sink() = default;
   virtual void on_text(std::string_view delta) = 0;  ///< for people
   virtual void on_reasoning(std::string_view delta) = 0;
-  /// The text that was told so far was reasoning: its closing mark came, and its opening mark never did.
+  /// Reports that all text passed on so far was reasoning: a closing mark came without an opening one.
   virtual void on_text_was_reasoning() {}
 };
 
-/// For whoever wants the calls only.
+/// A receiver that ignores all text, for callers that need only the calls.
 struct unheard_words final : parse_sink {
   void on_text(std::string_view) override {}
   void on_reasoning(std::string_view) override {}
 };
 
-/// What a reply holds beside its text.
+/// Content of a reply beside its text.
 struct parsed_reply {
-  /// In order, without ids. Those with `problem` could not be read and must not be run.
+  /// Calls in order, without ids. A call with `problem` is unreadable and must not be run.
   std::vector<tool_call_block> calls;
   bool incomplete = false;  ///< a call was cut off; it is not among `calls`
-  bool too_many = false;    ///< more than max_reply_calls came; the later ones, and what stands behind, were dropped
-  unsigned forms = 0;       ///< of form: how the calls were written
+  bool too_many = false;    ///< more than max_reply_calls came; the later ones and the text behind were dropped
+  unsigned forms = 0;       ///< forms of the calls, as bits of `form`
 };
 
 struct parser_options {
-  /// Where JSON without any mark may be a call. `alone` is for models that were sent tools natively: with it, one that
-  /// ends the reply in ReAct's form is one too.
+  /// Places in which JSON without any mark may be a call. `alone` is for models that got their tools natively; a call
+  /// in ReAct's form at the end of the reply then counts as well.
   enum class bare : std::uint8_t { never, alone, anywhere };  // alone: it is the whole reply
   bare untagged = bare::anywhere;
   bool bare_names = false;       ///< NAME[ARGS]{…} and NAME{…} at the beginning are calls (marks were taken out)
-  bool show_unreadable = false;  ///< what cannot be read is shown without its marks instead of becoming a call
+  bool show_unreadable = false;  ///< show an unreadable call as text without marks, instead of reporting it
 };
 
-/// Bytes of the input, from `begin` to before `end`.
+/// Range of the input in bytes, from `begin` to before `end`.
 struct input_part {
   std::size_t begin = 0, end = 0;
 };
@@ -69,13 +69,13 @@ class text_parser {
  public:
   virtual ~text_parser() = default;
   virtual void feed(std::string_view bytes, parse_sink& sink) = 0;
-  /// The text has ended. Nothing may be fed after it.
+  /// Ends the text and returns the result. Nothing may be fed afterwards.
   virtual parsed_reply finish(parse_sink& sink) = 0;
-  /// Nothing that may still come can change the reply: a stop sequence was passed.
+  /// Returns true if further text cannot change the reply, because a stop sequence was passed.
   virtual bool stopped() const = 0;
-  /// How many bytes of the input are the reply; what came behind them was made up by the model and is dropped (F7).
+  /// Returns the length of the reply in bytes of the input. The text behind it is invented and dropped (F7).
   virtual std::size_t counted() const = 0;
-  /// What of these was made up as well, and stands before what counts: in order.
+  /// Returns invented parts inside the reply, in order.
   virtual std::span<const input_part> left_out() const { return {}; }
 };
 

@@ -1,4 +1,4 @@
-// Calls as Python writes them: keyword arguments whose values are literals.
+// Reads calls in Python's syntax: keyword arguments with literals as values.
 #include "providers/model/arguments.hpp"
 #include "providers/model/json_repair.hpp"
 #include "providers/model/json_walk.hpp"
@@ -15,12 +15,12 @@ namespace {
 
 constexpr std::size_t max_tuple = 4096;  // bytes; one tuple may stand in another
 
-// One call: its name and what stands between its parentheses.
+// One call: its name and the text between its parentheses.
 struct python_call {
   std::string_view name, inside, whole;
 };
 
-// The next call of `text` from `at` on, which moves behind it.
+// Returns the next call of `text` at `at` and moves `at` behind it.
 std::optional<python_call> next_call(std::string_view text, std::size_t& at) {
   const auto begin = at;
   while (at < text.size() && is_name_char(text[at])) ++at;
@@ -33,7 +33,7 @@ std::optional<python_call> next_call(std::string_view text, std::size_t& at) {
   return python_call{python_callee(name), text.substr(open + 1, at - open - 2), text.substr(begin, at - begin)};
 }
 
-// All calls of `f(…)` or `[f(…), g(…)]`; empty when the text is something else.
+// Returns the calls of `f(…)` or `[f(…), g(…)]`; none if the text is something else.
 std::vector<python_call> calls_in(std::string_view text) {
   text = trimmed(text);
   const bool list = text.starts_with('[');
@@ -54,7 +54,7 @@ std::vector<python_call> calls_in(std::string_view text) {
   return list || all.size() == 1 ? all : std::vector<python_call>();
 }
 
-// Where the argument that begins at `at` ends: the next comma outside of brackets and strings.
+// Returns the end of the argument that begins at `at`: the next comma outside of brackets and strings.
 std::size_t argument_end(std::string_view inside, std::size_t at) {
   std::size_t depth = 0;
   char quote = 0;
@@ -80,7 +80,7 @@ std::size_t argument_end(std::string_view inside, std::size_t at) {
 
 std::string json_of(std::string_view literal, int depth = max_argument_depth);
 
-// A tuple is a list; brackets around one value without a comma mean nothing in Python, and are no literal here.
+// Converts a tuple to a JSON list. Brackets around one value without a comma are no tuple, and are refused.
 std::string json_of_tuple(std::string_view inside, int depth) {
   std::string json = "[";
   inside = trimmed(inside);
@@ -96,7 +96,7 @@ std::string json_of_tuple(std::string_view inside, int depth) {
   return json + "]";
 }
 
-// `depth`: how many lists a tuple may still be nested in.
+// Converts a literal to JSON. `depth` is the number of levels that tuples may still nest.
 std::string json_of(std::string_view literal, int depth) {
   if (literal.size() <= max_tuple && literal.starts_with('(') && literal.ends_with(')'))
     return depth == 0 ? std::string() : json_of_tuple(literal.substr(1, literal.size() - 2), depth - 1);
@@ -120,7 +120,7 @@ void read_arguments_of(const python_call& written, const offered_tools& tools, s
     std::size_t name_end = 0;
     while (name_end < one.size() && is_name_char(one[name_end])) ++name_end;
     if (equals == std::string_view::npos || skip_blanks(one, name_end) != equals || name_end == 0) {
-      // One value without a name may be the arguments themselves, or the one text that the tool takes.
+      // A single value without a name may be the arguments themselves, or the only text that the tool needs.
       if (json.size() > 1 || at < inside.size()) {
         out.push_back(unreadable_call(written.whole, "its arguments have no names"));
         out.back().name = call.name;

@@ -1,4 +1,4 @@
-// A line is looked at byte by byte; as long as it ends in the middle of a mark the answer is "maybe".
+// Compares lines with the marks of ReAct byte by byte. A line that ends in the middle of a mark gives "maybe".
 #include "providers/text/marks/react_marks.hpp"
 
 #include <algorithm>
@@ -10,7 +10,7 @@ namespace {
 constexpr std::size_t max_blanks = 32, max_mark = 160;
 
 struct named_mark {
-  std::string_view words;  // "_" is any run of blanks, hyphens or underscores, also none
+  std::string_view words;  // "_" stands for any run of blanks, hyphens or underscores, or none
   react_mark mark;
 };
 constexpr std::array<named_mark, 5> marks{{{"action_input", react_mark::input},
@@ -23,7 +23,7 @@ bool is_letter(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (static_cast<unsigned char>(c) & 0x80U) != 0;
 }
 
-// The position behind `words`, npos when they are not there, text.size() + 1 when the text ends before them.
+// Returns the position behind `words`; npos: they are not there; text.size() + 1: the text ends too early.
 std::size_t after_words(std::string_view text, std::size_t at, std::string_view words) {
   for (const char w : words) {
     if (w == '_') {
@@ -71,7 +71,7 @@ react_match match_one(std::string_view line, std::size_t at, const named_mark& m
   return {match::yes, m.mark, at};
 }
 
-// The word "Observation" cut in its middle, alone on its line: some servers stop within the stop sequence.
+// Recognises "Observation" cut in its middle, alone on its line: some servers stop inside the stop sequence.
 react_match match_cut_observation(std::string_view line, std::size_t at, bool last) {
   constexpr std::string_view whole = "observation";
   constexpr std::size_t least = 6;
@@ -109,7 +109,7 @@ react_match match_react_mark(std::string_view line, bool last, bool observation_
     if (found.is == match::yes) return found;
     maybe = maybe || found.is == match::maybe;
   }
-  // No mark is longer, however it is spaced.
+  // A longer line can be no mark, however it is spaced.
   return {maybe && line.size() < max_mark ? match::maybe : match::no};
 }
 

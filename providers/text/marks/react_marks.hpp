@@ -14,10 +14,10 @@ struct react_match {
   react_mark mark = react_mark::none;
   std::size_t size = 0;  ///< bytes of the mark, with what surrounds it
 };
-/// Whether `line`, as far as it has come, begins with a mark. `last`: no more of it will come. `observation_alone`: the
-/// word is enough, without a colon behind it.
+/// Finds a mark at the beginning of `line`, which may be incomplete unless `last`. `observation_alone`: "Observation"
+/// needs no colon.
 react_match match_react_mark(std::string_view line, bool last, bool observation_alone);
-/// Whether the complete `line` begins with "Answer:", the mark of other frameworks, which our prompt does not teach.
+/// Finds "Answer:" at the beginning of a complete `line`: other frameworks use this mark, our prompt does not teach it.
 react_match match_answer_mark(std::string_view line);
 
 }  // namespace mcpbx::providers::text

@@ -1,4 +1,4 @@
-// Small looks at text that all text formats share.
+// Small text functions that all text formats share.
 #pragma once
 #include "mcp/support/text.hpp"
 
@@ -26,7 +26,7 @@ inline bool same_letters(std::string_view a, std::string_view b) {
   return true;
 }
 
-/// Capitals as small letters.
+/// Returns `text` with ASCII capitals in lower case.
 inline std::string lowered(std::string_view text) {
   std::string out(text);
   for (char& c : out) c = lower(c);
@@ -37,14 +37,14 @@ inline std::size_t skip_blanks(std::string_view s, std::size_t at) {
   while (at < s.size() && is_blank(s[at])) ++at;
   return at;
 }
-/// Behind the blanks that begin at `at`, or behind as many of them as are waited for, so that what is found does not
-/// depend on how much has come; npos when nothing has come behind them yet.
+/// Returns the position behind the blanks at `at`, at most 256 of them, so that the result does not depend on the
+/// amount of text received; npos: nothing has come behind them yet.
 inline std::size_t behind_blanks(std::string_view s, std::size_t at) {
   constexpr std::size_t most = 256;
   const auto next = skip_blanks(s.substr(0, at + most), at);
   return next == s.size() ? npos : next;
 }
-/// A name of a tool or an argument without what models put around it.
+/// Returns the name of a tool or argument without the quotes and marks that models put around it.
 inline std::string_view cleaned_name(std::string_view s) {
   for (;;) {
     s = trimmed(s);
@@ -55,13 +55,13 @@ inline std::string_view cleaned_name(std::string_view s) {
   }
 }
 
-/// Whether `s`, as far as it has come, begins with `mark` (yes), may (maybe) or does not.
+/// Answer to "does this text begin with the mark?"; maybe: more text is needed.
 enum class match : unsigned char { no, maybe, yes };
 inline match begins(std::string_view s, std::string_view mark) {
   if (s.starts_with(mark)) return match::yes;
   return mark.starts_with(s) ? match::maybe : match::no;
 }
-/// The same in any case.
+/// Compares the same way in any case.
 inline match begins_like(std::string_view s, std::string_view mark) {
   if (s.size() < mark.size()) return same_letters(s, mark.substr(0, s.size())) ? match::maybe : match::no;
   return same_letters(s.substr(0, mark.size()), mark) ? match::yes : match::no;

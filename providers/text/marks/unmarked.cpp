@@ -1,4 +1,4 @@
-// A filter behind a parser. It judges nothing: what is a mark goes, wherever it stands, and what may become one waits.
+// Filter behind a parser that removes every mark, wherever it stands, and holds back text that may become one.
 #include "providers/text/marks/unmarked.hpp"
 
 #include "providers/text/marks/marks.hpp"
@@ -18,27 +18,27 @@ namespace mcpbx::providers::text {
 namespace {
 
 constexpr std::size_t max_mark_size = 512;
-// Those that no table of the parsers holds, because each stands within a call.
+// Marks inside calls, which are in no table of the parsers.
 constexpr std::array<std::string_view, 12> inner_marks{"<parameter>", "</arg_key>", "<arg_value>",     "</arg_value>",
                                                        "[ARGS]",      "[CALL_ID]",  "[TOOL_RESULTS]",  "[TOOL_CALLS]",
                                                        "[THINK]",     "[/THINK]",   "[/TOOL_RESULTS]", "<![CDATA["};
 constexpr std::array<std::string_view, 6> roles{"assistant", "user", "system", "tool", "ipython", "developer"};
 
 enum class what : unsigned char {
-  whole,  // a mark that ends where its text does
+  whole,  // the text is the whole mark
   tag,    // the same, perhaps with attributes
-  open,   // one that goes on to its '>', with words in it
-  role    // one with a role behind it
+  open,   // the mark goes on to its '>', with words in it
+  role    // a role follows the mark
 };
 
-// A mark that is looked for; `tag`: as models misspell one.
+// A mark to search for; kind `tag` accepts the usual misspellings.
 struct sought_mark {
   std::string text;
   what is;
   bool tag;
-  char next;  // the second letter of its name, small
+  char next;  // the second letter of its name, in lower case
 };
-// All of them, by the first letter behind the bracket, of closing ones behind the slash.
+// All marks by the first letter behind the bracket, or behind the slash of a closing mark.
 struct sought_marks {
   std::array<std::vector<sought_mark>, 256> opening, closing;
 
@@ -61,7 +61,7 @@ struct sought_marks {
     for (const auto mark : argument_marks) add(mark, false);
   }
 
-  // Those that may stand where a bracket is and then `text`; null when more of that is needed.
+  // Returns the marks that are possible for a bracket followed by `text`; null: more text is needed.
   const std::vector<sought_mark>* behind(std::string_view text, std::size_t& at) const {
     at = skip_blanks(text.substr(0, longest_tag), 0);
     const bool closes = at < text.size() && text[at] == '/';
@@ -78,11 +78,11 @@ struct sought_marks {
   }
 };
 
-// The mark that `s` begins with: the longest, for one may be the beginning of another.
+// The mark at the beginning of a text: the longest one, since a mark may be the beginning of another.
 struct found_mark {
   std::size_t size = 0;
   what is = what::whole;
-  bool maybe = false;  // another, longer one is still possible
+  bool maybe = false;  // a longer mark is still possible
 };
 found_mark mark_at(std::string_view s) {
   static const sought_marks all;
@@ -104,7 +104,7 @@ found_mark mark_at(std::string_view s) {
     const auto one = match_tag(s, text);
     best.maybe = best.maybe || one.is == match::maybe;
     if (one.is == match::yes && one.size > best.size) best = {one.size, what::tag, best.maybe};
-    // One that is damaged behind its name is one all the same.
+    // A mark that is damaged behind its name counts too.
     const auto name = std::string_view(text).substr(0, text.size() - 1);
     const bool named = name.size() > best.size && s.size() > name.size() && !is_name_char(s[name.size()]);
     if (one.is != match::yes && named && same_letters(s.substr(0, name.size()), name))
@@ -116,7 +116,7 @@ found_mark mark_at(std::string_view s) {
   return best;
 }
 
-// Of a tag's NAME, name="NAME" or attributes, what a reader would say.
+// Returns the words of a tag: its NAME, the value of name="NAME", or its attributes.
 std::string words_of(std::string_view inside) {
   inside = trimmed(inside);
   if (inside.starts_with("name=")) inside.remove_prefix(5);
@@ -126,7 +126,7 @@ std::string words_of(std::string_view inside) {
   return words;
 }
 
-// Of the attributes of a tag around calls, what may be a part of them.
+// Returns those attributes of a tag around calls that may belong to a call.
 std::string words_in(std::string_view tag) {
   std::string words;
   for (const auto& [key, value] : attributes_of(tag))
@@ -161,11 +161,11 @@ class unmarked_sink final : public parse_sink {
       if (size == 0) break;
       at += size;
     }
-    // What is made up is gone for good, also that part of it which came in the same piece as its mark.
+    // Behind an invented result drop everything, including the rest of this piece.
     held_.erase(0, over_ ? std::string::npos : at);
   }
 
-  // How many bytes at the beginning of `rest` are done with; 0 when more of it is needed.
+  // Handles the beginning of `rest` and returns the number of bytes consumed; 0: more text is needed.
   std::size_t step(std::string_view rest, bool last) {
     if (react_ && line_start_) {
       const auto found = match_react_mark(rest, last, false);
@@ -183,7 +183,7 @@ class unmarked_sink final : public parse_sink {
     const auto found = mark_at(rest);
     if (found.maybe && !last) return 0;
     if (found.size > 0) return pass(rest, found, last);
-    // The reply ended in a mark.
+    // The reply ends inside a mark: drop it.
     if (found.maybe && rest.size() > 2) return rest.size();
     return section_end(rest, last);
   }
@@ -207,7 +207,7 @@ class unmarked_sink final : public parse_sink {
     if (mark.is == what::open) {
       const auto end = std::min(behind.find_first_of("><\n"), behind.size());
       if (end == behind.size() && end < max_mark_size && !last) return 0;
-      // Without its end the mark is damaged, and what follows is text.
+      // A mark without its end is damaged, and text follows.
       if (end < std::min(behind.size(), max_mark_size) && behind[end] == '>') {
         words = words_of(behind.substr(0, end));
         size += end + 1;
@@ -229,7 +229,7 @@ class unmarked_sink final : public parse_sink {
     return size;
   }
 
-  // What a mark kept apart stays apart; a blank could make a mark of it.
+  // Shows text, behind a line break if a removed mark parted it from the last. A blank instead could form a new mark.
   std::size_t show(std::string_view text) {
     if (std::exchange(gap_, false) && last_shown_ != 0 && !is_blank(last_shown_) && !is_blank(text.front()))
       to_->on_text("\n");

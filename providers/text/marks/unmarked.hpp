@@ -1,4 +1,4 @@
-// The last resort for a reply that cannot be read: its words, without the marks of any form.
+// Last resort for unreadable replies: passes on their words without the marks of any form.
 #pragma once
 #include "providers/text/marks/parser.hpp"
 
@@ -6,8 +6,8 @@
 
 namespace mcpbx::providers::text {
 
-/// `inner`, whose text for people passes without marks, opening or closing, and without control tokens; `react`: also
-/// without the marks that begin a line of ReAct, and without what follows an Observation.
+/// Wraps `inner` and removes all marks and control tokens from its text for people. `react`: also removes ReAct's marks
+/// at the beginning of lines, and everything behind an Observation.
 std::unique_ptr<text_parser> make_unmarked_parser(std::unique_ptr<text_parser> inner, bool react);
 
 }  // namespace mcpbx::providers::text

@@ -1,4 +1,4 @@
-// Decodes the five named entities and numbers; anything else stays as it is written.
+// Decodes XML text: the five named entities, numeric ones, and CDATA sections.
 #include "providers/text/marks/xml_text.hpp"
 
 #include <algorithm>

@@ -1,12 +1,11 @@
-// Text of XML as it was meant.
+// Decodes text of XML.
 #pragma once
 #include <string>
 #include <string_view>
 
 namespace mcpbx::providers::text {
 
-/// `text` with the five entities of XML and numeric ones decoded, and sections of CDATA as they are; everything else
-/// stays too.
+/// Decodes the five entities of XML and numeric ones, and unwraps CDATA sections. Leaves everything else as it is.
 std::string decoded_xml(std::string_view text);
 
 }  // namespace mcpbx::providers::text

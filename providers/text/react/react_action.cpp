@@ -1,4 +1,4 @@
-// An action and its input: where they end, and which call they are.
+// Finds the end of an action and of its input, and turns them into a call.
 #include "providers/text/marks/marks.hpp"
 #include "providers/text/marks/text_scan.hpp"
 #include "providers/text/react/react_parser.hpp"
@@ -27,7 +27,7 @@ std::string_view first_line(std::string_view s) {
   return trimmed(s.substr(0, s.find('\n')));
 }
 
-// Without a code fence, and without the control tokens that a server let through.
+// Removes a code fence around the text and control tokens that a server let through.
 std::string_view bare(std::string_view s) {
   s = trimmed(s);
   for (bool again = true; again;) {
@@ -47,8 +47,8 @@ std::string_view bare(std::string_view s) {
   return trimmed(s);
 }
 
-// Bytes before the bracket of an action or of its input. Words that go on longer are no name and no head of a fence,
-// and are not looked at again for each byte that comes.
+// Largest number of bytes before the bracket of an action or of its input. Longer words are neither a name nor the head
+// of a fence, and are not scanned again for each new byte.
 constexpr std::size_t longest_head = 512;
 
 bool is_fence_head(std::string_view s) {
@@ -56,13 +56,14 @@ bool is_fence_head(std::string_view s) {
   return std::ranges::all_of(s.substr(fence_mark.size()), is_name_char);
 }
 
-// Whether `behind`, which stands on its line behind an object, is the rest of it: then that has ended too early.
+// Returns true if `behind`, the rest of the line behind an object, looks like a part of the object, which then ended
+// too early.
 bool goes_on(std::string_view behind, bool repaired) {
   auto rest = trimmed(behind);
   if (rest.starts_with('}')) rest.remove_prefix(1);
   rest = rest.substr(0, rest.find('{'));
   if (rest.find("\":") != npos || rest.find('}') != npos) return true;
-  // Without a blank between them it is so where it looks like members, or the object was no JSON by itself.
+  // Text that touches the object is a part of it if it looks like members, or if the object needed repair.
   rest = trimmed(behind);
   if (rest.size() < 2 || is_blank(behind.front()) || match_react_mark(rest, true, true).is == match::yes) return false;
   if (std::string_view(",:{[\"'").find(rest.front()) != npos) return true;
@@ -73,7 +74,7 @@ bool goes_on(std::string_view behind, bool repaired) {
 
 }  // namespace
 
-// NAME(…), NAME[…], NAME {…} or NAME ({…}); or an object alone.
+// Returns true if `c` opens the arguments of NAME(…), NAME[…], NAME {…} or NAME ({…}), or an object alone.
 bool react_parser::opens_brackets(char c) const {
   if (c != '(' && c != '[' && c != '{') return false;
   if (!action_.empty() && is_name_char(action_.back())) return true;
@@ -140,7 +141,7 @@ std::size_t react_parser::take_input(std::string_view text) {
       return std::min(line, text.size());
     }
     case inside::quoted:
-      // Something else on its line: it was the beginning of words, or of an object without its bracket.
+      // More text on its line: the string was the beginning of words, or of an object without its bracket.
       for (std::size_t i = 0; i < text.size(); ++i) {
         if (text[i] == '\n') {
           inside_ = inside::done;
@@ -202,7 +203,7 @@ tool_call_block react_parser::read_call() const {
     refused.name = std::move(call.name);
     return refused;
   }
-  // Where no arguments came, words beside the name may be them.
+  // Without arguments, words beside the name may be the arguments: refuse the call.
   if (call.problem.empty() && call.arguments.text() == "{}" && beside.find_first_not_of(":.,;!*`'\"()[]{} ") != npos &&
       !takes_nothing(tools_.find(call.name))) {
     auto refused = unreadable_call(action_, "what follows the name of its Action is no Action Input");
@@ -212,7 +213,7 @@ tool_call_block react_parser::read_call() const {
   return call;
 }
 
-// `beside`: what stands on the Action's lines beside its name, and is not in the arguments.
+// Reads the call. Sets `beside` to words on the Action's lines that are neither its name nor its arguments.
 tool_call_block react_parser::read_action(std::string_view& beside) const {
   tool_call_block call;
   if (open_ > 0 || action_.starts_with('{')) {
@@ -259,13 +260,13 @@ tool_call_block react_parser::read_action(std::string_view& beside) const {
   return call;
 }
 
-// As a last resort, what was written of it.
+// Shows the action as text, as a last resort.
 void react_parser::show_action(parse_sink& sink) const {
   sink.on_text(trimmed(input_).empty() ? action_ : input_ + behind_);
 }
 
 void react_parser::end_call(parse_sink& sink) {
-  // Some models name the answer as if it were a tool.
+  // Some models write the answer as if it were a tool.
   if (same_letters(cleaned_name(first_line(action_)), "final answer")) {
     answer_.feed(bare(input_), sink);
     answer_.finish(sink);

@@ -1,5 +1,5 @@
-// Line by line; inside of an action's JSON lines do not count. One action is taken, the rest is dropped (F7). The
-// action itself is read in react_action.cpp.
+// ReAct's state machine. It works line by line, except inside an action's JSON. It takes the first action and drops the
+// rest (F7). react_action.cpp reads the action itself.
 #include "providers/text/react/react_parser.hpp"
 
 #include "providers/text/marks/marks.hpp"
@@ -15,7 +15,7 @@ constexpr std::string_view open_think = "<think>", close_think = "</think>";
 
 constexpr const char* says_neither = "it has neither an Action nor a Final Answer";
 
-// The blanks between a thought and the next mark are told by nobody.
+// Receiver of thoughts that drops the blanks between a thought and the next mark.
 struct last_thoughts final : parse_sink {
   explicit last_thoughts(parse_sink& to_sink) : to(to_sink) {}
   void on_text(std::string_view delta) override {
@@ -32,7 +32,7 @@ struct reasoning_sink final : parse_sink {
   parse_sink& to;
 };
 
-// What stands behind the first line that begins with "Answer:"; npos when there is none.
+// Returns the position behind the first "Answer:" at the beginning of a line, or npos.
 std::size_t answer_in(std::string_view thought) {
   for (std::size_t at = 0; at < thought.size();) {
     const auto end = std::min(thought.find('\n', at), thought.size());
@@ -121,7 +121,7 @@ bool react_parser::at_line_start(bool last, parse_sink& sink) {
   return true;
 }
 
-// What follows does not count. `before` are the bytes of held_ that do.
+// Ends the reply: only the first `before` bytes of held_ still count.
 void react_parser::over(std::size_t before) {
   counted_ = fed_ - (held_.size() - before);
   state_ = state::over;
@@ -220,7 +220,7 @@ parsed_reply react_parser::finish(parse_sink& sink) {
   }
   if (state_ == state::before || (state_ == state::over && !marked_)) {
     if (state_ == state::over && trimmed(before_).empty()) {
-      // An invented result is all there is. What goes back to the model is its mark alone.
+      // The reply is nothing but an invented result. Send only its mark back to the model.
       if (!options_.show_unreadable) reply_.calls.push_back(unreadable_call("Observation:", says_neither));
       return std::move(reply_);
     }
@@ -244,7 +244,7 @@ parsed_reply react_parser::finish(parse_sink& sink) {
     return std::move(reply_);
   }
   if (!reply_.calls.empty() || reply_.forms != 0) return std::move(reply_);
-  // Marks without an action and without an answer. Perhaps it called in another form.
+  // Marks without an action and without an answer: perhaps the call has another form.
   const bool unread = thoughts.incomplete && options_.show_unreadable;
   if (!thoughts.calls.empty() || (thoughts.incomplete && !unread)) return thoughts;
   if (const auto answer = answer_in(thought_); answer != npos) {
@@ -252,7 +252,7 @@ parsed_reply react_parser::finish(parse_sink& sink) {
     answer_.finish(sink);
     return std::move(reply_);
   }
-  unheard_words nobody;  // all of it was told as reasoning
+  unheard_words nobody;  // the text was passed on as reasoning already
   whole_.feed(thought_, nobody);
   auto bare_call = whole_.finish(nobody);
   if (!bare_call.calls.empty() || (bare_call.incomplete && !options_.show_unreadable)) return bare_call;

@@ -18,20 +18,19 @@ class react_parser final : public text_parser {
   bool stopped() const override { return stopped_; }
   std::size_t counted() const override { return counted_; }
   std::span<const input_part> left_out() const override {
-    // Where all that came was read as another form.
+    // The tagged parser has read all of it: the reply had no mark of ReAct.
     return fed_ == before_.size() ? whole_.left_out() : std::span<const input_part>();
   }
 
  private:
   enum class state : unsigned char { before, thinking, thought, action, input, answer, over };
-  /// What of an action or of its input is being read.
-  /// quoted: behind a string; behind: behind an input in brackets, on its line.
+  /// Position inside an action or its input. quoted: behind a string; behind: behind an input in brackets, on its line.
   enum class inside : unsigned char { start, words, brackets, string, quoted, behind, done };
 
   bool step(bool last, parse_sink& sink);
   bool at_line_start(bool last, parse_sink& sink);
   void take_mark(react_mark mark, std::size_t size, parse_sink& sink);
-  /// Gives how many bytes were taken.
+  /// Returns the number of bytes consumed.
   std::size_t take_text(std::string_view text, parse_sink& sink);
   std::size_t take_action(std::string_view text);
   bool opens_brackets(char c) const;
@@ -54,13 +53,13 @@ class react_parser final : public text_parser {
   std::string held_;
   std::size_t at_ = 0, fed_ = 0, counted_ = 0;
   bool line_start_ = true, stopped_ = false, marked_ = false, escaped_ = false, answering_ = false;
-  bool answered_ = false;  // there was an answer, and something behind it that does not count
+  bool answered_ = false;  // an answer has ended, and further text does not count
   bracket_scanner brackets_;
   std::string before_;                    // text before any mark
   std::string thought_, action_, input_;  // as written
-  std::string behind_;                    // on the line of the input, behind its brackets
-  std::size_t input_end_ = 0;             // of what was fed, while that is read
-  std::size_t open_ = 0;                  // where the brackets of action_ begin
+  std::string behind_;                    // text on the line of the input, behind its brackets
+  std::size_t input_end_ = 0;             // end of the input, in bytes fed, while behind_ is read
+  std::size_t open_ = 0;                  // position of the brackets in action_
   tagged_parser answer_, thoughts_, whole_;
   parsed_reply reply_;
 };

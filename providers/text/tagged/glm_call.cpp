@@ -1,6 +1,6 @@
-// Values stand as they are, without quotes or escapes, and these models know each mark as one token, which they lose or
-// double as one. So a closing mark counts only where what follows it can follow it, and a value that holds other marks
-// of the form is refused: it may as well be two whose border was lost.
+// Reads GLM's calls. Values have neither quotes nor escapes, and each mark is one token, which these models lose or
+// double as a whole. So a closing mark counts only if a possible continuation follows it, and a value that contains
+// other marks of the form is refused: it may be two values whose border was lost.
 #include "providers/text/tagged/glm_call.hpp"
 
 #include "mcp/support/log.hpp"
@@ -16,13 +16,13 @@ namespace {
 
 using outcome = glm_call::outcome;
 constexpr std::size_t longest_glm_name = 128;
-constexpr std::size_t max_key = 512;  // bytes up to its closing mark
+constexpr std::size_t max_key = 512;  // largest key in bytes, up to its closing mark
 constexpr std::string_view key_mark = "<arg_key>", key_end = "</arg_key>", value_mark = "<arg_value>",
                            value_end = "</arg_value>", call_mark = "<tool_call>";
 constexpr std::array<std::string_view, 4> own_marks{key_mark, key_end, value_mark, value_end};
 constexpr std::array<std::string_view, 2> next_marks{key_mark, call_mark};
 
-// Whether `s` begins with a mark that closes what is around calls.
+// Finds a mark at the beginning of `s` that closes the mark around calls.
 match begins_end(std::string_view s) {
   if (s.starts_with('<'))
     if (const auto some = begins_some_mark(s); some != match::yes) return some;
@@ -36,7 +36,7 @@ match begins_end(std::string_view s) {
   return found;
 }
 
-// Whether `s` begins with what may stand behind a pair: the next one, the end of the call, or another call.
+// Finds a possible continuation behind a pair: the next pair, the end of the call, or another call.
 match begins_next(std::string_view s) {
   const auto closed = begins_end(s);
   if (closed == match::yes) return closed;
@@ -44,20 +44,21 @@ match begins_next(std::string_view s) {
   return next != match::no ? next : closed;
 }
 
-// What is left of an opening mark: its end, or all of it with some bytes changed.
+// Returns true if a value begins with the rest of an opening mark: its end, or the whole mark with some bytes changed.
 bool begins_in_damage(std::string_view value) {
   for (std::size_t i = 1; i < value_mark.size(); ++i)
     if (value.starts_with(value_mark.substr(i))) return true;
   return holds_nearly<5>(value.substr(0, value_mark.size() + 3), value_mark);
 }
 
-// Whether the marks between two values are in this one, each damaged: with one of them whole it is refused anyway.
+// Returns true if a value contains a border of two values whose marks are both damaged. A value with a whole mark is
+// refused anyway.
 bool holds_changed_pair(std::string_view value) {
   near_to<6> border("</arg_value><arg_key>");
   return std::ranges::any_of(value, [&](char c) { return !is_blank(c) && border.feed(c); });
 }
 
-// Whether a pair may begin here whose first mark was damaged.
+// Returns true if a pair with a damaged first mark may begin here.
 bool begins_near_key(std::string_view text) {
   return holds_nearly<4>(text.substr(0, key_mark.size() + 3), key_mark);
 }
@@ -87,7 +88,7 @@ glm_call::outcome glm_call::advance(std::string_view in, bool last) {
   }
 }
 
-// It will not be run, but its end is looked for: what stands in it is nothing for people.
+// Marks the call as broken. Reading goes on to its end, because people should not see its content.
 glm_call::outcome glm_call::spoil(std::size_t at, const char* why) {
   if (broken_ == nullptr) broken_ = why;
   at_ = at;
@@ -101,7 +102,7 @@ glm_call::outcome glm_call::head(std::string_view in, bool last) {
   if (end == 0 || end > longest_glm_name) return outcome::none;
   name_ = in.substr(0, end);
   const auto* tool = tools_->find(name_);
-  // Cut off in or behind the name of a tool, it was to be a call.
+  // A reply that is cut off in or behind the name of a tool was going to be a call.
   const auto* all = tools_->set();
   const bool named =
       tool != nullptr || (end == in.size() && all != nullptr &&
@@ -112,7 +113,7 @@ glm_call::outcome glm_call::head(std::string_view in, bool last) {
   const auto rest = in.substr(at);
   bool maybe = false;
   if (const auto* mark = first_of(rest, own_marks, maybe)) {
-    // One family leaves the end of a value behind the name of a tool that takes none.
+    // One model family writes the end mark of a value behind the name of a tool without arguments.
     if (*mark == value_end && takes_nothing(tool)) {
       at_ = at + mark->size();
       part_ = part::between;
@@ -132,7 +133,7 @@ glm_call::outcome glm_call::between(std::string_view in, bool last) {
   const auto at = at_ = skip_blanks(in, at_);
   const auto rest = in.substr(at);
   if (rest.empty()) {
-    // Only the end of what is around it can be missing, when nothing more can be said to the tool.
+    // With all arguments given, only the mark around the call can be missing.
     return last && broken_ == nullptr && all_given() ? outcome::complete : outcome::more;
   }
   const auto key = begins(rest, key_mark), closed = begins_end(rest), other = begins(rest, call_mark);
@@ -143,16 +144,16 @@ glm_call::outcome glm_call::between(std::string_view in, bool last) {
   }
   if (closed == match::yes) return outcome::complete;
   if (other == match::yes) {
-    // Its end was lost, or this mark stands where one of its own should.
+    // The end of the call was lost, or this mark replaces one of its own.
     if (broken_ == nullptr && !all_given()) broken_ = "its end is missing";
     return outcome::complete;
   }
   const bool maybe = key == match::maybe || closed == match::maybe || other == match::maybe;
   if (maybe && !last) return outcome::more;
-  // The closing mark itself was cut off.
+  // The reply ends inside the closing mark.
   if (closed == match::maybe && rest.size() > 1) return outcome::complete;
   if (maybe) return outcome::more;
-  // The call is not run, but the value is read: what looks like the end of the call in it is none.
+  // Read the value even of a broken call: a mark in it may look like the end of the call.
   const auto opened = begins(rest, value_mark);
   if (opened == match::yes) {
     if (broken_ == nullptr) broken_ = "a value has no name";
@@ -172,7 +173,7 @@ glm_call::outcome glm_call::key(std::string_view in) {
   if (end == npos && in.size() - begin_ <= max_key) return outcome::more;
   const auto written = in.substr(begin_, std::min(end - begin_, max_key + 1));
   const auto mark = end == npos || written.size() > max_key ? match::no : begins(in.substr(end), key_end);
-  // A mark that stands twice says nothing else than once.
+  // A doubled mark counts once.
   const auto again = end == begin_ ? begins(in.substr(end), key_mark) : match::no;
   if (again == match::yes) {
     repaired_ = true;
@@ -200,7 +201,7 @@ glm_call::outcome glm_call::opening(std::string_view in) {
     return outcome::again;
   }
   if (opened == match::maybe || again == match::maybe) return outcome::more;
-  // Without its mark the value begins right here; behind blanks nobody could say where.
+  // A value without its opening mark begins right here. Behind blanks its beginning would be uncertain.
   marked_ = opened == match::yes;
   if (!marked_ && (at != at_ || rest.starts_with('<'))) return spoil(at, "the mark before a value is missing");
   begin_ = scan_ = marked_ ? at + value_mark.size() : at;
@@ -238,7 +239,7 @@ glm_call::outcome glm_call::value(std::string_view in, bool last) {
         return outcome::again;
       }
       if (follows == match::maybe || twice == match::maybe) return outcome::more;
-      // At the end of a line it was meant to close; what follows it is damaged, and was to be no part of the value.
+      // A closing mark at the end of a line was meant as one, so the text behind it is a damaged mark and no value.
       const auto line = rest.substr(mark->size(), next - mark->size());
       if (behind.size() < key_mark.size() + 3 && !last) return outcome::more;
       if (broken_ == nullptr && (twice == match::yes || line.find('\n') != npos || begins_near_key(behind)))

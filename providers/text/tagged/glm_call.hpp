@@ -1,5 +1,5 @@
-// A call as GLM 4.5 and later write it behind <tool_call>, read while it arrives:
-// NAME, then for each argument <arg_key>K</arg_key><arg_value>V</arg_value>, with or without line breaks between them.
+// Incremental reader of calls as GLM 4.5 and later write them behind <tool_call>: NAME, then for each argument
+// <arg_key>K</arg_key><arg_value>V</arg_value>, with or without line breaks between them.
 #pragma once
 #include "providers/text/marks/json_calls.hpp"
 #include "providers/text/tagged/markup_call.hpp"
@@ -14,15 +14,15 @@ namespace mcpbx::providers::text {
 class glm_call {
  public:
   using outcome = markup_call::outcome;
-  /// `tools` must outlive it.
+  /// `tools` must outlive the reader.
   explicit glm_call(const offered_tools* tools = nullptr) : tools_(tools) {}
 
-  /// `in` begins with the name and is the same text as before, or more of it; `last`: no more will come.
-  /// Never gives `again`.
+  /// Reads on. `in` begins with the name and must contain the text of earlier calls; `last`: no more will come. Never
+  /// returns `again`.
   outcome advance(std::string_view in, bool last);
-  /// Bytes of the complete call, without the mark that closes what is around it.
+  /// Returns the length of the complete call in bytes, without the closing mark around it.
   std::size_t end() const { return at_; }
-  /// The complete call; with `problem` where it is not certain what was meant.
+  /// Returns the complete call, with `problem` if its meaning is uncertain.
   tool_call_block call(std::string_view in) const;
   static bool holds_json() { return false; }
 
@@ -41,10 +41,10 @@ class glm_call {
   part part_ = part::head;
   bool marked_ = true;                // the value has its opening mark
   bool repaired_ = false;             // a mark was missing or stood twice
-  std::size_t at_ = 0;                // what is before it is read
-  std::size_t begin_ = 0, scan_ = 0;  // of the key or the value
+  std::size_t at_ = 0;                // end of the part that was read
+  std::size_t begin_ = 0, scan_ = 0;  // beginning and scanned end of the key or the value
   std::string name_, key_;
-  const char* broken_ = nullptr;  // why it is not run
+  const char* broken_ = nullptr;  // reason why the call is not run
   std::vector<untyped_argument> arguments_;
 };
 

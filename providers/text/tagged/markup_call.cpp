@@ -1,6 +1,6 @@
-// A value may hold markup of its own, so a closing mark counts only where what follows it can follow it: the next
-// parameter or the end of the call. Where the opening mark is in lower case all marks are; else they are read in any
-// case.
+// Reads calls as markup. A value may contain markup, so a closing mark counts only if a possible continuation follows
+// it: the next parameter or the end of the call. If the call's opening mark is in lower case only marks in lower case
+// count, else marks in any case.
 #include "providers/text/tagged/markup_call.hpp"
 
 #include "providers/text/marks/marks.hpp"
@@ -16,20 +16,20 @@ namespace mcpbx::providers::text {
 namespace {
 
 using outcome = markup_call::outcome;
-constexpr std::size_t max_tag = 512;  // bytes of an opening mark
+constexpr std::size_t max_tag = 512;  // largest opening mark in bytes
 constexpr std::array<std::string_view, 3> call_ends{"</function>", "</invoke>", "</antml:invoke>"};
-// What is around calls ends, and what may come behind it.
+// Marks that end a list of calls, and marks that may follow it.
 constexpr std::array<std::string_view, 3> list_ends{"</tool_call>", "</function_calls>", "</antml:function_calls>"};
 constexpr std::array<std::string_view, 4> call_marks{"<tool_call>", "<function=", "<invoke ", "<antml:invoke "};
 
-// Whether `c` stands behind the bracket of anything that counts in a value: as a rule not.
+// Returns false if a bracket followed by `c` cannot begin any mark that counts in a value, as most cannot.
 bool follows_bracket(char c) {
   const auto is = [c](std::string_view mark) { return mark[1] == lower(c); };
   return c == '!' || std::ranges::any_of(value_ends, is) || std::ranges::any_of(parameter_marks, is) ||
          std::ranges::any_of(call_ends, is) || std::ranges::any_of(call_marks, is);
 }
 
-// The marks that open a call, and the ends of each.
+// An opening mark of a call, with its end marks.
 struct call_opening {
   std::string_view mark;
   bool function;
@@ -43,8 +43,7 @@ std::span<const std::string_view> ends_of(bool function) {
 
 constexpr std::size_t no_tag = 0;
 
-// The end of the tag that begins at `at`: the position behind its '>', npos when it has not come, no_tag when it is
-// none: it has another tag in it.
+// Returns the position behind the tag that begins at `at`; npos: its end has not come; no_tag: it contains another tag.
 std::size_t tag_end(std::string_view in, std::size_t at) {
   char quote = 0;
   for (auto i = at + 1; i < std::min(in.size(), at + max_tag); ++i) {
@@ -61,7 +60,7 @@ std::size_t tag_end(std::string_view in, std::size_t at) {
   return npos;
 }
 
-// name="…" of a tag.
+// Returns the value of name="…" in a tag.
 std::string name_attribute(std::string_view tag) {
   for (const auto& [name, value] : attributes_of(tag))
     if (same_letters(name, "name")) return std::string(value);
@@ -156,7 +155,7 @@ markup_call::outcome markup_call::first(std::string_view in) {
     }
     if (one == match::maybe) found = one;
   }
-  // A reply that is cut off in the mark of its first parameter was to be a call.
+  // A reply that is cut off in the mark of its first parameter was going to be a call.
   return found == match::maybe ? outcome::more : outcome::none;
 }
 
@@ -176,7 +175,7 @@ markup_call::outcome markup_call::parameter(std::string_view in, std::size_t at,
     const auto tag = rest.substr(0, end);
     key = name_attribute(tag);
     begin = at + end;
-    // Its value is not behind it.
+    // The value is an attribute of the mark and does not follow it.
     const bool within =
         std::ranges::any_of(attributes_of(tag), [](const auto& a) { return same_letters(a.first, "value"); });
     if (within || tag.ends_with("/>") || !has_attributes_only(tag)) return outcome::none;
@@ -195,7 +194,7 @@ markup_call::outcome markup_call::between(std::string_view in, bool last) {
     if (opened == outcome::complete && broken_.empty() && !std::ranges::all_of(key_, is_name_char) &&
         !has_property(tools_->find(name_), key_))
       broken_ = "the name of a parameter is damaged";
-    // Behind a mark in the middle of a line, where the value began on a line of its own, it may be what the value says.
+    // The last value began on a line of its own but ended within a line: this parameter may be a part of that value.
     if (opened == outcome::complete && broken_.empty() && closed_in_line_ &&
         (given_.contains(key_) || knows_all_but(tools_->find(name_), key_)))
       broken_ = "a parameter stands twice or is none of the tool's, and may be a part of the value before it";
@@ -215,7 +214,7 @@ markup_call::outcome markup_call::between(std::string_view in, bool last) {
     }
     if (one == match::maybe) found = one;
   }
-  // The call's own end may be lost before that of what is around it.
+  // The call's own end mark may be missing before the one around it.
   const auto around = begins_any(rest, list_ends, compare_);
   if (around == match::yes) {
     at_ = at;
@@ -232,10 +231,10 @@ void markup_call::close(std::string_view in, std::size_t end, std::size_t next) 
   auto value = in.substr(begin_, end - begin_);
   closed_in_line_ = value.starts_with('\n') && in[end - 1] != '\n';
   if (end == next) {
-    // Without its own mark the value may end in what is left of it.
+    // A value without a closing mark may end in the rest of it.
     if (broken_.empty() && ends_in_damage(value, xml_, compare_ != begins))
       broken_ = "the closing mark of a parameter is damaged";
-    // The mark may have been lost by itself, from a line of its own: then that line break is not the value's either.
+    // A mark lost from a line of its own leaves a line break that does not belong to the value either.
     const auto behind = value.substr(value.find_last_not_of(" \t\r\n") + 1);
     if (broken_.empty() && !xml_ && std::ranges::count(behind, '\n') > 1)
       broken_ = "the closing mark of a parameter is missing behind an empty line";
@@ -263,7 +262,8 @@ void markup_call::open_inner(inner kind) {
   ++how_many_[static_cast<std::size_t>(kind)];
 }
 
-// Whether the value has opened what ends here; what stands open within that was only spoken about.
+// Closes the innermost example of this kind in the value, and all marks left open inside it, which were only mentioned.
+// Returns false if the value has opened none.
 bool markup_call::close_inner(inner kind) {
   if (how_many_[static_cast<std::size_t>(kind)] == 0) return false;
   for (;;) {
@@ -274,7 +274,7 @@ bool markup_call::close_inner(inner kind) {
   }
 }
 
-// A call that an example in the value may begin with at `rest`.
+// Judges whether an example of a call begins at `rest` inside the value.
 markup_call::outcome markup_call::inner_call(std::string_view rest, bool last) {
   for (const auto& [mark, function] : openings) {
     const auto is = compare_(rest, mark);
@@ -330,7 +330,7 @@ markup_call::outcome markup_call::value(std::string_view in, bool last) {
         close(in, scan_, scan_ + mark->size());
         return outcome::again;
       }
-      // At the end of a line it was meant to close; what follows it is damaged, and was to be no part of the value.
+      // A closing mark at the end of a line was meant as one, so the text behind it is a damaged mark and no value.
       const auto line_end = rest.substr(mark->size(), next - mark->size());
       maybe = maybe || open;
       if ((!open || last) && broken_.empty() && line_end.find('\n') != npos)
@@ -340,7 +340,7 @@ markup_call::outcome markup_call::value(std::string_view in, bool last) {
       std::size_t begin = 0;
       const auto opened = parameter(in, scan_, key, begin);
       if (opened == outcome::more && !last) return outcome::more;
-      // The end of this value was lost, if that is a parameter that is still missing.
+      // If the parameter that follows is still missing, the end of this value was lost.
       const bool line = scan_ > begin_ && in[scan_ - 1] == '\n' && open_.empty();
       if (opened == outcome::complete && line && key != key_ && !given_.contains(key) &&
           has_property(tools_->find(name_), key)) {
@@ -376,7 +376,7 @@ markup_call::outcome markup_call::value(std::string_view in, bool last) {
 
 std::string markup_call::decoded(std::string_view text) const {
   if (xml_) return decoded_xml(text);
-  // One line break at each end belongs to the form.
+  // One line break at each end belongs to the form, not to the value.
   if (text.starts_with("\r\n"))
     text.remove_prefix(2);
   else if (text.starts_with('\n'))

@@ -1,5 +1,5 @@
-// A call written as markup, read while it arrives: <function=NAME><parameter=K>V</parameter></function> (Qwen3-coder),
-// <function=NAME>{json}</function> (Llama 3.1) and <invoke name="NAME"><parameter name="K">V</parameter></invoke>.
+// Incremental reader of calls as markup: <function=NAME><parameter=K>V</parameter></function> (Qwen3-coder),
+// <function=NAME>{json}</function> (Llama 3.1), <invoke name="NAME"><parameter name="K">V</parameter></invoke>.
 #pragma once
 #include "providers/text/marks/brackets.hpp"
 #include "providers/text/marks/json_calls.hpp"
@@ -19,13 +19,13 @@ class markup_call {
  public:
   explicit markup_call(const offered_tools* tools = nullptr) : tools_(tools) {}
 
-  enum class outcome : unsigned char { more, again, complete, none };  // none: it is no call but text
-  /// `in` begins with the opening mark and is the same text as before, or more of it; `last`: no more will come.
-  /// Never gives `again`.
+  enum class outcome : unsigned char { more, again, complete, none };  // none: the mark is text, not a call
+  /// Reads on. `in` begins with the opening mark and must contain the text of earlier calls; `last`: no more will come.
+  /// Never returns `again`.
   outcome advance(std::string_view in, bool last);
-  /// Bytes of the complete call.
+  /// Returns the length of the complete call in bytes.
   std::size_t end() const { return at_; }
-  /// The complete call; `in` as above.
+  /// Returns the complete call; `in` as for advance().
   tool_call_block call(std::string_view in) const;
   bool holds_json() const { return part_ == part::json; }
 
@@ -35,10 +35,10 @@ class markup_call {
   outcome first(std::string_view in);
   outcome value(std::string_view in, bool last);
   outcome between(std::string_view in, bool last);
-  /// A <parameter…> mark at `at`; sets `key` and `begin` behind it.
+  /// Reads a <parameter…> mark at `at`. Sets `key`, and `begin` to the position behind the mark.
   outcome parameter(std::string_view in, std::size_t at, std::string& key, std::size_t& begin) const;
   void close(std::string_view in, std::size_t end, std::size_t next);
-  /// What the value itself opens: an example in it has the marks that the call has.
+  /// Kinds of marks that a value may open itself, as an example of a call does.
   enum class inner : unsigned char { parameter, function, invoke };
   void open_inner(inner kind);
   bool close_inner(inner kind);
@@ -51,14 +51,14 @@ class markup_call {
   compare_mark compare_ = begins;  // with the marks of this call
   bool xml_ = false, cdata_ = false;
   bool function_ = false;                      // <function…>, or else <invoke…>
-  bool closed_in_line_ = false;                // the value before, which had begun on a line of its own
-  bool unclosed_ = false;                      // its JSON stands in its opening mark
-  std::size_t at_ = 0, begin_ = 0, scan_ = 0;  // begin_: of the value or the JSON
+  bool closed_in_line_ = false;                // the last value began on a line of its own but ended within a line
+  bool unclosed_ = false;                      // the JSON is inside the opening mark
+  std::size_t at_ = 0, begin_ = 0, scan_ = 0;  // begin_: beginning of the value or the JSON
   std::string name_, key_, broken_;
   std::vector<untyped_argument> arguments_;
-  std::unordered_set<std::string> given_;  // their names
-  std::vector<inner> open_;                // of the value, and not closed in it
-  std::array<std::size_t, 3> how_many_{};  // of each kind
+  std::unordered_set<std::string> given_;  // names of arguments_
+  std::vector<inner> open_;                // marks that the value has opened and not closed
+  std::array<std::size_t, 3> how_many_{};  // number of each kind in open_
   bracket_scanner brackets_;
 };
 

@@ -1,4 +1,5 @@
-// Behind a call: closing marks, separators, further calls of the same tag, or what says that the call was not whole.
+// Reads the text behind a call: closing marks, separators, further calls of the same tag, or a sign that the call is
+// incomplete.
 #include "providers/text/marks/json_calls.hpp"
 #include "providers/text/marks/marks.hpp"
 #include "providers/text/marks/text_scan.hpp"
@@ -10,9 +11,10 @@
 namespace mcpbx::providers::text {
 namespace {
 
-constexpr std::size_t max_looked_at = 512;  // bytes behind a call that are waited for
+constexpr std::size_t max_looked_at = 512;  // largest number of bytes held back behind a call
 
-// Whether a closing mark stands at the beginning of `words`, but for its bracket: the one before them may be that.
+// Returns true if `words` begins with a closing mark without its bracket. The bracket before `words` may be the missing
+// one.
 bool ends_like_mark(std::string_view words) {
   while (!words.empty() && std::string_view("<[").find(words.front()) == npos && !is_name_char(words.front()))
     words.remove_prefix(1);
@@ -38,12 +40,12 @@ bool tagged_parser::in_after(bool last, parse_sink& sink) {
     return true;
   }
   if (form_ == form_mistral && !in_tag_ && (c == '{' || c == '[')) {
-    // An object without a name of its own belongs to the call before it.
+    // An object without a name belongs to the call before it.
     const auto marked = c == '[' ? begins(rest, arguments_mark) : match::no;
     const auto next = marked == match::yes ? skip_blanks(rest, arguments_mark.size()) : 0;
     if ((marked == match::maybe || (next == rest.size() && next <= max_looked_at)) && !last) return false;
     if (marked == match::maybe) {
-      at_ = held_.size();  // it was cut off
+      at_ = held_.size();  // the reply ends inside it
       return false;
     }
     if (marked == match::yes && (next >= rest.size() || rest[next] != '{')) {
@@ -67,7 +69,7 @@ bool tagged_parser::in_after(bool last, parse_sink& sink) {
     return true;
   }
   if (!in_tag_ && c == ',' && (form_ == form_bare || form_ == form_llama)) {
-    // Between objects without a list.
+    // A comma between objects without a list around them.
     const auto next = skip_blanks(rest, 1);
     if (next == rest.size() && next <= max_looked_at && !last) return false;
     if (next < rest.size() && rest[next] == '{') {
@@ -107,12 +109,12 @@ bool tagged_parser::in_after(bool last, parse_sink& sink) {
   }
   if (maybe && !last) return false;
   if (maybe && last && rest.size() > 1) {
-    // The closing mark itself was cut off.
+    // The reply ends inside the closing mark.
     at_ = held_.size();
     return false;
   }
   if (form_ == form_mistral && is_name_char(c)) {
-    // Further calls may come without the mark.
+    // Further calls may follow without their own mark.
     std::size_t end = 0;
     while (end < rest.size() && is_name_char(rest[end]) && end <= 128) ++end;
     const auto found = begins(rest.substr(end), arguments_mark);
@@ -125,7 +127,7 @@ bool tagged_parser::in_after(bool last, parse_sink& sink) {
     }
   }
   if (after_json_ && use_ == use::python && is_name_char(c)) {
-    // A program of several calls.
+    // Several calls as a Python program.
     std::size_t end = 0;
     while (end < rest.size() && is_name_char(rest[end]) && end <= 128) ++end;
     if (end == rest.size() && !last) return false;
@@ -136,7 +138,7 @@ bool tagged_parser::in_after(bool last, parse_sink& sink) {
     }
   }
   if (std::exchange(after_json_, false)) {
-    // The object may have ended too early, and this is the rest of it. Within a tag nothing else touches it.
+    // The text may be the rest of an object that ended too early. Within a tag nothing else touches an object.
     const bool touches = at > 0 && !is_blank(held_[at - 1]);
     const auto words = rest.substr(
         0, std::min(rest.substr(0, max_looked_at).find_first_of("\n<{[", touches && c != '{' ? 1 : 0), max_looked_at));
@@ -150,7 +152,7 @@ bool tagged_parser::in_after(bool last, parse_sink& sink) {
       return true;
     }
   }
-  // Words behind the object, in its tag, are nothing that people are meant to see; the tag ends here all the same.
+  // Words behind the object but inside its tag are not for people. The tag ends here all the same.
   in_tag_ = false;
   state_ = state::text;
   if (std::exchange(gap_, false) && pending_blanks_.empty()) visible("\n", sink);

@@ -1,4 +1,4 @@
-// Behind an opening mark. Until a call has really begun, the mark may turn out to be text.
+// Reads the text behind an opening mark. Until a call has begun, the mark may turn out to be text.
 #include "providers/text/marks/marks.hpp"
 #include "providers/text/marks/text_scan.hpp"
 #include "providers/text/tagged/tagged_parser.hpp"
@@ -11,9 +11,9 @@
 namespace mcpbx::providers::text {
 namespace {
 
-constexpr std::size_t max_held = 512;  // bytes behind a mark that may still turn out to be text
+constexpr std::size_t max_held = 512;  // largest number of bytes held back behind a mark that may be text
 
-// Whether this opening mark stands around several calls.
+// Returns true if this opening mark is one for a list of calls.
 bool holds_list(std::string_view tag) {
   constexpr std::array<std::string_view, 2> lists{"<tool_calls>", "<function_calls>"};
   return std::ranges::any_of(lists, [&](std::string_view list) { return match_tag(tag, list).size == tag.size(); });
@@ -41,7 +41,7 @@ bool tagged_parser::in_opened(bool last, parse_sink& sink) {
   }
   if (rest.front() == '<') {
     bool maybe = false;
-    // A list of calls may hold each of them in a tag of its own; and a mark may stand twice.
+    // Each call of a list may have a tag of its own, and a mark may be doubled.
     const bool again = tag_.size() <= longest_tag || holds_list(tag_);
     const auto possible = marks_at(rest);
     constexpr auto all = ~std::uint64_t{0} >> (64 - angle_marks.size());
@@ -79,7 +79,7 @@ bool tagged_parser::in_opened(bool last, parse_sink& sink) {
       return true;
     }
   }
-  // A name: of a call as Python writes it, or with an object or pairs of marks behind it.
+  // A name begins a Python call, or is followed by an object or by pairs of marks.
   std::size_t end = 0;
   while (end < rest.size() && is_name_char(rest[end])) ++end;
   if (end == 0) {
@@ -90,7 +90,7 @@ bool tagged_parser::in_opened(bool last, parse_sink& sink) {
   if (in_named(at, end, waits)) return true;
   if (waits) return false;
   const auto next = skip_blanks(rest, end);
-  // Nobody speaks about a mark that is one token.
+  // A special token cannot be a mere mention of the mark.
   const bool special = match_special(tag_).is == match::yes;
   if (next == rest.size() && next <= max_held && (!last || special)) return false;
   const bool offered = tools_.find(rest.substr(0, end)) != nullptr;
@@ -109,8 +109,8 @@ bool tagged_parser::in_opened(bool last, parse_sink& sink) {
   return true;
 }
 
-// NAME, perhaps :NUMBER, and a mark before its arguments; or a word for what is called, the mark, NAME, and them in a
-// code block.
+// Reads NAME, perhaps :NUMBER, and a mark before the arguments; or a word for the kind of call, the mark, NAME, and the
+// arguments in a code block.
 bool tagged_parser::in_named(std::size_t at, std::size_t end, bool& waits) {
   const auto rest = from(at);
   const auto name_at = [&](std::size_t from) {
@@ -162,7 +162,7 @@ bool tagged_parser::in_python(bool last) {
     begin_json(at, at + end, use::python);
     return true;
   }
-  // A program, or just words: the mark is nothing for people.
+  // A program or plain words follow. Drop the mark, which is not for people.
   state_ = state::text;
   at_ = at;
   return true;
@@ -176,7 +176,7 @@ bool tagged_parser::in_mistral(bool last, parse_sink& sink) {
   const bool nameless = arguments == match::yes || call_id == match::yes;
   if (!nameless && (arguments == match::maybe || call_id == match::maybe)) return false;
   if (rest.front() == '[' && !nameless && from(mark_).starts_with('[') && !from(mark_).starts_with(tool_calls_mark)) {
-    // In another case the mark may be the words of a link, and a list is one only if objects stand in it.
+    // A mark in another case may be the text of a link, so a list counts only if objects are in it.
     const auto next = skip_blanks(rest, 1);
     if (next == rest.size() && next <= max_held && !last) return false;
     if (next == rest.size() || rest[next] != '{') {
@@ -188,7 +188,7 @@ bool tagged_parser::in_mistral(bool last, parse_sink& sink) {
     begin_json(at, at, use::calls);
     return true;
   }
-  // NAME, perhaps [CALL_ID]ID, perhaps [ARGS], then an object. Where the name is missing it is a call all the same.
+  // NAME, perhaps [CALL_ID]ID, perhaps [ARGS], then an object. Without a name it is a call too, which is refused.
   const bool quoted = std::string_view("\"'`").find(rest.front()) != npos;
   auto end = std::size_t{quoted ? 1U : 0U};
   while (end < rest.size() && is_name_char(rest[end])) ++end;
@@ -214,7 +214,7 @@ bool tagged_parser::in_mistral(bool last, parse_sink& sink) {
         next.empty() ||
         (!marked && (begins(next, arguments_mark) == match::maybe || begins(next, call_id_mark) == match::maybe));
     if (maybe && end < max_held) return false;
-    // Nobody speaks about the mark with a tool's name and one of these behind it. Where this call would end is unknown.
+    // A mark with a tool's name and one of these characters is no mere mention. The end of such a call is unknown.
     if (tools_.find(name) != nullptr && next.starts_with('(') && !marked) {
       begin_json(at, at + end, use::python);
       return true;
@@ -244,7 +244,7 @@ bool tagged_parser::in_markup(bool last, parse_sink& sink) {
 bool tagged_parser::in_pairs(bool last, parse_sink& sink) {
   form_ = form_glm;
   const bool go_on = read_call(pairs_, last, sink);
-  if (state_ == state::unread || state_ == state::text) form_ = form_tool_call;  // it was none
+  if (state_ == state::unread || state_ == state::text) form_ = form_tool_call;  // it was no call of this form
   return go_on;
 }
 
@@ -253,7 +253,7 @@ bool tagged_parser::read_call(Call& call, bool last, parse_sink& sink) {
   const auto whole = from(begin_);
   switch (call.advance(whole, last)) {
     case markup_call::outcome::none:
-      no_call(begin_, sink);  // the next mark may begin right behind this one
+      no_call(begin_, sink);  // another mark may follow right behind this one
       return true;
     case markup_call::outcome::complete: {
       call_found();
@@ -313,7 +313,7 @@ void tagged_parser::end_json(parse_sink& sink) {
       const auto like = likeness_of(text, tools_);
       if (like.named) read_json_calls(text, tools_, calls);
       if (pending_fence_ != npos && options_.untagged == parser_options::bare::alone) {
-        // A call only if the fence ends the reply, and nothing else stands in it.
+        // The object is a call only if its fence ends the reply and contains nothing else.
         const bool sure =
             like.with_arguments && std::ranges::all_of(calls, [](const auto& c) { return c.problem.empty(); });
         if (!sure) calls.clear();
@@ -325,7 +325,7 @@ void tagged_parser::end_json(parse_sink& sink) {
         return;
       }
       if (like.named && !like.with_arguments && !calls.empty()) {
-        // A call only if nothing else is said.
+        // The object is a call only if it is the whole reply.
         state_ = state::text;
         const bool first = !shown_ && !any_calls();
         if (first && pending_fence_ == std::string::npos) {

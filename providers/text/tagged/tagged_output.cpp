@@ -1,4 +1,4 @@
-// What becomes of what was read: text for people, calls, or nothing.
+// Output of the tagged parser: passes on text for people, collects calls, drops marks.
 #include "providers/text/marks/json_calls.hpp"
 #include "providers/text/marks/marks.hpp"
 #include "providers/text/marks/markup_marks.hpp"
@@ -17,7 +17,7 @@ void tagged_parser::visible(std::string_view text, parse_sink& sink) {
   if (!text.empty()) {
     alone_.clear();
     alone_in_fence_ = false;
-    // Behind a call, marks of the end of a turn are nothing that was said.
+    // Behind a call, marks for the end of a turn are dropped.
     auto before = pending_.take();
     if (any_calls() && pending_fence_ == npos) before = pending_blanks_;
     pending_blanks_.clear();
@@ -44,11 +44,11 @@ void tagged_parser::visible(std::string_view text, parse_sink& sink) {
 
 void tagged_parser::control(std::string_view token) {
   if (token.starts_with("<|") && !in_example()) {
-    // What it stood between stays apart.
+    // Text on both sides of the token must stay apart.
     parted_ = parted_ || (shown_ && pending_.empty());
     return;
   }
-  // At the beginning it is no part of the answer; later it is one only if more text follows.
+  // Drop the token at the beginning of an answer; keep it later only if more text follows.
   if (shown_ || !alone_.empty()) pending_ += token;
 }
 
@@ -68,9 +68,9 @@ void tagged_parser::end_with(tool_call_block call, form how) {
   reply_.forms |= how;
 }
 
-// Beside native calls: code in another language is none.
+// Returns false for code in another language, which is no call beside native ones.
 bool tagged_parser::fence_may_hold_call() const {
-  // Nothing but blanks has come behind it, of which there may be many.
+  // Only blanks have come behind the fence; there may be many.
   auto language = pending_.view().substr(pending_fence_ + fence_mark.size());
   const auto end = std::ranges::find_if(language, is_blank);
   language = language.substr(0, static_cast<std::size_t>(end - language.begin()));
@@ -85,7 +85,7 @@ void tagged_parser::call_found() {
   }
 }
 
-// It was reasoning so far, perhaps with its opening mark in the prompt: the calls in it, from this one on, were drafts.
+// Drops the calls from `from` on: they were drafts, because the text around them turned out to be reasoning.
 void tagged_parser::forget_drafts(std::size_t from) {
   reply_.calls.resize(std::min(from, reply_.calls.size()));
   if (reply_.calls.empty()) reply_.forms = 0;
@@ -96,7 +96,7 @@ void tagged_parser::forget_drafts(std::size_t from) {
   in_code_ = quoted_ = alone_in_fence_ = false;
 }
 
-// All of it was, up to a closing mark whose opening mark never came.
+// Turns all text so far into reasoning: a closing mark came without an opening one, which may have been in the prompt.
 void tagged_parser::was_reasoning(parse_sink& sink) {
   forget_drafts(0);
   sink.on_text_was_reasoning();
@@ -105,7 +105,7 @@ void tagged_parser::was_reasoning(parse_sink& sink) {
   pending_blanks_.clear();
   pending_fence_ = npos;
   shown_ = said_ = false;
-  skipped_ = true;  // blanks before the answer are no part of it
+  skipped_ = true;  // drops the blanks before the answer
   last_shown_ = 0;
 }
 
@@ -114,7 +114,7 @@ void tagged_parser::take(std::vector<tool_call_block> calls, parse_sink& sink) {
   for (auto& call : calls) {
     ++found_;
     check_tag(call);
-    // What has no name may be the arguments of the call before it, which seemed to have none.
+    // A call without a name may be the arguments of the one before it, which seemed to have none.
     if (call.name == nameless_call && !call.problem.empty() && !reply_.calls.empty() &&
         reply_.calls.back().arguments.text() == "{}" && !takes_nothing(tools_.find(reply_.calls.back().name)))
       withdraw(reply_.calls.size() - 1, sink);
@@ -130,7 +130,7 @@ void tagged_parser::take(std::vector<tool_call_block> calls, parse_sink& sink) {
   reply_.too_many = true;
 }
 
-// Attributes of the mark around a call may be some of its arguments.
+// Refuses a call if attributes of the mark around it may be some of its arguments.
 void tagged_parser::check_tag(tool_call_block& call) const {
   if (!call.problem.empty()) return;
   for (const auto& [key, value] : attributes_of(tag_)) {
@@ -141,7 +141,7 @@ void tagged_parser::check_tag(tool_call_block& call) const {
   }
 }
 
-// What follows the calls from this one on says that they are not whole.
+// Turns the calls from `from` on into unreadable ones: later text showed that they are incomplete.
 void tagged_parser::withdraw(std::size_t from, parse_sink& sink) {
   if (options_.show_unreadable) {
     for (auto i = from; i < reply_.calls.size(); ++i)
@@ -156,7 +156,7 @@ void tagged_parser::withdraw(std::size_t from, parse_sink& sink) {
   }
 }
 
-// The reply ended inside a call.
+// Handles a reply that ends inside a call.
 void tagged_parser::cut(std::string_view body, parse_sink& sink) {
   call_found();
   reply_.forms |= form_;
@@ -164,7 +164,8 @@ void tagged_parser::cut(std::string_view body, parse_sink& sink) {
   if (options_.show_unreadable) visible(body, sink);
 }
 
-// It ended inside of a mark. Nothing to see, but for a bracket and a few letters, which may be anything before a call.
+// Handles a reply that ends inside a mark. Shows nothing of it, except a bracket and a few letters before any call,
+// which may be anything.
 bool tagged_parser::cut_mark(bool of_call, parse_sink& sink) {
   const auto rest = std::string(from(at_));
   const bool special = rest.starts_with("<|") || rest.starts_with("<\xEF");
@@ -175,7 +176,7 @@ bool tagged_parser::cut_mark(bool of_call, parse_sink& sink) {
   return true;
 }
 
-// It ended inside of brackets: of a list the calls before the one that was cut stay.
+// Handles a reply that ends inside brackets. The complete calls of a list are kept.
 void tagged_parser::cut_json(parse_sink& sink) {
   std::vector<tool_call_block> calls;
   std::size_t done = 0;
@@ -195,7 +196,7 @@ void tagged_parser::open(state s, std::size_t mark_size) {
   tag_.clear();
 }
 
-// It was no call: what stands from the mark to `end` is text.
+// Passes on the text from the mark to `end`, which is no call.
 void tagged_parser::release(std::size_t end, parse_sink& sink) {
   state_ = state::text;
   at_ = end;

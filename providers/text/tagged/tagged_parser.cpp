@@ -1,5 +1,5 @@
-// Text and what may begin in it. What happens behind an opening mark is in tagged_bodies.cpp, tagged_after.cpp and
-// tagged_skipped.cpp, what comes out in tagged_output.cpp.
+// Reads text and finds marks that begin in it. The text behind an opening mark is read in tagged_bodies.cpp,
+// tagged_after.cpp and tagged_skipped.cpp; the output is in tagged_output.cpp.
 #include "providers/text/tagged/tagged_parser.hpp"
 
 #include "providers/text/marks/marks.hpp"
@@ -12,13 +12,13 @@
 namespace mcpbx::providers::text {
 namespace {
 
-// Whether what stands behind a bracket that is no angle shows that no call begins with it, and no mark.
+// Returns true if the character behind a square or curly bracket rules out a call and a mark.
 bool is_plain(char bracket, char behind) {
   if (is_blank(behind)) return false;
   return bracket == '{' ? behind != '"' && behind != '\'' : behind != '{' && !is_name_char(behind);
 }
 
-// Bytes before what may begin something: most angle brackets do not.
+// Returns the number of bytes before a possible mark or call. Most angle brackets begin neither.
 std::size_t plain_text(std::string_view text, bool last) {
   for (std::size_t at = 0;; ++at) {
     while (at < text.size() && text[at] != '<' && text[at] != '[' && text[at] != '{' && text[at] != '`') ++at;
@@ -45,7 +45,7 @@ tagged_parser::tagged_parser(offered_tools tools, parser_options options)
 void tagged_parser::feed(std::string_view bytes, parse_sink& sink) {
   if (state_ == state::dropped) return;
   counted_ += bytes.size();
-  // What is decided is let go of; in a call all of it is needed.
+  // Release the text that is decided. Inside a call all of it is needed.
   if (state_ == state::text || state_ == state::think || state_ == state::spoiled) {
     if (at_ == held_.size()) {
       held_.clear();
@@ -90,7 +90,7 @@ parsed_reply tagged_parser::finish(parse_sink& sink) {
   }
   if (alone_in_fence_) alone_.clear();
   if (!alone_.empty()) take(std::exchange(alone_, {}), sink);
-  // Blanks and marks at the end are shown only where they are all there is to a plain answer.
+  // Show blanks and marks at the end only if the answer consists of nothing else.
   if (!any_calls() && !reply_.incomplete && (shown_ || !skipped_)) {
     const auto rest = pending_fence_ != npos ? pending_.view() : std::string_view(pending_blanks_);
     if (!rest.empty()) sink.on_text(rest);
@@ -140,7 +140,7 @@ bool tagged_parser::in_text(bool last, parse_sink& sink) {
   const auto rest = from(at_);
   if (rest.empty()) return false;
   if (first_word_) {
-    // Held back until it is known to be no tool's name.
+    // Hold a word back until it is known to be no tool's name.
     const auto at = skip_blanks(rest, 0);
     if (!options_.bare_names || tools_.none() || shown_ || any_calls()) {
       first_word_ = false;
@@ -190,7 +190,7 @@ bool tagged_parser::at_angle(bool last, parse_sink& sink) {
     maybe = maybe || found.is == match::maybe;
     if (found.is != match::yes) continue;
     if (!alone_.empty()) {
-      call_found();  // the fence that waits with it goes too
+      call_found();  // drops the waiting fence as well
       alone_in_fence_ = false;
       pending_.clear();
       pending_blanks_.clear();
@@ -198,7 +198,7 @@ bool tagged_parser::at_angle(bool last, parse_sink& sink) {
     }
     if (!mark.outer) refuse_markup(at_, sink);
     at_ += found.size;
-    // Of a call that was none; in the middle of text it is spoken about.
+    // A closing mark of a call that was none. In the middle of text it is only mentioned.
     if (closes) {
       extra_ = after_json_ = false;
       state_ = state::after;
@@ -242,7 +242,7 @@ bool tagged_parser::at_angle(bool last, parse_sink& sink) {
         return true;
       case mark_kind::think:
         if (!at_line_start()) {
-          // Spoken about, unless it is closed: then what stands between was reasoning all the same.
+          // The mark is only mentioned, unless a closing one follows: then the text between is reasoning.
           thinks_from_ = std::min(thinks_from_, reply_.calls.size());
           break;
         }
@@ -251,7 +251,7 @@ bool tagged_parser::at_angle(bool last, parse_sink& sink) {
         state_ = state::think;
         return true;
       case mark_kind::end_think: {
-        // Its beginning may have stood in the prompt; in quotes, or before a comma or the like, it is spoken about.
+        // The opening mark may be in the prompt. In quotes, or before a comma or the like, the mark is only mentioned.
         const auto next = rest.substr(mark.text.size());
         if (next.empty() && !last) return false;
         const auto is_quoted = [&](char behind) {
@@ -297,8 +297,8 @@ bool tagged_parser::at_angle(bool last, parse_sink& sink) {
   return true;
 }
 
-// A special token that no table has. One family puts the name of a channel behind one of these, and what it says to
-// itself is a channel as well.
+// Handles a special token of no table. One model family names a channel behind such a token; its reasoning is a channel
+// as well.
 bool tagged_parser::at_special(bool last, bool& maybe) {
   constexpr std::string_view channel = "<|channel|>", start = "<|start|>", message = "<|message|>";
   constexpr std::size_t longest_header = 256;
@@ -357,7 +357,7 @@ bool tagged_parser::in_think(bool last, parse_sink& sink) {
   const auto rest = from(at_);
   const auto end = rest.find(close);
   if (end == npos) {
-    // All but what may be the beginning of the closing mark.
+    // Pass on all but a possible beginning of the closing mark.
     auto known = rest.size();
     for (auto n = std::min(rest.size(), close.size() - 1); n > 0 && known == rest.size() && !last; --n)
       if (rest.ends_with(close.substr(0, n))) known -= n;

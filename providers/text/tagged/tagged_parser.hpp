@@ -1,5 +1,5 @@
-// The state machine behind make_tagged_parser(). It knows the marks of all tagged forms, whichever of them a model was
-// told to use, because models mix them up.
+// The state machine behind make_tagged_parser(). It knows the marks of all tagged forms, because models mix them up,
+// whichever form they were told to use.
 #pragma once
 #include "providers/text/marks/brackets.hpp"
 #include "providers/text/marks/parser.hpp"
@@ -14,7 +14,7 @@
 
 namespace mcpbx::providers::text {
 
-/// Text that waits. It knows whether a line ends in it without being looked through, as it is asked at each mark.
+/// Text that is held back. It remembers its first line end, so that asking for one at each mark costs no scan.
 class waiting_text {
  public:
   void operator+=(std::string_view more) {
@@ -37,7 +37,7 @@ class waiting_text {
 
  private:
   std::string text_;
-  std::size_t line_end_ = npos;  // the first
+  std::size_t line_end_ = npos;  // position of the first line end
 };
 
 class tagged_parser final : public text_parser {
@@ -50,9 +50,9 @@ class tagged_parser final : public text_parser {
   bool stopped() const override { return state_ == state::dropped; }
   std::size_t counted() const override { return counted_; }
   std::span<const input_part> left_out() const override { return left_out_; }
-  /// Whether what comes next is text, and no call, code or reasoning has begun; nothing is held back but blanks.
+  /// Returns true in plain text: no call, code or reasoning is open, and nothing but blanks is held back.
   bool in_plain_text() const;
-  /// The text ends with this call, which was not fed. Only in plain text, and before finish().
+  /// Ends the text with a call that was not fed. Call it only in plain text and before finish().
   void end_with(tool_call_block call, form how);
 
  private:
@@ -72,7 +72,7 @@ class tagged_parser final : public text_parser {
     spoiled,  // in a tag whose calls cannot be trusted, until its end
     dropped   // behind an invented result
   };
-  /// What the brackets that are being read are.
+  /// Use of the brackets that are being read.
   enum class use : unsigned char { calls, python, arguments, untagged };
 
   bool step(bool last, parse_sink& sink);
@@ -131,52 +131,52 @@ class tagged_parser final : public text_parser {
   offered_tools tools_;
   parser_options options_;
   state state_ = state::text;
-  std::string held_;                  // input that is not decided, from at_ on
-  std::size_t at_ = 0;                // the next byte of held_
-  std::size_t counted_ = 0;           // of the input
-  std::size_t mark_ = 0;              // where the opening mark begins that a call may follow
-  std::size_t begin_ = 0, scan_ = 0;  // of the JSON, or of the inner mark
+  std::string held_;                  // undecided input, from at_ on
+  std::size_t at_ = 0;                // next byte of held_
+  std::size_t counted_ = 0;           // length of the reply in bytes of the input
+  std::size_t mark_ = 0;              // beginning of the last opening mark
+  std::size_t begin_ = 0, scan_ = 0;  // beginning and scanned end of the JSON, or of the inner mark
   use use_ = use::calls;
   bracket_scanner brackets_;
   markup_call markup_;
   glm_call pairs_;
-  std::string name_;  // of the call whose arguments are read
-  std::string tag_;   // the opening mark around the calls that are read
+  std::string name_;  // name of the call whose arguments are read
+  std::string tag_;   // opening mark around the present calls
   unsigned form_ = 0;
-  std::size_t thinks_from_ = std::string::npos;  // calls since <think> stood in the middle of a line
-  std::string_view end_think_;                   // of the reasoning that is being read
-  std::string end_result_;                       // the closing mark of the invented result
+  std::size_t thinks_from_ = std::string::npos;  // first call behind a <think> in the middle of a line
+  std::string_view end_think_;                   // closing mark of the present reasoning
+  std::string end_result_;                       // closing mark of the invented result
   bool in_tag_ = false, extra_ = false, fenced_ = false, named_ = false, gap_ = false, first_word_ = true;
-  bool begins_line_ = false;      // the opening mark
-  bool needs_name_ = false;       // what cannot be read is a call only if it names a tool
-  bool unclosed_ = false;         // one was not closed near enough: none is waited for any more
+  bool begins_line_ = false;      // the opening mark begins a line
+  bool needs_name_ = false;       // an unreadable text is a call only if it names a tool
+  bool unclosed_ = false;         // one unreadable call had no end in reach, so no later one is waited for
   bool unclosed_result_ = false;  // the same for invented results
-  bool skipped_ = false;          // one was left out
+  bool skipped_ = false;          // an invented result was left out
   std::vector<input_part> left_out_;
-  std::size_t first_markup_ = std::string::npos;  // the first call that was markup
-  std::size_t open_parameters_ = 0;               // in text behind calls
+  std::size_t first_markup_ = std::string::npos;  // first call as markup
+  std::size_t open_parameters_ = 0;               // parameters opened in text behind calls
   struct proof {
-    bool in_tag = false;         // what is around the calls is open
-    bool closed = false;         // or was closed
-    bool words = false;          // stand behind them
-    std::size_t parameters = 0;  // opened in these
+    bool in_tag = false;         // the mark around the calls is open
+    bool closed = false;         // the mark around the calls was closed
+    bool words = false;          // words follow the calls
+    std::size_t parameters = 0;  // parameters opened in those words
   };
   proof proof_;
   bool parted_ = false;           // a token was left out behind a word
-  bool in_code_ = false;          // in a code block that has begun with something else than a call
-  bool quoted_ = false;           // in code within a sentence, which began with what might be a call
-  std::size_t object_first_ = 0;  // the first call of the object that was read last
+  bool in_code_ = false;          // in a code block that does not begin with a call
+  bool quoted_ = false;           // in code within a sentence that began like a call
+  std::size_t object_first_ = 0;  // first call of the last object
   bool after_json_ = false;       // behind JSON that no mark has closed yet
-  bool again_ = false;            // the object that is read follows another one of its tag
+  bool again_ = false;            // the present object follows another one of its tag
 
   // Visible text that waits for more of it: blanks, control tokens, a code fence, JSON that may be a call alone.
   waiting_text pending_;
   std::string pending_blanks_;
   std::size_t pending_fence_ = std::string::npos;
-  bool fence_opens_ = false;  // it begins a code block
+  bool fence_opens_ = false;  // the waiting fence begins a code block
   std::vector<tool_call_block> alone_;
-  bool alone_in_fence_ = false;        // the fence around those is not closed yet
-  bool shown_ = false, said_ = false;  // anything; anything but backticks
+  bool alone_in_fence_ = false;        // the fence around alone_ is not closed yet
+  bool shown_ = false, said_ = false;  // any text was shown; any text but backticks
   char last_shown_ = 0;
   std::size_t found_ = 0;
   parsed_reply reply_;

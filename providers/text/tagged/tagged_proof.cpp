@@ -1,6 +1,6 @@
-// Behind a call that is markup. Its values stand as they are, so one may speak about the very marks that end it, and
-// then the call seems to end too early. Marks that close what nothing opened say so, and words where only marks can
-// stand: a call is one only when none of these follows. Words that people may see wait until then, within bounds.
+// Looks behind calls as markup for proof that they ended too early. Values are not escaped, so a value that mentions
+// the marks of a call seems to end it. Closing marks without an opening one, and words where only marks are possible,
+// prove that; the call is then refused. Words for people are held back meanwhile, within bounds.
 #include "providers/text/marks/marks.hpp"
 #include "providers/text/marks/markup_marks.hpp"
 #include "providers/text/marks/text_scan.hpp"
@@ -14,14 +14,13 @@
 namespace mcpbx::providers::text {
 namespace {
 
-constexpr std::size_t max_unproven = 16384;  // bytes in which a call may be proven wrong
+constexpr std::size_t max_unproven = 16384;  // distance in bytes within which a call may be proven wrong
 constexpr std::size_t max_parameter_mark = 512;
 
-// Of GLM's form, but for the one that may begin a call.
+// Marks of GLM's form, except the one that may begin a call.
 constexpr std::array<std::string_view, 3> pair_marks{"</arg_key>", "<arg_value>", "</arg_value>"};
 
-// Bytes of the mark of a parameter that opens at the beginning of `s`, 0 when there is none; npos when its end is to
-// come.
+// Returns the length of an opening mark of a parameter at the beginning of `s`; 0: none; npos: its end has not come.
 std::size_t opening_parameter(std::string_view s, bool& maybe) {
   if (first_of(s, parameter_marks, maybe) == nullptr) return 0;
   const auto end = s.substr(0, max_parameter_mark).find_first_of("<>\n", 1);
@@ -37,10 +36,10 @@ void tagged_parser::begin_proof() {
   proof_ = {.in_tag = in_tag_ || proof_.in_tag,
             .closed = false,
             .words = false,
-            .parameters = 0};  // of several calls in one tag
+            .parameters = 0};  // kept for several calls in one tag
 }
 
-// What stands before `end` is a part of a call that ended too early, and nobody knows of which.
+// Refuses all calls as markup: the text up to `end` belongs to one that ended too early, and it is unknown to which.
 void tagged_parser::refuse_markup(std::size_t end, parse_sink& sink) {
   if (first_markup_ != npos) withdraw(std::exchange(first_markup_, npos), sink);
   if (options_.show_unreadable) visible(std::string_view(held_).substr(at_, end - at_), sink);
@@ -50,7 +49,7 @@ void tagged_parser::refuse_markup(std::size_t end, parse_sink& sink) {
 bool tagged_parser::in_proof(bool last, parse_sink& sink) {
   const auto size = std::min(held_.size(), at_ + max_unproven);
   const auto near = std::string_view(held_).substr(0, size);
-  const bool whole = size == held_.size() && size < at_ + max_unproven;  // more may come
+  const bool whole = size == held_.size() && size < at_ + max_unproven;  // more text may come
   const auto too_short = [&](std::size_t end) {
     refuse_markup(end, sink);
     scan_ = end;
@@ -130,7 +129,7 @@ bool tagged_parser::in_proof(bool last, parse_sink& sink) {
     }
     if (maybe && whole) {
       if (!last) return false;
-      // It was cut off in a mark.
+      // The reply ends inside a mark.
       if (proof_.words && rest.starts_with("</")) return too_short(size);
       break;
     }
@@ -141,13 +140,13 @@ bool tagged_parser::in_proof(bool last, parse_sink& sink) {
   state_ = state::after;
   if (proof_.in_tag && proof_.words) {
     refuse_markup(size, sink);
-    // The words go on.
+    // Words follow.
     if (!whole) state_ = state::spoiled;
   }
   return true;
 }
 
-// At the mark of a parameter in text. Behind a call nobody sees it, but in code.
+// Handles the mark of a parameter in text. Behind a call it is shown in code only.
 match tagged_parser::at_parameter(bool last, parse_sink& sink) {
   if (!any_calls()) return match::no;
   const auto rest = from(at_);

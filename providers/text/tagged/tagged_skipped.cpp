@@ -1,5 +1,5 @@
-// What no call is read in, up to its closing mark: a call in no known form, the rest of one that cannot be trusted, an
-// invented result.
+// Skips text without readable calls up to its closing mark: a call in an unknown form, the rest of a call that cannot
+// be trusted, an invented result.
 #include "providers/text/marks/marks.hpp"
 #include "providers/text/marks/text_scan.hpp"
 #include "providers/text/tagged/tagged_parser.hpp"
@@ -11,17 +11,17 @@
 namespace mcpbx::providers::text {
 namespace {
 
-constexpr std::size_t max_named = 256;     // bytes of one in the middle of a line, in which it names its tool
-constexpr std::size_t max_unread = 16384;  // bytes up to the closing mark of a call that cannot be read
+constexpr std::size_t max_named = 256;     // bytes within which a call in the middle of a line must name its tool
+constexpr std::size_t max_unread = 16384;  // bytes within which an unreadable call must be closed
 
-// Where the first mark from `from` on begins that closes what is around calls (or a call itself: `inner`), and its
-// size; 0 when there is none.
+// Finds the first mark from `from` on that closes the mark around calls, or (`inner`) a call itself. Returns its
+// position and size; size 0: none.
 std::pair<std::size_t, std::size_t> closing_in(std::string_view text, std::size_t from, bool inner = false) {
   const auto next = [&](std::size_t at) { return text.find_first_of("<[", at); };
   for (auto at = next(from); at != npos && at + 1 < text.size(); at = next(at + 1)) {
     if (text[at] == '<' && begins_some_mark(text.substr(at)) != match::yes) continue;
     for (const auto& mark : closing_marks) {
-      // As nearly always, and this is seen without a call.
+      // Nearly all marks fail here, without a call to match_mark().
       if (mark.text[0] != text[at] || (mark.text[1] != text[at + 1] && !is_blank(text[at + 1]))) continue;
       if (!mark.outer && (!inner || mark.text[1] != '/')) continue;
       if (const auto found = match_mark(text.substr(at), mark); found.is == match::yes) return {at, found.size};
@@ -30,8 +30,8 @@ std::pair<std::size_t, std::size_t> closing_in(std::string_view text, std::size_
   return {0, 0};
 }
 
-// Whether a result stands behind its mark, and not a sentence about that: on a line of its own, in brackets, or without
-// a blank.
+// Returns true if a result follows its mark, and not a sentence that mentions the mark. A result begins on a line of
+// its own, in brackets, or without a blank.
 bool begins_result(std::string_view behind) {
   const auto at = behind.find_first_not_of(" \t");
   if (at == npos) return true;
@@ -41,8 +41,8 @@ bool begins_result(std::string_view behind) {
 
 }  // namespace
 
-// What begins at `at` is no call: text, unless the mark before it stands where only calls do, or what is behind it
-// names a tool as a call does; and it is closed.
+// Decides about a text at `at` that is no readable call. It is an unreadable call if a closing mark follows and the
+// opening mark begins a line or the text names a tool; else it is text.
 void tagged_parser::no_call(std::size_t at, parse_sink& sink) {
   needs_name_ = mark_ == at || !begins_line_ || options_.untagged != parser_options::bare::anywhere;
   if (unclosed_ || (needs_name_ && tools_.none())) return release(at + (mark_ == at ? 1 : 0), sink);
@@ -51,7 +51,7 @@ void tagged_parser::no_call(std::size_t at, parse_sink& sink) {
   state_ = state::unread;
 }
 
-// Whether a tool's name begins `body`, or stands in it behind what a name stands behind in calls.
+// Returns true if a tool's name begins `body`, or follows a character that precedes names in calls.
 bool tagged_parser::names_tool(std::string_view body) const {
   for (std::size_t at = 0; at < body.size();) {
     if (!is_name_char(body[at])) {
@@ -69,8 +69,8 @@ bool tagged_parser::names_tool(std::string_view body) const {
 }
 
 bool tagged_parser::in_unread(bool last, parse_sink& sink) {
-  // Foreign text may be nothing but marks: the end of one that must name a tool is looked for no farther than its name
-  // until that is found.
+  // A hostile text may consist of marks. Until the name of a tool is found, do not search farther than a name could be,
+  // so that the time stays linear.
   const bool unnamed = needs_name_ && !named_;
   const auto within = begin_ + (unnamed ? max_named + longest_tag : max_unread);
   const auto [end, size] =
@@ -100,14 +100,14 @@ bool tagged_parser::in_unread(bool last, parse_sink& sink) {
   looked_through();
   unclosed_ = held_.size() - begin_ >= max_unread;
   if (!last && !unclosed_) return false;
-  // At the end of the reply no later mark finds what all of them were looked for here and not found.
+  // At the end of the reply, later marks cannot find a closing mark either.
   unclosed_ = unclosed_ || needs_name_;
   release(begin_ + (mark_ == begin_ ? 1 : 0), sink);
   return true;
 }
 
-// At the mark of a result, which no model is to write. False when it is spoken about: before any call that is what it
-// is within a line or in code.
+// Handles the mark of a result, which a model should never write. Returns false if the mark is only mentioned: within a
+// line or in code, before any call.
 bool tagged_parser::at_result(std::string_view mark, std::size_t size, parse_sink& sink) {
   if (!alone_.empty() && !alone_in_fence_) {
     pending_.clear();

@@ -1,4 +1,4 @@
-// What may begin in text without a mark: a call that has lost its own, or a code block around one.
+// Finds calls that begin in text without a mark: a call that lost its mark, or one in a code block.
 #include "providers/text/marks/marks.hpp"
 #include "providers/text/marks/text_scan.hpp"
 #include "providers/text/tagged/tagged_parser.hpp"
@@ -13,7 +13,7 @@ bool tagged_parser::at_name(bool last) {
   while (end < rest.size() && is_name_char(rest[end])) ++end;
   if (end == rest.size() && end <= 128 && !last) return false;
   first_word_ = false;
-  // The name may have been lost as well: then an object has to follow.
+  // The name may be lost as well; an object must follow then.
   if (end == rest.size() || (end > 0 && tools_.find(rest.substr(0, end)) == nullptr)) return true;
   const auto arguments = begins(rest.substr(end), arguments_mark);
   const auto next = end == 0 && arguments == match::yes ? skip_blanks(rest, arguments_mark.size()) : end;
@@ -32,7 +32,7 @@ bool tagged_parser::at_fence(bool last, parse_sink& sink) {
   const auto found = begins(rest, fence_mark);
   if (found == match::maybe && !last) return false;
   if (found != match::yes) {
-    // What is quoted in a sentence is spoken about; a call that is all there is may stand in quotes.
+    // A quotation in a sentence is only mentioned. A call that is the whole reply may be in quotes.
     const bool quotes =
         !in_code_ && !quoted_ && said_ && rest.size() > 1 && (rest[1] == '<' || rest[1] == '{' || rest[1] == '[');
     visible(rest.substr(0, 1), sink);
@@ -57,11 +57,11 @@ bool tagged_parser::at_fence(bool last, parse_sink& sink) {
   while (end < rest.size() && is_name_char(rest[end]) && end < 24) ++end;
   if (end == rest.size() && !last) return false;
   if (pending_fence_ != npos) {
-    // Two fences with nothing between them.
+    // Two fences without anything between them.
     visible(rest.substr(0, end), sink);
     in_code_ = false;
   } else {
-    // Not where a sentence speaks about fences.
+    // A fence inside a sentence is only mentioned.
     fence_opens_ = at_line_start() || (end < rest.size() && (rest[end] == '\n' || rest[end] == '\r'));
     pending_fence_ = pending_.size();
     pending_ += rest.substr(0, end);
@@ -70,7 +70,7 @@ bool tagged_parser::at_fence(bool last, parse_sink& sink) {
   return true;
 }
 
-// `{` or `[` without a mark.
+// Handles `{` or `[` without a mark.
 bool tagged_parser::at_untagged(bool last, parse_sink& sink) {
   using bare = parser_options::bare;
   const auto rest = from(at_);
@@ -79,7 +79,7 @@ bool tagged_parser::at_untagged(bool last, parse_sink& sink) {
   const bool looked_for = options_.untagged == bare::anywhere ? !in_code_ && !quoted_ && alone_.empty()
                                                               : options_.untagged == bare::alone && alone;
   auto guess = !looked_for || tools_.none() ? untagged_guess{} : guess_untagged(rest, tools_, at_line_start());
-  // Beside native calls it has to be JSON, and is text until its fence is closed.
+  // Beside native calls it must be JSON, and stays text until its fence is closed.
   const bool waits = fenced && options_.untagged == bare::alone;
   if (waits && guess.python) guess = {};
   if (guess.is == match::maybe && !last) return false;

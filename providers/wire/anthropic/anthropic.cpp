@@ -1,7 +1,7 @@
-// Encoding. Tools and system come first and messages last, as the prompt cache reads them: a further round begins with
-// the bytes of the one before but for the cache marks, which move with the newest messages and are no part of what is
-// cached. Each message is one fragment that ends in its last block, `}]}`, so that a mark can be put into that block
-// without encoding it again.
+// Encodes requests to the Messages API. Tools and system come first and messages last, in the order of the prompt
+// cache: a further round begins with the bytes of the last one, except for the cache marks, which move with the newest
+// messages and are not part of the cached bytes. Each message is one fragment that ends in its last block, `}]}`, so
+// that a mark can be inserted without encoding it again.
 #include "providers/wire/anthropic/anthropic.hpp"
 
 #include "providers/model/json_walk.hpp"
@@ -39,12 +39,12 @@ class block_list {
   }
 
   void text(std::string_view text) {
-    if (is_blank_text(text)) return;  // the API refuses it
+    if (is_blank_text(text)) return;  // the API refuses blank texts
     next();
     append_text(out_, text);
   }
 
-  /// `kind`: image or document; base64.
+  /// Adds an image or document (`kind`) in base64.
   void media(std::string_view kind, std::string_view mime, std::string_view data) {
     next();
     append_media(out_, kind, mime, data);
@@ -97,7 +97,7 @@ class block_list {
   }
 
   bool empty() const { return before_ == '['; }
-  /// Absent when there is no block.
+  /// Returns the message, or an absent value if it has no block.
   raw_json finish() {
     if (empty()) return {};
     return raw_json::own(out_ + "]}");
@@ -144,7 +144,7 @@ void add_file(block_list& out, const file_block& file) {
     out.text(file_words(file));
 }
 
-// What another API's messages and ours become; reasoning stays with whom it came from.
+// Encodes our own messages and those of other APIs, without reasoning, which only its origin may get.
 raw_json encode_message(const message& m) {
   block_list out(m.role == role::assistant ? "assistant" : "user");
   for (const auto& b : m.blocks) {
@@ -172,11 +172,11 @@ void append_tools(segments& body, const tool_set& set, bool strict, bool takes_s
   text.remove_suffix(end.size());
   body.append_literal(R"(,"tools":)");
   body.append(tools.slice(text));
-  body.append_literal(mark);  // into the last tool
+  body.append_literal(mark);  // a cache mark in the last tool
   body.append_literal(end);
 }
 
-// All system messages, wherever they stand: the API has one place for them.
+// Appends all system messages, wherever they are in the conversation: the API has one place for them.
 void append_system(std::string& out, const model_request& request) {
   std::string blocks;
   for (const auto& m : request.messages) {
@@ -193,18 +193,18 @@ void append_system(std::string& out, const model_request& request) {
   out += "}]";
 }
 
-// With a fixed budget for thinking the API refuses to be told what to call.
+// Returns false with a fixed budget for thinking: the API then refuses to be forced to call a tool.
 bool takes_force(const wire_options& options) {
   return walk::text(walk::find(walk::find(options.body.text(), "thinking"), "type")) != "enabled";
 }
 
-// The tokens that the configuration lets the model think for; 0: no number of its own.
+// Returns the configured budget for thinking in tokens; 0: none.
 std::int64_t thinking_budget(const wire_options& options) {
   return std::clamp<std::int64_t>(walk::count(walk::find(options.body.text(), "thinking"), "budget_tokens"), 0,
                                   max_thinking_budget);
 }
 
-// "": nothing need be said.
+// Returns the member tool_choice, or "" if it is not needed.
 std::string tool_choice(const model_request& request, bool forced, std::optional<bool> parallel) {
   if (!request.offered()) return R"({"type":"none"})";
   if (!forced && parallel != false) return {};
@@ -220,8 +220,8 @@ bool is_effort(std::string_view word) {
   return std::ranges::find(known, word) != known.end();
 }
 
-// How much the model is to think, and the schema of its answer. Of JSON Schema the API takes only a part; what it may
-// refuse is left to the check of the answer.
+// Returns the member for effort and answer schema. The API supports only a part of JSON Schema; a schema that it may
+// refuse is not sent, and only the answer is checked.
 std::string output_config(const model_request& request, const call_settings& asked, const wire_options& options) {
   body_members config;
   if (is_effort(asked.reasoning_effort)) config.add_text("effort", asked.reasoning_effort);
@@ -231,7 +231,7 @@ std::string output_config(const model_request& request, const call_settings& ask
   return text.empty() ? text : "{" + text + "}";
 }
 
-// The API takes no mark on thinking, and none is put on what is not known. Its own tools' calls and results take one.
+// Returns true if a cache mark may be put on the last block: not on thinking, and not on unknown blocks.
 bool takes_mark(const raw_json& fragment, bool own) {
   if (!fragment.text().ends_with(fragment_end)) return false;
   if (!own) return true;
@@ -242,8 +242,9 @@ bool takes_mark(const raw_json& fragment, bool own) {
          walk::find(last, "cache_control").empty();
 }
 
-// The provider's own message without the texts that the API refuses to take back: the decoder leaves them out, but a
-// journal may hold what earlier versions kept. All other bytes stay; absent when nothing does.
+// Returns the provider's own message without texts that the API refuses to take back, or an absent value if nothing
+// remains. The decoder leaves them out, but a journal of an earlier version may hold them. Other bytes stay as they
+// are.
 raw_json own_message(const raw_json& raw) {
   const auto content = walk::find(raw.text(), "content");
   std::string kept;
@@ -260,7 +261,7 @@ raw_json own_message(const raw_json& raw) {
     if (!is_thought(type)) said = kept.size();
   });
   if (!blank) return raw;
-  if (blank_last) kept.resize(said);  // the thoughts before it would stand last now
+  if (blank_last) kept.resize(said);  // else the thoughts before it would be last now
   if (kept.empty()) return {};
   const auto whole = raw.text();
   const auto begin = static_cast<std::size_t>(content.data() - whole.data());
@@ -297,7 +298,7 @@ wire_request anthropic::encode(const model_request& request, const wire_options&
                  {"Accept", "text/event-stream, application/json"},
                  {"anthropic-version", version}};
 
-  // A history with calls is refused where no tools are defined.
+  // The API refuses a history with calls if no tools are defined.
   const bool defined = request.tools && !request.tools->tools.empty();
   const bool tools = request.offered() || (defined && request.has_calls());
   const auto asked = settings_of(request, options);
@@ -336,7 +337,7 @@ wire_request anthropic::encode(const model_request& request, const wire_options&
                         : encoded_once(*m, api, [&] { return encode_message(*m); });
     if (!fragment.empty()) pieces.push_back({.of = m.get(), .fragment = std::move(fragment), .own = own});
   }
-  // The newest message, and the one before it in case the newest does not come again; of those that take a mark.
+  // Mark the two newest messages that take a mark: the second serves if the newest does not come again.
   int marks = 2;
   for (auto at = pieces.rbegin(); at != pieces.rend() && marks > 0; ++at) {
     at->marked = takes_mark(at->fragment, at->own);

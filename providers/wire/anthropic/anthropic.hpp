@@ -7,9 +7,9 @@ namespace mcpbx::providers {
 class anthropic final : public codec {
  public:
   static constexpr std::string_view api = "anthropic";
-  /// What `anthropic-version` says unless configured. From it on the API takes no sampling members.
+  /// Default of the header `anthropic-version`. From this version on the API refuses sampling members.
   static constexpr std::string_view usual_version = "2026-10-21";
-  /// `max_tokens` is a member that must be there.
+  /// Default of `max_tokens`, a member that the API requires.
   static constexpr std::int64_t usual_max_tokens = 16'384;
 
   wire_request encode(const model_request& request, const wire_options& options) const override;

@@ -1,4 +1,4 @@
-// Events to blocks, blocks to one message.
+// Turns events into blocks, and blocks into one message.
 #include "providers/wire/anthropic/anthropic_decoder.hpp"
 
 #include "mcp/support/log.hpp"
@@ -16,10 +16,10 @@
 namespace mcpbx::providers {
 namespace {
 
-// Far above any sensible answer; what comes beyond it is not kept.
+// Largest number of blocks, far above any sensible answer. Later blocks are dropped.
 constexpr std::size_t max_blocks = 4096;
 
-// The number of a member, or -1: a member that is not there changes nothing.
+// Returns a member as a number, or -1 if it is missing, which changes nothing.
 std::int64_t number(std::string_view object, std::string_view key) {
   return raw_json::literal(walk::find(object, key)).as_integer().value_or(-1);
 }
@@ -117,7 +117,7 @@ anthropic_decoder::content_block* anthropic_decoder::find(std::string_view index
   const bool has_index = ec == std::errc() && end == index.data() + index.size();
   for (auto b = blocks_.rbegin(); has_index && b != blocks_.rend(); ++b)
     if (b->index == wanted) return &*b;
-  // Servers that leave the index out, or count otherwise in each event: what goes on is what is open.
+  // Some servers omit the index or count differently in each event: continue the block that is open.
   return blocks_.empty() || blocks_.back().ended || too_many_ ? nullptr : &blocks_.back();
 }
 
@@ -185,7 +185,7 @@ void anthropic_decoder::take_stop(std::string_view holder) {
   if (!why.empty()) refusal_ = why;
 }
 
-// The counts are cumulative: each replaces the one before.
+// Takes over token counts. They are cumulative, so each replaces the one before.
 void anthropic_decoder::take_usage(std::string_view used) {
   if (!walk::is_object(used)) return;
   set(fresh_input_, number(used, "input_tokens"));
@@ -251,7 +251,7 @@ std::string anthropic_decoder::assembled(const content_block& block, const tool_
 
 void anthropic_decoder::end(decoder_sink& sink) {
   const auto reason = read_end_reason(stop_reason_);
-  // What the model was writing when it was cut off is half a call, closed or not.
+  // A call at the cut may be incomplete, even if its block was closed.
   if (is_cut(reason) && !blocks_.empty() && blocks_.back().is_call()) {
     warn_cut_call();
     blocks_.pop_back();
@@ -267,7 +267,7 @@ void anthropic_decoder::end(decoder_sink& sink) {
 
   auto m = new_message();
   std::string content;
-  std::size_t kept = 0;  // bytes of content up to the last block that may stand last
+  std::size_t kept = 0;  // bytes of content up to the last block that may end a message
   std::size_t calls = 0, bytes = 0;
   for (const auto& b : blocks_) {
     bytes += b.text.size() + b.input.size();
@@ -275,7 +275,7 @@ void anthropic_decoder::end(decoder_sink& sink) {
     const auto add = [&](std::string_view json) { content.append(before == 0 ? "" : ",").append(json); };
     if (b.type == "text") {
       if (!b.text.empty() || !b.citations.empty()) m->blocks.emplace_back(text_block{b.text});
-      // The API sends empty ones, and blanks, and refuses them.
+      // The API sends blank texts but refuses to take them back.
       if (is_blank_text(b.text) && b.citations.empty()) continue;
       add(assembled(b, nullptr));
     } else if (is_thought(b.type)) {
@@ -292,7 +292,7 @@ void anthropic_decoder::end(decoder_sink& sink) {
       if (b.ended) {
         read_arguments(call);
       } else {
-        // Each call begins with an empty object; only its end says that it stays so.
+        // Each call begins with an empty object. Only its end confirms that the arguments are empty.
         if (!b.has_input && !has_members(call.arguments_text)) call.arguments_text.clear();
         read_unended_arguments(call);
       }
@@ -306,7 +306,7 @@ void anthropic_decoder::end(decoder_sink& sink) {
     }
     kept = content.size();
   }
-  // Thoughts may not stand last in what is sent back, unless the model is to go on right there.
+  // A message that is sent back must not end in thoughts, unless the model is to continue right there.
   if (reason != end_reason::pause) content.resize(kept);
   if (!content.empty()) m->raw = raw_json::own(R"({"role":"assistant","content":[)" + content + "]}");
 

@@ -1,5 +1,5 @@
-// The push decoder of Messages answers: blocks that are opened, continued and closed by index, put together again as
-// they have to be sent back. All or nothing, as with every codec.
+// Push decoder of Messages answers. Blocks are opened, continued and closed by index, and assembled in the form in
+// which they are sent back. It gives a whole reply or an error, as every decoder.
 #pragma once
 #include "providers/wire/answer_decoder.hpp"
 #include "providers/wire/string_joiner.hpp"
@@ -12,12 +12,12 @@
 
 namespace mcpbx::providers {
 
-/// Whether a block of this type is what the model thought.
+/// Returns true for the types of blocks that hold reasoning.
 bool is_thought(std::string_view type);
 
 class anthropic_decoder final : public event_decoder {
  public:
-  /// `request` as in codec::make_decoder.
+  /// `request` as for codec::make_decoder().
   anthropic_decoder(std::string content_type, wire_options options, const model_request* request);
 
  private:
@@ -25,9 +25,9 @@ class anthropic_decoder final : public event_decoder {
     std::int64_t index = 0;
     std::string type;
     std::string start;      // the block as it was opened
-    std::string text;       // of text and thinking
+    std::string text;       // content of text and thinking
     std::string input;      // JSON text of a call's arguments
-    std::string signature;  // the last one counts
+    std::string signature;  // the last one received
     std::string citations;  // elements, each with a comma before it
     string_joiner joiner;
     bool ended = false, has_input = false, has_signature = false;
@@ -42,20 +42,20 @@ class anthropic_decoder final : public event_decoder {
 
   content_block* find(std::string_view index);
   void open(std::string_view index, std::string_view block, decoder_sink& sink);
-  // Blocks that came together: their calls are whole.
+  // Takes blocks that came as one list, whose calls are complete.
   void open_all(std::string_view content, decoder_sink& sink);
   void go_on(content_block& block, std::string_view delta, decoder_sink& sink);
   void add_text(content_block& block, std::string_view text, decoder_sink& sink);
   void take_stop(std::string_view holder);
   void take_usage(std::string_view usage);
   void end(decoder_sink& sink);
-  // The block as it is sent back. `call` is what became of a tool_use block.
+  // Returns the block in the form to send back. `call` is the call that was made of a tool_use block.
   static std::string assembled(const content_block& block, const tool_call_block* call);
 
   std::vector<content_block> blocks_;
   std::string text_, stop_reason_, refusal_;
   usage usage_;
-  std::int64_t fresh_input_ = 0;  // neither read from the cache nor written to it
+  std::int64_t fresh_input_ = 0;  // input tokens neither read from the cache nor written to it
   bool begun_ = false, usage_seen_ = false, too_many_ = false;
 };
 

@@ -1,5 +1,5 @@
-// Encoding for Gemini. What stays the same over the rounds comes first, the conversation last, so that a further round
-// begins with the very bytes of the one before.
+// Encodes requests to Gemini. Members that stay the same come first and the conversation last, so that a further round
+// begins with the same bytes.
 #include "providers/wire/gemini/gemini.hpp"
 
 #include "providers/model/json_walk.hpp"
@@ -19,14 +19,14 @@
 namespace mcpbx::providers {
 namespace {
 
-// Gemini 3 refuses a call of its own turn without the signature it gave; this one stands for history that another model
-// wrote, as Google documents it. Models before it know no such check.
+// Gemini 3 refuses calls of earlier turns without the signature that it gave. This documented value replaces it in
+// turns of other models. Earlier models do not check.
 constexpr std::string_view foreign_signature = "skip_thought_signature_validator";
 
 constexpr std::size_t max_stop = 5;  // stop sequences that the API takes
 
-// Models of the first two generations: no images inside of results, no schema for the answer beside tools, no levels of
-// thinking.
+// Returns true for models of the first two generations: no images inside results, no answer schema beside tools, no
+// levels of thinking.
 bool is_early(std::string_view model) {
   model.remove_prefix(std::min(model.size(), model.rfind('/') + 1));
   return model.starts_with("gemini-1") || model.starts_with("gemini-2") || model.starts_with("gemma");
@@ -39,7 +39,7 @@ bool takes_media(std::string_view mime) {
   return std::ranges::find(known, media_type(mime)) != known.end();
 }
 
-// Parts of one content, with commas between them.
+// Writer for the parts of one content.
 class parts_writer {
  public:
   explicit parts_writer(std::string& out) : out_(out) {}
@@ -80,7 +80,7 @@ void append_call(std::string& out, const tool_call_block& call, bool sign) {
   out += '}';
 }
 
-// Somebody else's turn: its text and calls.
+// Encodes the text and calls of another model's turn.
 raw_json encode_assistant(const message& m, bool sign) {
   std::string out = R"({"role":"model","parts":[)";
   parts_writer parts(out);
@@ -90,7 +90,7 @@ raw_json encode_assistant(const message& m, bool sign) {
     } else if (const auto* refusal = std::get_if<refusal_block>(&b)) {
       if (!refusal->text.empty()) parts.text(refusal->text);
     } else if (const auto* call = std::get_if<tool_call_block>(&b)) {
-      // Of parallel calls the first one is signed.
+      // Only the first of parallel calls has a signature.
       append_call(parts.next(), *call, std::exchange(sign, false));
     }
   }
@@ -122,7 +122,7 @@ raw_json encode_user(const message& m, std::string_view note) {
   return raw_json::own(out + "]}");
 }
 
-// The object that a result becomes: `output` or `error` as the API understands them, or the tool's own object.
+// Returns the response object of a result: the tool's own object, or one with `output` or `error`.
 std::string response_of(const tool_result_block& r, const converted_result& converted) {
   auto text = converted.text();
   if (converted.structured_alone && walk::is_object(text)) return text;
@@ -131,7 +131,7 @@ std::string response_of(const tool_result_block& r, const converted_result& conv
   return out + "}";
 }
 
-// One functionResponse per call, in the order of the calls; media that do not fit inside of them follow.
+// Encodes one functionResponse for each call, in their order, followed by media that do not fit inside.
 raw_json encode_results(const message& m, const id_lookup& ids, bool early, std::string_view note) {
   const auto within = early ? media_place::beside : media_place::inside;
   const result_rules rules{.images = within,
@@ -177,12 +177,12 @@ bool is_thinking_level(std::string_view effort) {
   return effort == "minimal" || effort == "low" || effort == "medium" || effort == "high";
 }
 
-// A level beside a configured budget would be refused.
+// Returns true if the configuration sets thinking itself: the API refuses a level beside a budget.
 bool configures_thinking(const wire_options& options) {
   return !walk::find(walk::find(options.body.text(), "generationConfig"), "thinkingConfig").empty();
 }
 
-// `name`: of the tool that has to be called, or "".
+// Returns toolConfig for a required call. `name` is the tool to call, or "" for any.
 std::string tool_config(const std::string& name) {
   std::string out = R"({"functionCallingConfig":{"mode":"ANY")";
   if (!name.empty()) out += R"(,"allowedFunctionNames":[)" + json_quoted(name) + "]";
@@ -250,7 +250,7 @@ wire_request gemini::encode(const model_request& request, const wire_options& op
     if (m->role == role::system) continue;
     const bool own = is_own(*m, api, options);
     if (m->role == role::assistant) ids.turn(*m, own);
-    // With a note it is not what later calls send.
+    // A message with a note is not cached, since later requests send it without.
     const auto note = m == request.messages.back() ? std::string_view(request.note) : std::string_view();
     const auto make = [&] {
       if (m->role == role::assistant) return encode_assistant(*m, !early);

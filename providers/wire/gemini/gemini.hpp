@@ -1,5 +1,5 @@
-// The codec of Gemini's generateContent API (v1beta), streaming. Thought signatures go back on the parts that they came
-// with: a model's own turn is echoed as it was received.
+// Codec of Gemini's generateContent API (v1beta), streaming. A model's own turn is echoed as received, so that thought
+// signatures stay on their parts.
 #pragma once
 #include "providers/wire/codec.hpp"
 

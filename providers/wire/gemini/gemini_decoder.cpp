@@ -1,4 +1,4 @@
-// From parts to one turn. Parts are kept as they were received, because their signatures belong to them.
+// Assembles parts to one turn. Parts are kept as received, because their signatures belong to them.
 #include "providers/wire/gemini/gemini_decoder.hpp"
 
 #include "mcp/support/text.hpp"
@@ -17,7 +17,7 @@ void gemini_decoder::take_event(std::string_view, std::string_view json, decoder
 }
 
 void gemini_decoder::take_body(std::string_view json, decoder_sink& sink) {
-  // Without alt=sse the API sends a list of what would be the events.
+  // Without alt=sse the API sends the events as one list.
   if (walk::is_array(json))
     walk::elements(json, [&](std::string_view response) {
       if (!done()) take_response(response, sink);
@@ -85,7 +85,8 @@ void gemini_decoder::take_part(std::string_view json, decoder_sink& sink) {
   if (p.type == part::kind::call) {
     const auto call = walk::find(json, "functionCall");
     if (!walk::is_object(call)) return;
-    // Vertex sends pieces of arguments where that is asked for, which nothing here does; without them the call is none.
+    // Vertex sends arguments in pieces if the body's configuration asks for it. We do not assemble them, so this is an
+    // error.
     if (!walk::find(call, "partialArgs").empty() || walk::find(call, "willContinue") == "true")
       return answer_decoder::fail(model_error::kind::configuration,
                                   "sends the arguments of tool calls in pieces: take \"streamFunctionCallArguments\" "
@@ -136,7 +137,7 @@ bool gemini_decoder::drop_last_call() {
 void gemini_decoder::end(decoder_sink& sink) {
   const bool blocked = finish_reason_.empty();
   const auto reason = blocked ? end_reason::filter : read_end_reason(finish_reason_);
-  // Calls come whole here, but the one before the cut may be half of what was meant.
+  // Calls come whole in this API, but the last one before a cut may be incomplete in meaning.
   if (is_cut(reason) && reason != end_reason::malformed_call && drop_last_call()) warn_cut_call();
   auto m = new_message();
   std::vector<std::string> sent;
@@ -152,7 +153,7 @@ void gemini_decoder::end(decoder_sink& sink) {
     read_arguments(b);
     name_nameless(b);
     sent.push_back(b.provider_id);
-    // The part goes back as it came but for a name that would be refused, or is not there.
+    // The part goes back as it came, except for a missing name or one that the API would refuse.
     const auto at = [&](std::string_view inside) { return static_cast<std::size_t>(inside.data() - p.json.data()); };
     const auto sent_name = json_quoted(fitting_name(b.name));
     if (name.empty())
@@ -190,7 +191,7 @@ void gemini_decoder::end(decoder_sink& sink) {
 }
 
 raw_json gemini_decoder::assembled() const {
-  if (parts_.empty()) return {};  // the API takes no turn without parts back
+  if (parts_.empty()) return {};  // the API refuses to take back a turn without parts
   std::string out = R"({"role":"model","parts":[)";
   for (std::size_t i = 0; i < parts_.size(); ++i) {
     const auto& p = parts_[i];

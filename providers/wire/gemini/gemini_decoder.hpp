@@ -1,5 +1,5 @@
-// The push decoder of Gemini's answers: each event is a whole response with the parts that are new. There is no end
-// mark: a finish reason and the end of the bytes are the end.
+// Push decoder of Gemini's answers. Each event is a whole response with the new parts. There is no end mark: a finish
+// reason and the end of the bytes are the end.
 #pragma once
 #include "providers/wire/answer_decoder.hpp"
 
@@ -12,7 +12,7 @@ namespace mcpbx::providers {
 
 class gemini_decoder final : public event_decoder {
  public:
-  /// `api` is what the reply's origin is called. `request` as in codec::make_decoder.
+  /// `api` becomes the api of the reply's origin. `request` as for codec::make_decoder().
   gemini_decoder(std::string api, std::string content_type, wire_options options, const model_request* request)
       : event_decoder(std::move(api), std::move(content_type), std::move(options), request) {}
 
@@ -26,19 +26,19 @@ class gemini_decoder final : public event_decoder {
   std::string partial_text(decoder_sink&) override { return text_; }
 
  private:
-  // A part as it came, or several of them that hold nothing but text.
+  // A part as it came, or several joined ones that hold nothing but text.
   struct part {
     enum class kind : std::uint8_t { text, thought, call, other };
     kind type = kind::other;
-    bool plain = false;  // nothing but text: the next such part goes on
-    std::string text;    // of text and thought
+    bool plain = false;  // nothing but text: the next plain part is appended
+    std::string text;    // content of text and thought
     std::string json;    // as received, unless plain
   };
 
   void take_response(std::string_view response, decoder_sink& sink);
   void take_part(std::string_view json, decoder_sink& sink);
   void take_usage(std::string_view used);
-  // Leaves the last call out when it may be half of one. True: there was one.
+  // Drops the last call, which may be incomplete. Returns true if there was one.
   bool drop_last_call();
   void end(decoder_sink& sink);
   raw_json assembled() const;
@@ -46,7 +46,7 @@ class gemini_decoder final : public event_decoder {
   std::vector<part> parts_;
   std::string text_, finish_reason_, finish_message_, block_reason_;
   usage usage_;
-  std::size_t bytes_ = 0;  // of all parts, for an estimate of tokens
+  std::size_t bytes_ = 0;  // size of all parts, for an estimate of tokens
   bool usage_seen_ = false, candidate_seen_ = false;
 };
 

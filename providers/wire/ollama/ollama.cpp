@@ -1,5 +1,4 @@
-// Encoding for Ollama. Tools come before the messages, so that a further round begins with the very bytes of the one
-// before.
+// Encodes requests to Ollama. Tools come before the messages, so that a further round begins with the same bytes.
 #include "providers/wire/ollama/ollama.hpp"
 
 #include "providers/model/names.hpp"
@@ -24,7 +23,7 @@ void begin_message(std::string& out, std::string_view role, std::string_view con
   append_quoted(out, content);
 }
 
-// A list of base64 data, without the prefix of a data URL.
+// Appends a list of base64 data, without the prefix of a data URL.
 void append_images(std::string& out, const std::vector<std::string_view>& images) {
   if (images.empty()) return;
   out += R"(,"images":[)";
@@ -57,7 +56,7 @@ void append_user_text(std::string& out, const message& m, std::string_view note)
 void append_assistant(std::string& out, const message& m) {
   const auto text = said_text(m);
   const auto calls = m.calls();
-  if (text.empty() && calls.empty()) return;  // only what its origin understands
+  if (text.empty() && calls.empty()) return;  // the rest is for its origin only
   begin_message(out, "assistant", text);
   if (!calls.empty()) {
     out += R"(,"tool_calls":[)";
@@ -70,7 +69,7 @@ void append_assistant(std::string& out, const message& m) {
   out += '}';
 }
 
-// Every tool message of the turn first, then one user message with all their images.
+// Encodes the tool messages of a turn, then one user message with all their images.
 result_fragments encode_results(const message& m, const id_lookup& ids, std::string_view note) {
   std::string out;
   media_beside images;
@@ -119,7 +118,7 @@ raw_json encode_message(const message& m, std::string_view note) {
   return raw_json::own(out);
 }
 
-// Models of one family know three levels; all others think or do not, and refuse a level.
+// Returns the member think. One model family has three levels; all others only accept true or false.
 std::string think_of(std::string_view effort, std::string_view model) {
   if (effort == "none") return "false";
   if (effort != "low" && effort != "medium" && effort != "high") return {};
@@ -138,7 +137,7 @@ std::string head_of(const model_request& request, const wire_options& options) {
   if (!asked.stop.empty()) settings.add("stop", string_list(asked.stop));
   if (auto text = settings.write({}); !text.empty()) own.add("options", "{" + text + "}");
   if (auto think = think_of(asked.reasoning_effort, options.model); !think.empty()) own.add("think", std::move(think));
-  // A schema constrains every token, so that a model could call no tool any more: it is for the last round.
+  // A schema constrains every token and would prevent tool calls, so it is sent in rounds without tools only.
   if (request.answer_schema && !request.offered()) own.add("format", std::string(request.answer_schema.text()));
   return "{" + own.write(options.body) + ",";
 }
@@ -164,7 +163,7 @@ wire_request ollama::encode(const model_request& request, const wire_options& op
   for (const auto& m : request.messages) {
     const bool own = is_own(*m, api, options);
     if (m->role == role::assistant) ids.turn(*m, own);
-    // With a note it is not what later calls send.
+    // A message with a note is not cached, since later requests send it without.
     const auto note = m == request.messages.back() ? std::string_view(last_note) : std::string_view();
     if (m->role == role::tool_results) {
       const auto encode = [&] { return encode_results(*m, ids, note); };

@@ -1,4 +1,4 @@
-// The codec of Ollama's own chat API (/api/chat), streaming newline-delimited JSON.
+// Codec of Ollama's own chat API (/api/chat), which streams newline-delimited JSON.
 #pragma once
 #include "providers/wire/codec.hpp"
 

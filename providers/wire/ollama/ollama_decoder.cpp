@@ -1,4 +1,4 @@
-// From lines to one reply or one error.
+// Turns lines into one reply or one error.
 #include "providers/wire/ollama/ollama_decoder.hpp"
 
 #include "mcp/support/log.hpp"
@@ -28,7 +28,7 @@ void ollama_decoder::take_bytes(std::string_view bytes, bool line_ends, decoder_
     bytes.remove_prefix(from);
     scanner_.reset();
   }
-  // A value that goes on behind its line is legal JSON all the same.
+  // A value may span lines, which is legal JSON.
   scanner_.feed(bytes);
   line_ += bytes;
   if (!line_ends) return;
@@ -125,7 +125,7 @@ void ollama_decoder::end(std::string_view line, decoder_sink& sink) {
   add_pieces(thoughts_.finish(), sink);
   const auto word = walk::text(walk::find(line, "done_reason"));
   const auto reason = read_end_reason(word);
-  // Calls come whole here, but the one before the cut may be half of what was meant.
+  // Calls come whole in this API, but the last one before a cut may be incomplete in meaning.
   if (is_cut(reason) && !calls_.empty()) {
     calls_.pop_back();
     warn_cut_call();

@@ -1,5 +1,4 @@
-// The push decoder of Ollama's answers: a line of JSON after the other, the last one with "done":true. Its newline may
-// be missing.
+// Push decoder of Ollama's answers: lines of JSON, the last one with "done":true. The last newline may be missing.
 #pragma once
 #include "mcp/json/json_scanner.hpp"
 #include "providers/wire/answer_decoder.hpp"
@@ -13,7 +12,7 @@ namespace mcpbx::providers {
 
 class ollama_decoder final : public answer_decoder {
  public:
-  /// `api` is what the reply's origin is called. `request` as in codec::make_decoder.
+  /// `api` becomes the api of the reply's origin. `request` as for codec::make_decoder().
   ollama_decoder(std::string api, std::string content_type, wire_options options, const model_request* request)
       : answer_decoder(std::move(api), std::move(content_type), std::move(options), request) {}
 
@@ -21,7 +20,7 @@ class ollama_decoder final : public answer_decoder {
   void finish(decoder_sink& sink) override;
 
  private:
-  // The bytes up to a line break, or the last ones.
+  // Takes bytes up to a line break, or the last ones.
   std::size_t held_bytes() const override {
     return line_.capacity() + content_.capacity() + thinking_.capacity() + text_.capacity() + reasoning_.capacity();
   }
@@ -35,10 +34,10 @@ class ollama_decoder final : public answer_decoder {
   raw_json assembled(const std::vector<tool_call_block>& calls) const;
 
   json_scanner scanner_;
-  std::string line_;  // of a value that is not complete yet
+  std::string line_;  // text of a value that is not complete yet
   thought_splitter thoughts_;
-  std::string content_;   // as sent, thoughts included
-  std::string thinking_;  // of the member of that name
+  std::string content_;   // content as sent, thoughts included
+  std::string thinking_;  // text of the member `thinking`
   std::string text_, reasoning_;
   std::vector<tool_call_block> calls_;
   bool seen_ = false, too_many_ = false;

@@ -1,4 +1,4 @@
-// Each rule below answers a server that was seen in the field.
+// Assembles streamed tool calls. Each rule below answers a server that was seen in the field.
 #include "providers/wire/openai/chat_calls.hpp"
 
 #include "mcp/support/text.hpp"
@@ -15,7 +15,7 @@ bool to_index(std::string_view value, std::int64_t& out) {
   return !value.empty() && ec == std::errc() && end == value.data() + value.size();
 }
 
-// An id as text; servers were seen that send a number.
+// Returns an id as text; some servers send a number.
 std::string id_of(std::string_view value) {
   if (walk::is_string(value)) return unescaped(value);
   std::int64_t number = 0;
@@ -70,7 +70,7 @@ void call_assembler::take(std::string_view tool_calls) {
   if (walk::is_object(tool_calls)) return take_call(tool_calls, false);
   std::size_t count = 0;
   walk::elements(tool_calls, [&](std::string_view) { ++count; });
-  int bare = 0;  // entries without index and without id
+  int bare = 0;  // number of entries with neither index nor id
   if (count > 1)
     walk::elements(tool_calls, [&](std::string_view element) {
       const auto p = read_piece(element);
@@ -95,7 +95,7 @@ void call_assembler::take_call(std::string_view element, bool one_of_many) {
     touched_ = i;
     s = &slots_[i];
   };
-  // Whether a slot cannot go on: it has its whole arguments and this is a call of its own.
+  // Returns true if a slot is complete and this entry is another call.
   auto over = [&](const slot& last) {
     return !name.empty() && (last.whole || (last.scanner.first_byte() == '{' && last.scanner.complete()));
   };
@@ -106,8 +106,8 @@ void call_assembler::take_call(std::string_view element, bool one_of_many) {
       if (slots_[i].id == id && is_at_index(slots_[i])) use(i);
     for (std::size_t i = slots_.size(); i-- > 0 && s == nullptr;)
       if (is_at_index(slots_[i])) use(i);
-    // Servers that send index 0 always: another id with a name is another call; without ids, a name after complete
-    // arguments is.
+    // Some servers always send index 0. A new id with a name is another call then; without ids, a name behind complete
+    // arguments is one.
     if (s != nullptr && !name.empty()) {
       const bool other_id = !id.empty() && !s->id.empty() && id != s->id;
       const bool again = id.empty() && !walk::text(p.arguments).empty() && over(*s);

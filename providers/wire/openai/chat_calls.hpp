@@ -1,5 +1,5 @@
-// The tolerant assembly of streamed tool calls (chat completions): servers disagree about index, id, name and the shape
-// of arguments, and a call that is lost or run with half its arguments is worse than any of them.
+// Tolerant assembly of streamed tool calls (chat completions). Servers disagree about index, id, name and the shape of
+// arguments, and no call may be lost or run with half of its arguments.
 #pragma once
 #include "mcp/json/json_scanner.hpp"
 #include "providers/model/message.hpp"
@@ -15,12 +15,12 @@ namespace mcpbx::providers {
 
 class call_assembler {
  public:
-  /// One `tool_calls` array of a delta or message (checked JSON).
+  /// Takes one `tool_calls` array of a delta or message (checked JSON).
   void take(std::string_view tool_calls);
-  /// A legacy `function_call` object.
+  /// Takes a legacy `function_call` object.
   void take_function_call(std::string_view function_call);
   bool empty() const { return slots_.empty(); }
-  /// Bytes of names and arguments so far, for an estimate of tokens.
+  /// Returns the size of all names and arguments in bytes, for an estimate of tokens.
   std::size_t bytes() const { return bytes_; }
 
   struct finished {
@@ -30,8 +30,8 @@ class call_assembler {
     int cut = 0;                   ///< calls dropped because the answer was cut inside them
     bool too_many = false;         ///< more than max_reply_calls came; the later ones were dropped
   };
-  /// The calls, once the answer has ended. `cut`: the model was stopped (length, filter), so the call it was writing is
-  /// half a call and is left out.
+  /// Returns the calls at the end of the answer. `cut`: the model was stopped (length, filter), so its last call may be
+  /// incomplete and is left out.
   finished finish(bool cut, call_ids& ids);
 
  private:
@@ -47,11 +47,11 @@ class call_assembler {
   slot& new_slot();
   std::vector<slot> slots_;
   bool overflowed_ = false;
-  std::size_t touched_ = 0;  // the slot that got the last piece
+  std::size_t touched_ = 0;  // slot that got the last piece
   std::size_t bytes_ = 0;
 };
 
-/// Appends one entry of `tool_calls`; `id` is what the endpoint calls it.
+/// Appends one entry of `tool_calls`; `id` is the endpoint's id of the call.
 void append_call(std::string& out, const tool_call_block& call, std::string_view id);
 
 }  // namespace mcpbx::providers

@@ -1,4 +1,4 @@
-// From bytes to one reply or one error.
+// Turns chunks of chat completions into one reply or one error.
 #include "providers/wire/openai/chat_decoder.hpp"
 
 #include "mcp/support/log.hpp"
@@ -17,8 +17,8 @@ bool is_truthy(std::string_view value) {
   return !value.empty() && value != "null" && value != "false" && value != "0" && value != "\"\"";
 }
 
-// Reasons that are none of the model's: OpenRouter; vLLM whose engine gave the request up; DeepSeek and GLM. What came
-// before is not the answer, though an end mark may follow.
+// Returns true for finish reasons that report a failure (of OpenRouter, of vLLM whose engine gave up, of DeepSeek and
+// GLM). The text before is no answer then, even if an end mark follows.
 bool is_failure(std::string_view said) {
   const auto word = lower(said);
   return word == "error" || word == "abort" || word == "insufficient_system_resource" || word == "network_error";
@@ -41,7 +41,7 @@ void chat_decoder::take_body(std::string_view json, decoder_sink& sink) {
 void chat_decoder::take_stream_end(bool mark, decoder_sink& sink) {
   if (mark && !choices_seen_) return fail(model_error::kind::garbage, "sent an answer that holds nothing.", sink);
   if (finished_ || is_failure(finish_reason_)) return end(sink);
-  // Proxies put the mark behind a stream that was cut as well.
+  // Some proxies send the end mark even behind a stream that was cut.
   if (mark) return fail_unfinished(sink);
   fail_cut(sink);
 }
@@ -74,7 +74,7 @@ void chat_decoder::take_object(std::string_view object, bool whole, decoder_sink
   if (done()) return;
   if (is_truthy(error) || error_object) return fail(read_error_body(object), object, sink);
   if (!whole) return;
-  // A chunk that is all there is says itself whether it is the last one; not every server says so of a whole message.
+  // A stream of one chunk names its finish reason; a whole message need not, since not every server does.
   if (choices_seen_) return deltas_ && !finished_ && finish_reason_.empty() ? fail_cut(sink) : end(sink);
   const auto said = read_error_body(object);
   if (said.found()) return fail(said, object, sink);
@@ -94,7 +94,7 @@ void chat_decoder::take_choice(std::string_view choice, bool whole, decoder_sink
       reason = value;
   });
   if (!index.empty() && index != "0" && index != "null") return;
-  // Some servers end a stream with the whole message; it counts only if no deltas came.
+  // Some servers end a stream with the whole message, which counts only if no deltas came.
   if (walk::is_object(message) && (whole || (!walk::is_object(delta) && !choices_seen_)))
     delta = message;
   else if (walk::is_object(delta))
@@ -129,7 +129,7 @@ void chat_decoder::take_delta(std::string_view delta, decoder_sink& sink) {
       }
     } else if (vendor_fields::kept(key)) {
       vendor_.add(key, value);
-      // Some proxies send the same thought under two names: one of them is shown.
+      // Some proxies send the same reasoning under two names; show one of them.
       if (walk::is_string(value) && (key == "reasoning_content" || (key == "reasoning" && shown_reasoning.empty())))
         shown_reasoning = value;
     }
@@ -194,7 +194,7 @@ void chat_decoder::take_usage(std::string_view used) {
     }
   });
   usage_.cached = std::max(usage_.cached, hit);
-  // Some servers send the member and count nothing.
+  // Some servers send the member with zeros only.
   usage_seen_ = usage_.input > 0 || usage_.output > 0;
 }
 
@@ -203,7 +203,7 @@ void chat_decoder::end(decoder_sink& sink) {
     return fail(model_error::kind::refused, "ended its answer with an error (" + finish_reason_ + ").", sink);
   add_pieces(thoughts_.finish(), sink);
   const auto reason = read_end_reason(finish_reason_);
-  // What the model was writing when it refused is half a call, too.
+  // A call at a refusal may be incomplete, too.
   auto calls = calls_.finish(is_cut(reason) || refused_, ids());
   if (calls.empty > 0)
     log::warn("The " + who(options()) + " made " + std::to_string(calls.empty) +
@@ -219,7 +219,7 @@ void chat_decoder::end(decoder_sink& sink) {
   if (content_ == text) content_.clear();
   if (!usage_seen_)
     usage_ = estimated(std::max(content_.size(), text.size()) + reasoning_.size() + refusal_.size() + calls_.bytes());
-  // What is but text is encoded from its block to the same bytes.
+  // A plain text needs no raw form: encoding its block gives the same bytes.
   const bool plain = !text.empty() && content_.empty() && reasoning_.empty() && vendor_.empty() && !refused_;
   if (!plain || !calls.calls.empty()) m->raw = assembled(calls, text);
   const bool any_text = !text.empty();

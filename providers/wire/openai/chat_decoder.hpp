@@ -1,5 +1,5 @@
-// The push decoder of chat-completions answers: a stream of chunks, one JSON body, or an error in either's clothes.
-// All or nothing: it ends in exactly one reply or one error, and an answer without its end is an error.
+// Push decoder of chat-completions answers: a stream of chunks, one JSON body, or an error in either form. It ends in
+// exactly one reply or error, and an answer without an end is an error.
 #pragma once
 #include "mcp/support/text_parts.hpp"
 #include "providers/wire/answer_decoder.hpp"
@@ -16,7 +16,7 @@ namespace mcpbx::providers {
 
 class chat_decoder final : public event_decoder {
  public:
-  /// `api` is what the reply's origin is called. `request` as in codec::make_decoder.
+  /// `api` becomes the api of the reply's origin. `request` as for codec::make_decoder().
   chat_decoder(std::string api, std::string content_type, wire_options options, const model_request* request)
       : event_decoder(std::move(api), std::move(content_type), std::move(options), request) {}
 
@@ -30,7 +30,7 @@ class chat_decoder final : public event_decoder {
   void take_body(std::string_view json, decoder_sink& sink) override;
   void take_stream_end(bool mark, decoder_sink& sink) override;
   std::string partial_text(decoder_sink& sink) override;
-  // A checked chunk or body.
+  // Takes a checked chunk or body.
   void take_object(std::string_view object, bool whole, decoder_sink& sink);
   void take_choice(std::string_view choice, bool whole, decoder_sink& sink);
   void take_delta(std::string_view delta, decoder_sink& sink);
@@ -44,7 +44,7 @@ class chat_decoder final : public event_decoder {
 
   thought_splitter thoughts_;
   text_parts text_;
-  std::string content_;  // as sent, thoughts included, where that is not the text
+  std::string content_;  // content as sent, thoughts included; empty if it equals the text
   std::string reasoning_, refusal_, finish_reason_;
   string_joiner content_joiner_, reasoning_joiner_, refusal_joiner_;
   vendor_fields vendor_;

@@ -1,4 +1,4 @@
-// Vendor fields that arrive in pieces.
+// Joins vendor fields that arrive in pieces.
 #include "providers/wire/openai/chat_delta.hpp"
 
 #include "providers/model/json_walk.hpp"
@@ -22,7 +22,7 @@ void vendor_fields::element::put(std::string_view key, std::string_view value) {
     members[place->second].second = value;
 }
 
-// Parts of one reasoning detail share index and type: their texts go on, their other members replace.
+// Merges a piece into a reasoning detail of the same index and type: appends texts, replaces other members.
 bool vendor_fields::element::merge(std::string_view piece) {
   if (!walk::is_object(piece) || (members.empty() && !walk::is_object(json))) return false;
   const auto index = walk::find(piece, "index");

@@ -1,5 +1,5 @@
-// The vendor fields of a chat-completions answer, which come in pieces and which their origin wants back (DeepSeek,
-// OpenRouter, DIAL, Gemini).
+// Collects vendor fields of a chat-completions answer, which come in pieces and are sent back to their origin
+// (DeepSeek, OpenRouter, DIAL, Gemini).
 #pragma once
 #include "mcp/json/raw_json.hpp"
 #include "providers/wire/string_joiner.hpp"
@@ -14,30 +14,30 @@
 
 namespace mcpbx::providers {
 
-/// Fields of an assistant message that only its origin understands and wants back.
+/// Fields of an assistant message that only its origin understands and expects back.
 class vendor_fields {
  public:
-  /// Whether a field of a message or delta is to be kept: `reasoning…`, `thinking…`, `custom_content`, `extra_content`.
+  /// Returns true for fields to keep: `reasoning…`, `thinking…`, `custom_content`, `extra_content`.
   static bool kept(std::string_view key);
-  /// Whether it is reasoning: `reasoning…` or `thinking…`.
+  /// Returns true for fields with reasoning: `reasoning…`, `thinking…`.
   static bool is_reasoning(std::string_view key);
-  /// Joins a further piece: strings are appended, lists go on, `custom_content` is merged (delta_merge.hpp), anything
-  /// else replaces; null changes nothing. Of more than `max_fields` fields the others are left out, and so is
-  /// `custom_content` of more than `max_merged` values: merging them would take long.
+  /// Joins a piece: appends strings and lists, merges `custom_content` (delta_merge.hpp), replaces other values; null
+  /// changes nothing. Drops fields beyond `max_fields`, and `custom_content` of more than `max_merged` values, which
+  /// would take long to merge.
   static constexpr std::size_t max_fields = 1000, max_merged = 100'000;
   void add(std::string_view key, std::string_view value);
   bool empty() const;
-  /// Appends `,"key":value` for each field; `reasoning` false: but for reasoning.
+  /// Appends `,"key":value` for each field; leaves out reasoning if `reasoning` is false.
   void write(std::string& out, bool reasoning = true) const;
-  /// `{"key":value,…}`, or absent.
+  /// Returns `{"key":value,…}`, or an absent value.
   raw_json object() const;
 
  private:
-  // An element of a list. Only what goes on is taken apart, once; its texts then grow in place.
+  // An element of a list. It is split into members once, when a piece must be merged; its texts then grow in place.
   struct element {
-    std::string json;  // as it came, until a piece is merged into it
+    std::string json;  // the element as it came, until a piece is merged into it
     std::vector<std::pair<std::string, std::string>> members;
-    std::map<std::string, std::size_t, std::less<>> places;  // of the members
+    std::map<std::string, std::size_t, std::less<>> places;  // index of members by name
 
     bool merge(std::string_view piece);
     std::string_view find(std::string_view key) const;
@@ -46,17 +46,17 @@ class vendor_fields {
   };
   struct field {
     std::string key;
-    std::string text;                 // of a string, unescaped
-    std::vector<element> elements;    // of a list
-    std::vector<std::string> deltas;  // what is to be merged
-    std::string value;                // of anything else
+    std::string text;                 // content of a string, unescaped
+    std::vector<element> elements;    // elements of a list
+    std::vector<std::string> deltas;  // pieces to merge at the end
+    std::string value;                // any other value
     string_joiner joiner;
     char kind = 0;           // '"', '[', 'm' (merged), 'v', or 'x' (left out)
-    std::size_t values = 0;  // of the deltas
+    std::size_t values = 0;  // number of values in `deltas`
   };
   static void write_value(std::string& out, const field& f);
   std::vector<field> fields_;
-  std::map<std::string, std::size_t, std::less<>> places_;  // of the fields
+  std::map<std::string, std::size_t, std::less<>> places_;  // index of fields by name
 };
 
 }  // namespace mcpbx::providers

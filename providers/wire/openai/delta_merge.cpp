@@ -1,4 +1,5 @@
-// Merging is associative, so deltas are merged by halves: a text of many pieces is not copied once for each.
+// Merges deltas by halves, which works because merging is associative: a text of many pieces is then not copied once
+// for each piece.
 #include "providers/wire/openai/delta_merge.hpp"
 
 #include "mcp/json/object_index.hpp"
@@ -16,7 +17,7 @@ namespace {
 
 constexpr int max_depth = 32;
 
-// The key of the next member; `start` is where the object's members begin.
+// Appends the key of the next member. `start` is the beginning of the object's members.
 void append_key(std::string& out, std::size_t start, std::string_view key) {
   if (out.size() > start) out += ',';
   append_quoted(out, key);
@@ -37,7 +38,7 @@ void append_merged(std::string& out, std::string_view into, std::string_view del
 
 void append_merged_lists(std::string& out, std::string_view into, std::string_view delta, int depth) {
   std::vector<std::string_view> elements;
-  std::unordered_map<std::string_view, std::size_t> by_index;  // of two with the same index the first
+  std::unordered_map<std::string_view, std::size_t> by_index;  // of two with the same index, the first
   std::deque<std::string> merged;
   walk::elements(into, [&](std::string_view e) {
     if (const auto index = walk::find(e, "index"); !index.empty()) by_index.try_emplace(index, elements.size());

@@ -1,5 +1,5 @@
-// Deltas of one JSON value put together as EPAM DIAL defines it for `custom_content`: texts go on, objects and the
-// elements of lists that carry an `index` are merged, other lists go on, anything else is replaced.
+// Merges deltas of one JSON value as EPAM DIAL defines it for `custom_content`: appends texts and lists, merges objects
+// and list elements with an `index`, replaces all else.
 #pragma once
 #include <span>
 #include <string>
@@ -7,10 +7,10 @@
 
 namespace mcpbx::providers {
 
-/// The value that checked `deltas` give, in their order; "" for none. Null changes nothing.
+/// Returns the value that the checked `deltas` give in their order; "" for none. Null changes nothing.
 std::string merged_deltas(std::span<const std::string> deltas);
 
-/// `value` without the member `index` in the elements of its lists, at any depth: what is sent back has none.
+/// Removes the member `index` from the elements of all lists, because values that are sent back have none.
 std::string without_indexes(std::string_view value);
 
 }  // namespace mcpbx::providers

@@ -1,4 +1,4 @@
-// The presets, each with its reason.
+// The presets of wire_options for known servers, each with its reason.
 #include "providers/wire/openai/dialects.hpp"
 
 #include "mcp/support/text.hpp"
@@ -22,7 +22,7 @@ std::string_view domain_of(std::string_view url) {
   return url.substr(0, url.find(':'));
 }
 
-// The path without query and without slashes at its end.
+// Returns the path of an address without slashes at its end.
 std::string_view path_of(std::string_view url) {
   url = url.substr(0, url.find_first_of("?#"));
   while (url.ends_with('/')) url.remove_suffix(1);
@@ -32,29 +32,29 @@ std::string_view path_of(std::string_view url) {
 using change = void (*)(wire_options&);
 
 void openai(wire_options& o) {
-  // Its newer models refuse max_tokens; the servers that copied its API know no other.
+  // OpenAI's newer models refuse max_tokens; servers that copied its API know nothing else.
   o.max_tokens_field = "max_completion_tokens";
   o.null_content = true;
-  // Others refuse the member, or call no tool any more.
+  // Other servers refuse the member, or call no tool any more.
   o.answer_schema = true;
   o.takes_strict = true;
 }
 
 void mistral(wire_options& o) {
-  // Ids are nine letters and digits, nobody but the model speaks behind a tool, unknown members are refused, and usage
-  // comes unasked.
+  // Mistral wants ids of nine letters and digits and an assistant message behind a tool message, refuses unknown
+  // members, and sends usage unasked.
   o.short_call_ids = true;
   o.user_after_tool = false;
   o.stream_options = false;
   o.echo_reasoning = "none";
 }
 
-// Both refuse the reasoning that they send when it is sent back.
+// Some servers refuse their own reasoning when it is sent back.
 void no_reasoning_back(wire_options& o) {
   o.echo_reasoning = "none";
 }
 
-// OpenAI's reasoning models refuse stop sequences, whoever stands before them ("openai/o3-mini").
+// Returns true for OpenAI's reasoning models, also behind a proxy ("openai/o3-mini"): they refuse stop sequences.
 bool refuses_stop(std::string_view model) {
   model.remove_prefix(model.rfind('/') + 1);
   return std::ranges::any_of(std::array<std::string_view, 4>{"o1", "o3", "o4", "gpt-5"},
@@ -62,7 +62,7 @@ bool refuses_stop(std::string_view model) {
 }
 
 struct preset {
-  std::string_view host;  // it or a host below it
+  std::string_view host;  // matches this host and its subdomains
   change apply;
 };
 constexpr std::array<preset, 6> presets{{
@@ -94,7 +94,7 @@ std::string_view usual_base_url(std::string_view api) {
   return {};
 }
 
-// OpenAI refuses more, and so do services that copied its API. The limits of the others are not stated anywhere.
+// OpenAI and services that copied its API refuse more tools. Other APIs document no limit.
 std::size_t usual_max_tools(std::string_view api) {
   return api == "openai-chat" || api == "openai-responses" || api == "azure" || api == "dial" ? 128 : 0;
 }
@@ -103,12 +103,12 @@ void apply_dialect(std::string_view api, wire_options& options) {
   options.stop_sequences = !refuses_stop(options.model);
   if (api == "azure") return openai(options);
   if (api == "dial") {
-    // It tells usage unasked, and hands members that it does not know to whatever is behind it.
+    // DIAL sends usage unasked, and passes unknown members on to the model's own server.
     options.stream_options = false;
     return;
   }
   const auto host = domain_of(options.base_url);
-  // Others that speak these two APIs may not know the member.
+  // Other servers of these two APIs may not know the member.
   if (api == "openai-responses")
     options.answer_schema = is_at(host, "api.openai.com") || is_at(host, "openai.azure.com");
   if (api == "anthropic") options.answer_schema = options.takes_strict = host == "api.anthropic.com";
@@ -129,7 +129,7 @@ std::string dialect_id(std::string_view id, const wire_options& options) {
 std::string chat_url(std::string_view api, const wire_options& options) {
   const auto path = path_of(options.base_url);
   const bool deployments = api == "azure" || api == "dial";
-  // Azure's newer addresses are like OpenAI's own, and some people configure the deployment's whole address.
+  // Azure's newer addresses look like OpenAI's, and some configurations have the deployment's whole address.
   if (!deployments || path.ends_with("/v1")) return join_url(options.base_url, "/chat/completions");
   std::string below;
   if (path.find("/openai/deployments/") == std::string_view::npos)

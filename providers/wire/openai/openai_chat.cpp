@@ -1,5 +1,5 @@
-// Encoding. Each message becomes one fragment that is kept with it, so that a round in a long conversation encodes only
-// what is new and the bytes before it never change (the provider's prompt cache stays warm).
+// Encodes requests to chat completions. Each message caches its fragment, so that a round encodes new messages only and
+// the bytes before them never change, which keeps the provider's prompt cache warm.
 #include "providers/wire/openai/openai_chat.hpp"
 
 #include "providers/wire/api_errors.hpp"
@@ -40,7 +40,7 @@ void append_text_part(std::string& out, std::string_view text) {
   out += '}';
 }
 
-// Audio that models listen to, a document with its bytes, or the words that one cannot be sent.
+// Appends audio, a document with its bytes, or words for a file that cannot be sent.
 void append_file(std::string& out, const file_block& file) {
   const auto type = media_type(file.mime);
   const std::string_view format = type == "audio/wav" ? "wav" : type == "audio/mpeg" ? "mp3" : "";
@@ -92,11 +92,11 @@ void append_user(std::string& out, const message& m, std::string_view note) {
   out += "]}";
 }
 
-// Somebody else's assistant message: what every server understands of it.
+// Appends another model's message: only the parts that every server understands.
 void append_assistant(std::string& out, const message& m, const wire_options& options) {
   const auto text = said_text(m);
   const auto calls = m.calls();
-  if (text.empty() && calls.empty()) return;  // only what its origin understands: many servers refuse an empty message
+  if (text.empty() && calls.empty()) return;  // the rest is for its origin only, and servers refuse an empty message
   out += R"({"role":"assistant","content":)";
   if (text.empty() && options.null_content && !calls.empty())
     out += "null";
@@ -113,8 +113,8 @@ void append_assistant(std::string& out, const message& m, const wire_options& op
   out += '}';
 }
 
-// Every tool message of the turn first, then one user message with all their images. A note stands in the last tool
-// message: some servers take no user message behind a tool's.
+// Encodes the tool messages of a turn, then one user message with all their images. A note goes into the last tool
+// message, because some servers refuse a user message behind it.
 result_fragments encode_results(const message& m, const wire_options& options, std::string_view note) {
   std::string out;
   out.reserve(240);
@@ -155,7 +155,7 @@ raw_json encode_message(const message& m, const wire_options& options, std::stri
       append_user(out, m, note);
       break;
     case role::assistant:
-      if (said_text(m).empty() && m.calls().empty()) return {};  // nothing that anybody else would take back
+      if (said_text(m).empty() && m.calls().empty()) return {};  // the rest is for its origin only
       append_assistant(out, m, options);
       break;
     case role::tool_results:  // encode_results()
@@ -164,13 +164,13 @@ raw_json encode_message(const message& m, const wire_options& options, std::stri
   return raw_json::own(out);
 }
 
-// `name`: of the tool that has to be called, or "".
+// Returns the member tool_choice for a required call. `name` is the tool to call, or "" for any.
 std::string chat_tool_choice(std::string_view name) {
   if (name.empty()) return R"("required")";
   return R"({"type":"function","function":{"name":)" + json_quoted(name) + "}}";
 }
 
-// The key under which fragments are kept: all switches that change a message's bytes.
+// Returns the key of cached fragments, made of all switches that change a message's bytes.
 std::string message_key(const wire_options& options) {
   return std::string("openai-chat") + (options.null_content ? "/null" : "/empty") +
          (options.developer_role ? "/developer" : "") + (options.short_call_ids ? "/short" : "");
@@ -201,7 +201,7 @@ wire_request openai_chat::encode(const model_request& request, const wire_option
   const auto neutral = message_key(options);
   message_list list(out.body, !options.user_after_tool);
   for (const auto& m : request.messages) {
-    // With a note it is not what later calls send.
+    // A message with a note is not cached, since later requests send it without.
     const auto note = m == request.messages.back() ? std::string_view(request.note) : std::string_view();
     if (m->role == role::tool_results) {
       const auto encode = [&] { return encode_results(*m, options, note); };

@@ -1,5 +1,5 @@
-// The codec of the OpenAI Chat Completions API and the many servers that speak it, Azure OpenAI and EPAM DIAL among
-// them.
+// Codec of the OpenAI Chat Completions API and of the many servers that implement it, such as Azure OpenAI and EPAM
+// DIAL.
 #pragma once
 #include "providers/wire/codec.hpp"
 
@@ -9,7 +9,7 @@ class openai_chat final : public codec {
  public:
   static constexpr std::string_view api = "openai-chat";
 
-  /// `name` is openai-chat, or azure or dial: the same API at the address of a deployment.
+  /// `name` is openai-chat, azure or dial; the last two have the same API at the address of a deployment.
   explicit openai_chat(std::string_view name = api) : name_(name) {}
 
   wire_request encode(const model_request& request, const wire_options& options) const override;

@@ -1,5 +1,5 @@
-// Encoding. A message is one or several items of `input`, kept with it as one fragment. The raw of an answer of this
-// API is the list of its output items, which goes back item by item as it came.
+// Encodes requests to the Responses API. A message becomes one or several items of `input`, cached as one fragment. The
+// raw form of an answer is the list of its output items, which goes back item by item.
 #include "providers/wire/openai/openai_responses.hpp"
 
 #include "providers/model/names.hpp"
@@ -19,7 +19,7 @@
 namespace mcpbx::providers {
 namespace {
 
-constexpr std::int64_t least_output_tokens = 16;  // that the API lets an answer be limited to
+constexpr std::int64_t least_output_tokens = 16;  // smallest limit that the API accepts
 
 void append_input_text(std::string& out, std::string_view text) {
   out += R"({"type":"input_text","text":)";
@@ -46,7 +46,7 @@ void append_file_part(std::string& out, std::string_view name, std::string_view 
 /// The items of one message.
 class item_list {
  public:
-  /// `content`: a JSON string or a list of parts.
+  /// Adds a message; `content` is a JSON string or a list of parts.
   void said(std::string_view role, std::string_view content) {
     next();
     out_ += R"({"type":"message","role":")";
@@ -134,14 +134,14 @@ std::string user_content(const message& m) {
   return media ? parts + "]" : json_quoted(m.text());
 }
 
-// What another API's messages and ours become; reasoning stays with whom it came from.
+// Encodes our own messages and those of other APIs, without reasoning, which only its origin may get.
 raw_json encode_message(const message& m) {
   item_list out;
   if (m.role == role::user) {
     out.said("user", user_content(m));
     return out.finish();
   }
-  std::string text;  // of blocks that stand side by side
+  std::string text;  // text of neighbouring blocks
   const auto flush = [&] {
     if (!text.empty()) out.said("assistant", json_quoted(std::exchange(text, {})));
   };
@@ -161,13 +161,13 @@ raw_json encode_message(const message& m) {
   return out.finish();
 }
 
-// `name`: of the tool that has to be called, or "".
+// Returns the member tool_choice for a required call. `name` is the tool to call, or "" for any.
 std::string responses_tool_choice(std::string_view name) {
   if (name.empty()) return R"("required")";
   return R"({"type":"function","name":)" + json_quoted(name) + "}";
 }
 
-// All system messages, wherever they stand.
+// Returns all system messages, wherever they are in the conversation.
 std::string instructions(const model_request& request) {
   std::string all;
   for (const auto& m : request.messages)

@@ -1,5 +1,5 @@
-// The codec of the OpenAI Responses API (openai/openai-openapi, POST /responses), stateless: nothing is stored there,
-// so all that the model said is sent back, its encrypted reasoning included.
+// Codec of the OpenAI Responses API (openai/openai-openapi, POST /responses), used statelessly: OpenAI stores nothing,
+// so all output items are sent back, encrypted reasoning included.
 #pragma once
 #include "providers/wire/codec.hpp"
 

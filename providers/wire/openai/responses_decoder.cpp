@@ -1,4 +1,4 @@
-// Events to items, items to one message.
+// Turns events into output items, and items into one message.
 #include "providers/wire/openai/responses_decoder.hpp"
 
 #include "mcp/support/log.hpp"
@@ -17,10 +17,10 @@
 namespace mcpbx::providers {
 namespace {
 
-// Far above any sensible answer; what comes beyond it is not kept.
+// Largest number of items, far above any sensible answer. Later items are dropped.
 constexpr std::size_t max_items = 4096;
 
-// The parts of a message item of this type, joined.
+// Joins the parts of this type in a message item.
 std::string parts_of(std::string_view item, std::string_view type, std::string_view member) {
   std::string all;
   walk::elements(walk::find(item, "content"), [&](std::string_view part) {
@@ -45,7 +45,7 @@ struct responses_decoder::pieces {
   std::string_view type, index, item_id, delta, item, response, arguments, error;
 };
 
-// The names by which items are told apart; one that is not said is empty.
+// Names that identify an item; one that was not sent is empty.
 struct responses_decoder::item_name {
   std::string id, call_id, type;
 
@@ -130,7 +130,7 @@ void responses_decoder::take_body(std::string_view json, decoder_sink& sink) {
 }
 
 void responses_decoder::take_stream_end(bool, decoder_sink& sink) {
-  fail_cut(sink);  // only a terminal event says that all of it came
+  fail_cut(sink);  // only a terminal event confirms that the answer is complete
 }
 
 responses_decoder::item_name responses_decoder::name_of(std::string_view item) {
@@ -166,8 +166,7 @@ responses_decoder::output_item* responses_decoder::find_indexed(const item_name&
   if (added) return nullptr;
   for (auto i = items_.rbegin(); index >= 0 && i != items_.rend(); ++i)
     if (i->index == index && !i->done && name.may_be(*i)) return &*i;
-  // Without an id, and with no index or one that nothing has: what goes on is the last one of its kind that is open.
-  // Each index is an item, if there is nothing else.
+  // Without an id, and with no index or one that no item has, continue the last open item of the same type.
   if (name.id.empty())
     for (auto i = items_.rbegin(); i != items_.rend(); ++i)
       if (!i->done && i->type == name.type && name.may_be(*i) && (index < 0 || !i->json.empty())) return &*i;
@@ -178,7 +177,7 @@ responses_decoder::output_item* responses_decoder::item_at(const pieces& p, std:
   std::int64_t index = -1;
   std::from_chars(p.index.data(), p.index.data() + p.index.size(), index);
   auto name = walk::is_object(p.item) ? name_of(p.item) : item_name{walk::text(p.item_id), {}, std::string(type)};
-  // An item announced behind the end of its namesake is another one.
+  // An item that is announced behind the end of an item of the same name is another one.
   if (auto* const known = find_named(name); known != nullptr && !(added && known->done)) return known;
   if (auto* const known = find_indexed(name, index, added)) return known;
   auto* const item = new_item();
@@ -201,7 +200,7 @@ void responses_decoder::take_item(output_item& item, std::string_view json, bool
     item.ended = true;
   if (!done) return;
   item.done = true;
-  // Servers that send no deltas.
+  // Some servers send no deltas, only the finished item.
   if (item.type == "message") {
     if (item.text.empty()) add_text(item, parts_of(json, "output_text", "text"), sink);
     if (item.refusal.empty()) item.refusal = parts_of(json, "refusal", "refusal");
@@ -284,11 +283,11 @@ void responses_decoder::take_final(std::string_view output, decoder_sink& sink) 
     item->in_final = static_cast<std::int64_t>(n);
     place[n] = item;
   };
-  items_.reserve(streamed + listed.size());  // none of them moves below
-  // Those that are named in both, then each of the others by the order of those that are left of its kind.
+  items_.reserve(streamed + listed.size());  // the pointers below must stay valid
+  // Match items by name first, then the rest of each type by order.
   for (std::size_t n = 0; n < listed.size(); ++n)
     if (auto* const item = find_named(name_of(listed[n])); item != nullptr && item->in_final < 0) put(n, item);
-  std::unordered_map<std::string_view, std::vector<std::size_t>> left;  // by type, the first of them last
+  std::unordered_map<std::string_view, std::vector<std::size_t>> left;  // unmatched items by type, in reverse order
   for (auto i = streamed; i-- > 0;)
     if (items_[i].in_final < 0) left[items_[i].type].push_back(i);
   for (std::size_t n = 0; n < listed.size(); ++n) {
@@ -302,12 +301,12 @@ void responses_decoder::take_final(std::string_view output, decoder_sink& sink) 
       put(n, item);
     }
   }
-  // Items that are done are not taken twice.
+  // Do not take finished items twice.
   for (std::size_t n = 0; n < listed.size(); ++n)
     if (place[n] != nullptr && !place[n]->done) take_item(*place[n], listed[n], true, sink);
 }
 
-// As the terminal event lists them, if it lists them all; else by index, if each has its own; else as they came.
+// Sorts items as the terminal event lists them if it lists all; else by index if each has its own; else as they came.
 void responses_decoder::sort_items() {
   if (std::ranges::none_of(items_, [](const auto& i) { return i.in_final < 0; }))
     return void(std::ranges::sort(items_, {}, &output_item::in_final));
@@ -322,7 +321,7 @@ bool responses_decoder::complete(output_item& item) {
   if (item.done) return true;
   if (item.type == "message") {
     if (item.text.empty() && item.refusal.empty()) return false;
-    // An output item needs its id and status, which it never got; a message that is only said needs neither.
+    // An output item needs an id and a status, which this one never got. A plain message needs neither.
     item.json = R"({"type":"message","role":"assistant","content":)" + json_quoted(item.text + item.refusal) + "}";
     return true;
   }
@@ -342,8 +341,8 @@ tool_call_block responses_decoder::read_call(output_item& item, std::string id) 
   else
     read_unended_arguments(call);
   name_nameless(call);
-  // The item goes back as it came but for an id that was taken, a name that the API would refuse, and arguments that a
-  // server could not read again.
+  // The item goes back as it came, except for an id that was taken, a name that the API would refuse, and arguments
+  // that the server could not parse again.
   auto object = raw_object::open(raw_json::own(item.json));
   if (!object) return call;
   if (call.id != call.provider_id) object->set("call_id", raw_json::string(call.id));
@@ -363,7 +362,7 @@ void responses_decoder::end(end_reason reason, std::string raw_reason, decoder_s
   if (!items_.empty()) sort_items();
   const bool refused = std::any_of(items_.begin(), items_.end(), [](const auto& i) { return !i.refusal.empty(); });
   const bool cut = reason != end_reason::stop || refused;
-  // What the model was writing when it was stopped is half a call, done or not.
+  // A call at the cut may be incomplete, even if it is marked as done.
   if (cut && !items_.empty() && items_.back().type == "function_call") {
     warn_cut_call();
     items_.pop_back();
@@ -386,7 +385,7 @@ void responses_decoder::end(end_reason reason, std::string raw_reason, decoder_s
 
   auto m = new_message();
   std::string all = "[";
-  std::size_t kept = 0, calls = 0;  // reasoning may not stand last: it belongs to the item behind it
+  std::size_t kept = 0, calls = 0;  // reasoning must not be last: it belongs to the item behind it
   for (auto& item : items_) {
     if (item.type == "message") {
       if (!item.text.empty()) m->blocks.emplace_back(text_block{item.text});

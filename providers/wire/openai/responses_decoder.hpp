@@ -1,6 +1,6 @@
-// The push decoder of Responses answers: output items that are added, continued and done; the answer is over with
-// response.completed, .incomplete or .failed. All or nothing, as with every codec. Items are told apart by id, then by
-// call_id, then by output_index: servers and proxies were seen that count from 1, give 0 to all, or change the ids.
+// Push decoder of Responses answers. Output items are added, continued and done; the answer ends with
+// response.completed, .incomplete or .failed, and gives a whole reply or an error. Items are identified by id, then by
+// call_id, then by output_index, because some servers and proxies count from 1, give 0 to all, or change the ids.
 #pragma once
 #include "providers/wire/answer_decoder.hpp"
 #include "providers/wire/string_joiner.hpp"
@@ -15,21 +15,21 @@ namespace mcpbx::providers {
 
 class responses_decoder final : public event_decoder {
  public:
-  /// `request` as in codec::make_decoder.
+  /// `request` as for codec::make_decoder().
   responses_decoder(std::string content_type, wire_options options, const model_request* request);
 
  private:
   struct output_item {
-    std::int64_t index = -1;  // as it was sent; -1: none was
-    std::string id;           // of the item, not of a call
+    std::int64_t index = -1;  // output_index as sent; -1: none
+    std::string id;           // id of the item, not of a call
     std::string call_id;
-    std::string json;  // as it was added; when done, as it goes back
+    std::string json;  // the item as it was added; once done, as it goes back
     std::string type;
-    std::string text, refusal, arguments, thought;  // what came in deltas
+    std::string text, refusal, arguments, thought;  // joined deltas
     string_joiner joiner;
     bool done = false;
-    bool ended = false;          // of a call: its arguments are all there
-    std::int64_t in_final = -1;  // its place in the list of the terminal event
+    bool ended = false;          // all arguments of a call have come
+    std::int64_t in_final = -1;  // position in the list of the terminal event; -1: not listed
   };
   struct pieces;
   struct item_name;
@@ -40,15 +40,15 @@ class responses_decoder final : public event_decoder {
   void take_stream_end(bool mark, decoder_sink& sink) override;
   std::string partial_text(decoder_sink&) override { return text_; }
 
-  // The item that an event is about, a new one if need be; null when there would be too many.
+  // Returns the item of an event, a new one if necessary; null: there would be too many.
   output_item* item_at(const pieces& p, std::string_view type, bool added = false);
   static item_name name_of(std::string_view item);
   output_item* new_item();
   void remember(output_item& item, item_name name);
-  // The item that `name` names, unless type or call_id tell that it is another item.
+  // Finds the item called `name`, unless its type or call_id differ.
   output_item* find_named(const item_name& name);
   output_item* find_indexed(const item_name& name, std::int64_t index, bool added);
-  // The list of a terminal event.
+  // Takes the list of a terminal event.
   void take_final(std::string_view output, decoder_sink& sink);
   void sort_items();
   void take_item(output_item& item, std::string_view json, bool done, decoder_sink& sink);
@@ -56,15 +56,15 @@ class responses_decoder final : public event_decoder {
   void add_text(output_item& item, std::string_view text, decoder_sink& sink);
   void add_thought(output_item& item, std::string_view text, decoder_sink& sink);
   void take_usage(std::string_view usage);
-  // The object of a terminal event, or a whole body.
+  // Takes the object of a terminal event, or a whole body.
   void take_response(std::string_view response, std::string_view event, decoder_sink& sink);
   void end(end_reason reason, std::string raw_reason, decoder_sink& sink);
-  // Gives an item that was never done the form that it would have had; false: nothing of it is worth keeping.
+  // Completes an item that was never done. Returns false if nothing of it is worth keeping.
   static bool complete(output_item& item);
   tool_call_block read_call(output_item& item, std::string id) const;
 
   std::vector<output_item> items_;
-  std::unordered_map<std::string, std::size_t> by_id_, by_call_id_;  // the last item of each
+  std::unordered_map<std::string, std::size_t> by_id_, by_call_id_;  // last item of each id
   std::string text_;
   usage usage_;
   bool usage_seen_ = false, too_many_ = false;

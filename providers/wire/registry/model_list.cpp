@@ -1,5 +1,5 @@
-// OpenAI: GET /models; Anthropic: GET /v1/models; Gemini: GET /v1beta/models; Ollama: GET /api/tags; DIAL: GET
-// /openai/models. One reader, since they differ in the names of the members only.
+// Lists models. OpenAI: GET /models; Anthropic: GET /v1/models; Gemini: GET /v1beta/models; Ollama: GET /api/tags;
+// DIAL: GET /openai/models. One reader serves all, since they differ in the names of members only.
 #include "providers/wire/registry/model_list.hpp"
 
 #include "mcp/json/json_scanner.hpp"
@@ -13,7 +13,7 @@
 namespace mcpbx::providers {
 namespace {
 
-// More than any endpoint has; an answer that goes on is cut.
+// Largest number of models and length of an id, more than any endpoint has. The rest is cut.
 constexpr std::size_t max_models = 10'000, max_id = 512;
 
 bool path_ends_with(std::string_view url, std::string_view end) {

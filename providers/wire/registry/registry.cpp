@@ -1,4 +1,4 @@
-// A row per API. Each codec is made when it is first asked for.
+// The table of codecs, one row for each API. A codec is made at its first use.
 #include "providers/wire/registry/registry.hpp"
 
 #include "providers/wire/anthropic/anthropic.hpp"

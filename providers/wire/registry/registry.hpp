@@ -1,4 +1,4 @@
-// The model APIs that have a codec here: one row each.
+// Finds the codec of a model API.
 #pragma once
 #include "providers/wire/codec.hpp"
 
