@@ -25,7 +25,7 @@ namespace {
 constexpr milliseconds stop_grace{3'000};  // running work may end when the daemon is told to stop
 constexpr unsigned whole_stop_s = 8;       // from the order to stop to the end, whatever hangs
 using stop_times = mcp::supervisor_core;
-static_assert(stop_grace + stop_times::terminate_after + stop_times::kill_after <= std::chrono::seconds(whole_stop_s),
+static_assert(stop_grace + stop_times::insist_after + stop_times::force_after <= std::chrono::seconds(whole_stop_s),
               "servers must get their SIGKILL before the daemon ends");
 
 }  // namespace

@@ -32,11 +32,11 @@ result<open_sockets> open_sockets_at(base_parts& base, const std::string& path, 
   open_sockets sockets;
   const auto passed = take_passed_socket();
   auto local =
-      passed ? mcp::unix_listener::adopt(base.executor(), *passed) : mcp::unix_listener::open(base.executor(), path);
+      passed ? mcp::unix_listener::adopt(base.executor(), base.time, *passed) : mcp::unix_listener::open(base.executor(), base.time, path);
   if (!local) return std::unexpected(std::move(local.error()));
   sockets.local = std::move(*local);
   if (!port) return sockets;
-  auto opened = mcp::loopback_listener::open(base.executor(), port->address);
+  auto opened = mcp::loopback_listener::open(base.executor(), base.time, port->address);
   if (!opened) return std::unexpected(std::move(opened.error()));
   sockets.port = std::move(*opened);
   return sockets;

@@ -27,10 +27,10 @@ tool_servers::tool_servers(base_parts& base, blocking_lanes& lanes, const conf::
                            mcp::keeper_handle keeper)
     : base_(base),
       references_(lanes.references),
-      keeper_(base.executor(), std::move(keeper), server_framing(config), [this] { servers_.keeper_replaced(); }),
+      keeper_(base.executor(), base.time, std::move(keeper), server_framing(config), [this] { servers_.keeper_replaced(); }),
       strays_(base.time, [this](pid_t pid) { return keeper_.pid() == pid; }),
       pins_(base.executor(), base.time, pin_options(config, conf::environment_for_places())),
-      servers_(base.time, base.random, keeper_, {.version = MCPBX_VERSION, .gate = &pins_}),
+      servers_(base.time, base.random, {.version = MCPBX_VERSION, .gate = &pins_}),
       tools_(servers_) {}
 
 void tool_servers::start(const conf::configuration& config, std::function<void()> listed) {
@@ -38,7 +38,7 @@ void tool_servers::start(const conf::configuration& config, std::function<void()
     listed();
     boost::asio::post(base_.io, [this] { first_tools_.reset(); });
   });
-  servers_.start(supervised_servers(config, own_folder(), references_, base_.executor()));
+  servers_.start(supervised_servers(config, {own_folder(), references_, base_.executor(), keeper_, base_.time}));
 }
 
 result<std::string> tool_servers::admit(const mcp::peer_credentials& peer) const {

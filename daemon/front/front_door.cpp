@@ -303,7 +303,7 @@ void front_door::accept(std::unique_ptr<mcp::transport> transport, const mcp::pe
     return state_->add(known);
   }
   state_->tell_refusal("pid " + std::to_string(peer.pid), principal.error().message);
-  transport->send(mcp::make_error({}, mcp::to_rpc_error(principal.error())));
+  transport->send(mcp::make_error({}, mcp::to_rpc_error(principal.error())), mcp::outgoing::response());
   transport->finish_sending();
   asio::post(state_->context.executor, [kept = std::shared_ptr<mcp::transport>(std::move(transport))] {});
 }

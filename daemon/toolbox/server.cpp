@@ -80,10 +80,10 @@ void server::on_message(message&& m) {
   write(m.type == message::kind::batch ? answer_to_batch(m) : answer_to(m));
 }
 
-void server::on_fault(mcp::line_fault f) {
+void server::on_fault(mcp::message_fault f) {
   // A broken response belongs to no request of ours: we send none.
   if (f.envelope.is_response) return;
-  using kind = mcp::line_fault::kind;
+  using kind = mcp::message_fault::kind;
   const int code = f.type == kind::noise || f.type == kind::oversized || f.type == kind::too_deep
                        ? (f.type == kind::noise ? mcp::code::parse_error : mcp::code::invalid_request)
                        : f.envelope.code;

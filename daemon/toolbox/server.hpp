@@ -11,7 +11,7 @@
 
 namespace mcpbx::toolbox {
 
-class server final : private mcp::line_sink {
+class server final : private mcp::message_sink {
  public:
   struct options {
     std::string version;
@@ -26,7 +26,7 @@ class server final : private mcp::line_sink {
 
  private:
   void on_message(mcp::message&& m) override;
-  void on_fault(mcp::line_fault f) override;
+  void on_fault(mcp::message_fault f) override;
   /// The answer to one message, or "" when it wants none.
   std::string answer_to(const mcp::message& m);
   std::string answer_to_batch(const mcp::message& m);

@@ -25,19 +25,24 @@ std::string_view to_string(era e);
 enum class server_state : std::uint8_t { disabled, starting, ready, lazy, restarting, crash_loop, failed, stopped };
 std::string_view to_string(server_state s);
 
+/// The process of a server that has one.
+struct process_status {
+  pid_t pid = -1;           ///< -1: none runs
+  std::string exit;         ///< how the last one ended ("exit status 3"), or ""
+  std::string stderr_tail;  ///< the last 4 KiB of its stderr, printable
+};
+
 /// One server as `mcpbx/servers` shows it (docs/guarantees.md, G8, G49).
 struct server_status {
   std::string name;
   server_state state = server_state::stopped;
   mcp::era era = mcp::era::unknown;
   std::string revision;  ///< negotiated MCP revision, or ""
-  pid_t pid = -1;        ///< -1: no process
   std::size_t tools = 0;
   std::uint64_t restarts = 0;
-  std::string last_error;         ///< one sentence, or ""
-  std::string exit;               ///< how the last process ended ("exit status 3"), or ""
-  std::string stderr_tail;        ///< the last 4 KiB of its stderr, printable
-  std::int64_t next_try_ms = -1;  ///< until the next start, -1: none planned
+  std::string last_error;                 ///< one sentence, or ""
+  std::optional<process_status> process;  ///< nullopt: it has no process of ours, or never will
+  std::int64_t next_try_ms = -1;          ///< until the next start, -1: none planned
   /// Its last start failed (no program, not ready in time, refused), and it has not been ready since: what is starting,
   /// restarting or failed now is a retry.
   bool start_failed = false;

@@ -1,7 +1,6 @@
 // Cutting a stream into lines and checking each while it arrives.
 #include "mcp/rpc/line_framer.hpp"
 
-#include "mcp/redact/cut_text.hpp"
 #include "mcp/support/text.hpp"
 #include "mcp/support/utf8.hpp"
 
@@ -34,12 +33,7 @@ envelope_index moved(envelope_index index, std::size_t begin) {
 
 }  // namespace
 
-// It may end within a secret: cut off there, at the end of the stream, or by a process that died while it wrote.
-std::string line_fault::shown() const {
-  return cut_for_people(excerpt, excerpt_bytes, {.cut = {.front = false, .back = true}});
-}
-
-void line_framer::feed(std::string_view chunk, line_sink& sink) {
+void line_framer::feed(std::string_view chunk, message_sink& sink) {
   if (stream_begins_) skip_byte_order_mark(chunk, sink);
   while (!chunk.empty()) {
     const void* newline = std::memchr(chunk.data(), '\n', chunk.size());
@@ -54,19 +48,19 @@ void line_framer::feed(std::string_view chunk, line_sink& sink) {
   }
 }
 
-void line_framer::finish(line_sink& sink) {
+void line_framer::finish(message_sink& sink) {
   if (stream_begins_ && mark_bytes_ != 0) take_part(byte_order_mark.substr(0, mark_bytes_), false, sink);
   stream_begins_ = false;
   if (phase_ == phase::reading && scanner_.first_byte() != 0) {
     const bool json = scanner_.first_byte() == '{' || scanner_.first_byte() == '[';
-    begin_fault(json ? line_fault::kind::malformed : line_fault::kind::noise, code::parse_error, "the line was cut off",
-                {});
+    begin_fault(json ? message_fault::kind::malformed : message_fault::kind::noise, code::parse_error,
+                "the line was cut off", {});
   }
   if (phase_ == phase::faulty) report(sink);
   end_line();
 }
 
-void line_framer::skip_byte_order_mark(std::string_view& chunk, line_sink& sink) {
+void line_framer::skip_byte_order_mark(std::string_view& chunk, message_sink& sink) {
   while (!chunk.empty()) {
     if (chunk.front() != byte_order_mark[mark_bytes_]) {
       stream_begins_ = false;
@@ -81,7 +75,7 @@ void line_framer::skip_byte_order_mark(std::string_view& chunk, line_sink& sink)
   }
 }
 
-void line_framer::take_part(std::string_view part, bool last, line_sink& sink) {
+void line_framer::take_part(std::string_view part, bool last, message_sink& sink) {
   if (phase_ != phase::discarding) {
     const std::size_t room = options_.max_message_bytes - line_bytes_;
     const bool over = part.size() > room;
@@ -94,7 +88,7 @@ void line_framer::take_part(std::string_view part, bool last, line_sink& sink) {
     } else if (!scanner_.feed(part)) {
       scan_failed(part);
     } else if (over) {
-      begin_fault(line_fault::kind::oversized, code::invalid_request,
+      begin_fault(message_fault::kind::oversized, code::invalid_request,
                   "the message is larger than " + std::to_string(options_.max_message_bytes) + " bytes" +
                       mentioned(options_.max_message_bytes_key),
                   part);
@@ -106,10 +100,10 @@ void line_framer::take_part(std::string_view part, bool last, line_sink& sink) {
     } else if (tail_.size() + part.size() <= byte_account::small_message || byte_account::has_room(part.size())) {
       tail_.append(part);
     } else {
-      begin_fault(line_fault::kind::oversized, code::invalid_request, std::string(no_room), part);
+      begin_fault(message_fault::kind::oversized, code::invalid_request, std::string(no_room), part);
     }
     if (over) ++line_bytes_;
-    if (phase_ == phase::faulty && (last || over || fault_.type == line_fault::kind::oversized)) report(sink);
+    if (phase_ == phase::faulty && (last || over || fault_.type == message_fault::kind::oversized)) report(sink);
   }
   if (last) end_line();
 }
@@ -121,14 +115,14 @@ void line_framer::end_line() {
   phase_ = phase::reading;
 }
 
-void line_framer::deliver(std::string_view last_part, line_sink& sink) {
+void line_framer::deliver(std::string_view last_part, message_sink& sink) {
   const std::size_t begin = scanner_.value_begin(), size = scanner_.value_end() - begin;
   if (scanner_.first_byte() != '{' && scanner_.first_byte() != '[') {
-    begin_fault(line_fault::kind::noise, code::invalid_request, "the line is JSON, but no message", last_part);
+    begin_fault(message_fault::kind::noise, code::invalid_request, "the line is JSON, but no message", last_part);
     return;
   }
   if (tail_.empty() && !byte_account::admits(size)) {
-    begin_fault(line_fault::kind::oversized, code::invalid_request, std::string(no_room), last_part);
+    begin_fault(message_fault::kind::oversized, code::invalid_request, std::string(no_room), last_part);
     return;
   }
   raw_json whole;
@@ -147,7 +141,8 @@ void line_framer::deliver(std::string_view last_part, line_sink& sink) {
     return;
   }
   phase_ = phase::faulty;
-  fault_ = {line_fault::kind::malformed, std::move(m.error()), 0, std::string(whole.text().substr(0, excerpt_bytes))};
+  fault_ = {message_fault::kind::malformed, std::move(m.error()), 0,
+            std::string(whole.text().substr(0, excerpt_bytes))};
 }
 
 std::expected<message, envelope_fault> line_framer::repaired(const raw_json& whole) {
@@ -161,11 +156,11 @@ void line_framer::scan_failed(std::string_view part) {
   using fault = json_scanner::fault;
   const fault what = scanner_.fault_kind();
   const char first = scanner_.first_byte();
-  line_fault::kind type = line_fault::kind::noise;
+  message_fault::kind type = message_fault::kind::noise;
   if (what == fault::depth)
-    type = line_fault::kind::too_deep;
+    type = message_fault::kind::too_deep;
   else if (first == '{' || (first == '[' && what == fault::utf8))
-    type = line_fault::kind::malformed;
+    type = message_fault::kind::malformed;
   const std::string text = what == fault::depth ? "nested deeper than " + std::to_string(options_.max_depth) +
                                                       " levels" + mentioned(options_.max_depth_key)
                                                 : std::string(to_string(what));
@@ -174,7 +169,7 @@ void line_framer::scan_failed(std::string_view part) {
 }
 
 /// Everything of the line that is not needed any more goes here, at once: only the id and an excerpt stay.
-void line_framer::begin_fault(line_fault::kind type, int code, std::string what, std::string_view part) {
+void line_framer::begin_fault(message_fault::kind type, int code, std::string what, std::string_view part) {
   const auto cut = [&](std::size_t begin, std::size_t end) {
     std::string out(tail_.view().substr(std::min(begin, tail_.size()), end - begin));
     const std::size_t in_part = std::max(begin, tail_.size()) - tail_.size();
@@ -196,7 +191,7 @@ void line_framer::begin_fault(line_fault::kind type, int code, std::string what,
   tail_.clear();
 }
 
-void line_framer::report(line_sink& sink) {
+void line_framer::report(message_sink& sink) {
   fault_.bytes = line_bytes_;
   phase_ = phase::discarding;
   sink.on_fault(std::exchange(fault_, {}));

@@ -2,6 +2,7 @@
 // Follows the MCP stdio transport: messages are delimited by newlines and contain none.
 #pragma once
 #include "mcp/json/json_scanner.hpp"
+#include "mcp/rpc/message_sink.hpp"
 #include "mcp/rpc/rpc_message.hpp"
 #include "mcp/support/shared_bytes.hpp"
 
@@ -11,30 +12,6 @@
 #include <string_view>
 
 namespace mcpbx::mcp {
-
-/// A line that is no message.
-struct line_fault {
-  enum class kind : std::uint8_t {
-    noise,      ///< a log line on stdout (G9): does not start with { or [, or starts with [ and is no JSON ("[INFO] …")
-    malformed,  ///< starts with { and is no JSON (-32700), or is JSON that breaks the rules of JSON-RPC (-32600)
-    oversized,  ///< longer than max_message_bytes, or refused by the accountant; dropped up to its newline
-    too_deep    ///< nested deeper than max_depth; dropped up to its newline
-  };
-  kind type = kind::noise;
-  envelope_fault envelope;  ///< code, id found so far, what
-  std::size_t bytes = 0;    ///< of the line, as far as it was read
-  std::string excerpt;      ///< its first 200 bytes at most, as they came
-  /// The excerpt for people: printable, without secrets, whole or begun.
-  std::string shown() const;
-};
-
-/// Receives what the framer finds, in order. Must not feed the framer from inside.
-class line_sink {
- public:
-  virtual ~line_sink() = default;
-  virtual void on_message(message&& m) = 0;
-  virtual void on_fault(line_fault f) = 0;
-};
 
 class line_framer {
  public:
@@ -52,10 +29,11 @@ class line_framer {
   /// allocation of its own; a longer one is gathered in one buffer that is handed over.
   /// Lines may end in CR LF, one byte order mark may come first, empty lines are skipped. An oversized line is reported
   /// when it passes the limit, every other fault at the end of its line. What is reported does not depend on the cuts.
-  void feed(std::string_view chunk, line_sink& sink);
+  /// `sink` must not feed the framer from inside.
+  void feed(std::string_view chunk, message_sink& sink);
   /// The stream ended: an unfinished line becomes a fault (malformed, "the line was cut off"; noise if it looks like
   /// it).
-  void finish(line_sink& sink);
+  void finish(message_sink& sink);
 
   /// Bytes of the unfinished message held now.
   std::size_t held() const noexcept { return tail_.size(); }
@@ -68,14 +46,14 @@ class line_framer {
     faulty,     // a fault was found: the rest is only counted, the fault is reported at the newline or at the limit
     discarding  // the fault was reported; nothing matters but the newline
   };
-  void skip_byte_order_mark(std::string_view& chunk, line_sink& sink);
-  void take_part(std::string_view part, bool last, line_sink& sink);
+  void skip_byte_order_mark(std::string_view& chunk, message_sink& sink);
+  void take_part(std::string_view part, bool last, message_sink& sink);
   void end_line();
-  void deliver(std::string_view last_part, line_sink& sink);
+  void deliver(std::string_view last_part, message_sink& sink);
   std::expected<message, envelope_fault> repaired(const raw_json& whole);
   void scan_failed(std::string_view part);
-  void begin_fault(line_fault::kind type, int code, std::string what, std::string_view part);
-  void report(line_sink& sink);
+  void begin_fault(message_fault::kind type, int code, std::string what, std::string_view part);
+  void report(message_sink& sink);
 
   options options_;
   json_scanner scanner_;
@@ -84,7 +62,7 @@ class line_framer {
   phase phase_ = phase::reading;
   std::uint8_t mark_bytes_ = 0;  // of the byte order mark at the start of the stream, so far
   bool stream_begins_ = true;
-  line_fault fault_;
+  message_fault fault_;
   std::uint64_t repaired_ = 0;
 };
 

@@ -22,7 +22,7 @@ void caller_session::on_message(message&& m) {
   }
 }
 
-void caller_session::on_fault(const line_fault& f) {
+void caller_session::on_fault(const message_fault& f) {
   if (closed_) return;
   ++counts_.faults;
   // Nobody answers an answer. What has an id and nothing else is more likely a broken request than a broken answer.

@@ -3,7 +3,7 @@
 // through the host.
 #pragma once
 #include "mcp/protocol/caller_capabilities.hpp"
-#include "mcp/rpc/line_framer.hpp"
+#include "mcp/rpc/message_sink.hpp"
 #include "mcp/rpc/rpc_message.hpp"
 #include "mcp/server/caller_asks.hpp"
 #include "mcp/server/caller_host.hpp"
@@ -47,7 +47,7 @@ class caller_session final : private reply_taker {
 
   void on_message(message&& m);
   /// Answers with the JSON-RPC error of the specification, with the request's id if it could be read.
-  void on_fault(const line_fault& f);
+  void on_fault(const message_fault& f);
   /// The catalog changed: an initialized caller is told.
   void tools_changed();
   /// Cancels an open request as notifications/cancelled does. False when none has this id.

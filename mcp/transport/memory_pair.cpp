@@ -1,21 +1,22 @@
-// Two framers facing each other; see memory_pair.hpp.
+// Two ends facing each other; see memory_pair.hpp.
 #include "mcp/transport/memory_pair.hpp"
 
 #include <boost/asio/post.hpp>
 
-#include <optional>
+#include <cstddef>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace mcpbx::mcp {
 namespace {
 
 namespace asio = boost::asio;
 
-// One end. It owns the text on its way to the other end, as the system's buffers would.
-class memory_end final : public std::enable_shared_from_this<memory_end>, private line_sink {
+// One end. It owns the messages on their way to the other end, as the system's buffers would.
+class memory_end final : public std::enable_shared_from_this<memory_end> {
  public:
-  memory_end(asio::any_io_executor executor, line_framer::options framing)
-      : executor_(std::move(executor)), framer_(std::in_place, framing) {}
+  explicit memory_end(asio::any_io_executor executor) : executor_(std::move(executor)) {}
   void connect(const std::shared_ptr<memory_end>& peer) { peer_ = peer; }
 
   void start(transport_events& events) {
@@ -25,11 +26,11 @@ class memory_end final : public std::enable_shared_from_this<memory_end>, privat
   }
   void send(const segments& text) {
     if (closed_ || sending_ended_ || peer_gone()) return;
-    outbox_ += text.str();
-    outbox_ += '\n';
+    unsent_ += text.size();
+    outbox_.push_back(text.str());
     post_delivery();
   }
-  std::size_t unsent() const noexcept { return outbox_.size(); }
+  std::size_t unsent() const noexcept { return unsent_; }
   void pause_reading(bool paused) {
     paused_ = paused;
     if (!paused) ask_peer();
@@ -42,11 +43,10 @@ class memory_end final : public std::enable_shared_from_this<memory_end>, privat
   void close() {
     if (closed_) return;
     closed_ = ended_ = true;
-    outbox_.clear();
-    if (!feeding_) framer_.reset();
+    drop_outbox();
     if (auto peer = peer_.lock())
       asio::post(executor_, [peer] {
-        peer->outbox_.clear();
+        peer->drop_outbox();
         peer->end({errc::unavailable, "the other side closed the connection"});
       });
   }
@@ -71,8 +71,8 @@ class memory_end final : public std::enable_shared_from_this<memory_end>, privat
     auto peer = peer_.lock();
     if (closed_ || !peer || !peer->reads()) return;
     if (!outbox_.empty()) {
-      const std::string text = std::exchange(outbox_, {});
-      peer->take(text);
+      unsent_ = 0;
+      for (const std::string& text : std::exchange(outbox_, {})) peer->take(text);
       if (closed_) return;
       if (events_ && !ended_ && outbox_.empty()) events_->on_drained();
     }
@@ -81,38 +81,36 @@ class memory_end final : public std::enable_shared_from_this<memory_end>, privat
   bool reads() const { return events_ && !ended_ && !half_closed_ && !paused_; }
 
   void take(const std::string& text) {
-    feeding_ = true;
-    framer_->feed(text, *this);
-    feeding_ = false;
-    if (ended_) framer_.reset();
+    if (ended_) return;
+    auto m = parse_message(raw_json::own(text));
+    if (m) return events_->on_message(std::move(*m));
+    message_fault fault;
+    fault.type = message_fault::kind::malformed;
+    fault.envelope = std::move(m.error());
+    fault.bytes = text.size();
+    fault.excerpt = text.substr(0, 200);
+    events_->on_fault(std::move(fault));
+  }
+  void drop_outbox() {
+    outbox_.clear();
+    unsent_ = 0;
   }
   void end_of_stream() {
-    feeding_ = true;
-    framer_->finish(*this);
-    feeding_ = false;
-    if (ended_) return framer_.reset();
     half_closed_ = events_->on_input_end();
     if (half_closed_) return;
     end({errc::unavailable, "the other side closed the connection"});
   }
   void end(const error& why) {
     if (std::exchange(ended_, true)) return;
-    framer_.reset();
     if (events_) events_->on_closed(why);
-  }
-  void on_message(message&& m) override {
-    if (!ended_) events_->on_message(std::move(m));
-  }
-  void on_fault(line_fault f) override {
-    if (!ended_) events_->on_fault(std::move(f));
   }
 
   asio::any_io_executor executor_;
-  std::optional<line_framer> framer_;
   std::weak_ptr<memory_end> peer_;
   transport_events* events_ = nullptr;
-  std::string outbox_;
-  bool closed_ = false, ended_ = false, paused_ = false, feeding_ = false;
+  std::vector<std::string> outbox_;
+  std::size_t unsent_ = 0;
+  bool closed_ = false, ended_ = false, paused_ = false;
   bool sending_ended_ = false, half_closed_ = false, delivery_posted_ = false;
 };
 
@@ -124,7 +122,7 @@ class memory_handle final : public transport {
   memory_handle& operator=(const memory_handle&) = delete;
 
   void start(transport_events& events) override { end_->start(events); }
-  void send(const segments& text) override { end_->send(text); }
+  void send(const segments& text, outgoing) override { end_->send(text); }
   std::size_t unsent() const noexcept override { return end_->unsent(); }
   void pause_reading(bool paused) override { end_->pause_reading(paused); }
   void finish_sending() override { end_->finish_sending(); }
@@ -137,9 +135,9 @@ class memory_handle final : public transport {
 }  // namespace
 
 std::pair<std::unique_ptr<transport>, std::unique_ptr<transport>> make_memory_pair(
-    const asio::any_io_executor& executor, line_framer::options framing) {
-  auto a = std::make_shared<memory_end>(executor, framing);
-  auto b = std::make_shared<memory_end>(executor, framing);
+    const asio::any_io_executor& executor) {
+  auto a = std::make_shared<memory_end>(executor);
+  auto b = std::make_shared<memory_end>(executor);
   a->connect(b);
   b->connect(a);
   return {std::make_unique<memory_handle>(a), std::make_unique<memory_handle>(b)};

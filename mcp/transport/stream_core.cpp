@@ -174,7 +174,7 @@ void stream_core::on_message(message&& m) {
   if (!ended_) events_->on_message(std::move(m));
 }
 
-void stream_core::on_fault(line_fault f) {
+void stream_core::on_fault(message_fault f) {
   if (!ended_) events_->on_fault(std::move(f));
 }
 

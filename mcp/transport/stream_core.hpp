@@ -1,6 +1,7 @@
 // The working part of a stream transport. Its handlers keep it alive, so its user may drop the transport at any moment,
 // also from inside a callback. The keeper looks at it from beside, to report an exit after the last output.
 #pragma once
+#include "mcp/rpc/line_framer.hpp"
 #include "mcp/transport/transport.hpp"
 #include "mcp/transport/write_queue.hpp"
 
@@ -15,7 +16,7 @@
 
 namespace mcpbx::mcp {
 
-class stream_core final : public std::enable_shared_from_this<stream_core>, private line_sink {
+class stream_core final : public std::enable_shared_from_this<stream_core>, private message_sink {
  public:
   /// Takes ownership of both descriptors, which may be equal.
   stream_core(const boost::asio::any_io_executor& executor, int read_fd, int write_fd, line_framer::options framing);
@@ -35,7 +36,7 @@ class stream_core final : public std::enable_shared_from_this<stream_core>, priv
 
  private:
   void on_message(message&& m) override;
-  void on_fault(line_fault f) override;
+  void on_fault(message_fault f) override;
 
   void wait_readable();
   void post_turn();
@@ -82,7 +83,7 @@ class stream_handle final : public transport {
   stream_handle& operator=(const stream_handle&) = delete;
 
   void start(transport_events& events) override { core_->start(events); }
-  void send(const segments& text) override { core_->send(text); }
+  void send(const segments& text, outgoing) override { core_->send(text); }
   std::size_t unsent() const noexcept override { return core_->unsent(); }
   void pause_reading(bool paused) override { core_->pause_reading(paused); }
   void finish_sending() override { core_->finish_sending(); }

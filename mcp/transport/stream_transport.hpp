@@ -1,6 +1,7 @@
 // Newline-delimited JSON-RPC over descriptors: the two pipe ends of a tool server, or one Unix socket. Waits for
 // readability, reads at most 64 KiB a turn into one buffer that all connections share, gathers the writes of a turn.
 #pragma once
+#include "mcp/rpc/line_framer.hpp"
 #include "mcp/transport/transport.hpp"
 
 #include <boost/asio/any_io_executor.hpp>

@@ -1,7 +1,8 @@
 // A connection that carries JSON-RPC messages both ways. Its user sees whole, checked messages and never a byte count.
 // Everything happens on the speaking thread.
 #pragma once
-#include "mcp/rpc/line_framer.hpp"
+#include "mcp/rpc/message_sink.hpp"
+#include "mcp/rpc/outgoing.hpp"
 #include "mcp/rpc/rpc_message.hpp"
 #include "mcp/support/error.hpp"
 
@@ -10,7 +11,7 @@
 namespace mcpbx::mcp {
 
 /// What a connection tells its user.
-class transport_events : public line_sink {
+class transport_events : public message_sink {
  public:
   /// The outbox ran empty after it had not been: more may be sent.
   virtual void on_drained() {}
@@ -29,12 +30,12 @@ class transport {
 
   /// Begins reading. `events` must outlive the transport or its close().
   virtual void start(transport_events& events) = 0;
-  /// Queues one message (without a line break). It leaves with everything queued in the same turn, in one write.
+  /// Queues one message: its text, without a line break, and what it is. What one turn queues leaves together.
   /// After the end it is dropped silently; but after an end of stream the sending side stays open until close().
-  virtual void send(const segments& text) = 0;
-  /// Bytes queued and not yet taken by the system.
+  virtual void send(const segments& text, outgoing what) = 0;
+  /// Bytes queued and not yet taken by the system, or by the peer where no system lies between.
   virtual std::size_t unsent() const noexcept = 0;
-  /// Stops or resumes reading; a peer that is not read is slowed down by the system's own buffers.
+  /// Stops or resumes reading; a peer that is not read is slowed down by the buffers between.
   virtual void pause_reading(bool paused) = 0;
   /// Ends the sending side after what is queued (a tool server sees its stdin closed); reading goes on.
   virtual void finish_sending() = 0;

@@ -83,9 +83,9 @@ raw_json array_of(std::size_t bytes, std::string_view element) {
   return raw_json::own("[" + filled(bytes, element, ",") + "]");
 }
 
-struct nobody final : mcp::line_sink {
+struct nobody final : mcp::message_sink {
   void on_message(mcp::message&& m) override { (void)mcp::param_reader(m.params); }
-  void on_fault(mcp::line_fault) override {}
+  void on_fault(mcp::message_fault) override {}
 };
 
 struct silent_host final : mcp::caller_host {
@@ -106,7 +106,7 @@ struct silent_host final : mcp::caller_host {
   std::vector<mcp::reply_once> open;
   std::size_t bytes = 0;
 };
-struct session_sink final : mcp::line_sink {
+struct session_sink final : mcp::message_sink {
   explicit session_sink(mcp::catalog_ptr tools) {
     host.catalog = std::move(tools);
     feed(R"({"jsonrpc":"2.0","id":"i","method":"initialize","params":{"protocolVersion":"2025-11-25"}})"
@@ -114,7 +114,7 @@ struct session_sink final : mcp::line_sink {
   }
   void feed(std::string_view lines) { framer.feed(lines, *this); }
   void on_message(mcp::message&& m) override { session.on_message(std::move(m)); }
-  void on_fault(mcp::line_fault f) override { session.on_fault(f); }
+  void on_fault(mcp::message_fault f) override { session.on_fault(f); }
   silent_host host;
   mcp::caller_session::options options;
   mcp::caller_session session{host, options};

@@ -270,7 +270,7 @@ class scripted_launcher final : public mcp::process_launcher {
     connection(const connection&) = delete;
     connection& operator=(const connection&) = delete;
     void start(mcp::transport_events& events) override { process_->connect(events); }
-    void send(const segments& text) override { process_->take(text.str()); }
+    void send(const segments& text, mcp::outgoing) override { process_->take(text.str()); }
     std::size_t unsent() const noexcept override { return process_->unsent(); }
     void pause_reading(bool) override {}
     void finish_sending() override { process_->stdin_ends(); }

@@ -16,7 +16,7 @@ inline const std::string ping = R"({"jsonrpc":"2.0","method":"ping"})";
 class recorder : public mcp::transport_events {
  public:
   std::vector<std::string> messages;
-  std::vector<mcp::line_fault> faults;
+  std::vector<mcp::message_fault> faults;
   std::optional<error> closed;
   int closings = 0, drained = 0;
   std::size_t message_bytes = 0;
@@ -28,7 +28,7 @@ class recorder : public mcp::transport_events {
     messages.emplace_back(keep_texts ? m.whole.text() : std::string_view());
     if (on_each) on_each(m);
   }
-  void on_fault(mcp::line_fault f) override { faults.push_back(std::move(f)); }
+  void on_fault(mcp::message_fault f) override { faults.push_back(std::move(f)); }
   void on_drained() override { ++drained; }
   void on_closed(const error& why) override {
     ++closings;

@@ -5,6 +5,7 @@
 #include "daemon/app/options/guard.hpp"
 #include "daemon/app/references/system_references.hpp"
 #include "mcp/client/catalog/tool_names.hpp"
+#include "mcp/client/process/process_connector.hpp"
 
 #include <boost/asio/post.hpp>
 
@@ -165,9 +166,28 @@ bool has_plain_names(const conf::server_entry& entry, const conf::configuration&
   return entry.tool_names.value_or(all.tool_names) == conf::name_style::plain;
 }
 
+namespace {
+
+mcp::connector_factory process_of(const conf::server_entry& entry, const server_means& with) {
+  const auto shared = std::make_shared<const conf::server_entry>(entry);
+  const auto spec = [shared, own_folder = with.own_folder] { return make_process_spec(*shared, own_folder); };
+  mcp::process_source source = [spec](const auto& then) { then(spec()); };
+  if (needs_lane(entry))
+    source = [spec, shared, &references = with.references, executor = with.executor](const auto& then) {
+      auto posted = references.post(shared->name, [spec, executor, then] {
+        boost::asio::post(executor, [resolved = spec(), then]() mutable { then(std::move(resolved)); });
+      });
+      if (!posted) then(std::unexpected(std::move(posted.error())));
+    };
+  return [shared, source, &launcher = with.launcher, &time = with.time] {
+    return mcp::make_process_connector(shared->name, launcher, time, source);
+  };
+}
+
+}  // namespace
+
 mcp::server_options make_server_options(const conf::server_entry& entry, const conf::configuration& all,
-                                        const std::string& own_folder, keyed_lanes& references,
-                                        boost::asio::any_io_executor executor) {
+                                        const server_means& with) {
   mcp::server_options o;
   o.name = entry.name;
   o.origin = std::make_shared<const std::string>(origin_of(entry));
@@ -191,27 +211,13 @@ mcp::server_options make_server_options(const conf::server_entry& entry, const c
     o.unusable = "it has a url, and this version of mcpbx runs programs only; give a command, or remove the entry";
     return o;
   }
-  auto shared = std::make_shared<const conf::server_entry>(entry);
-  const bool blocking = needs_lane(entry);
-  o.prepare = [shared, own_folder, &references, executor,
-               blocking](std::function<void(result<mcp::process_spec>)> then) {
-    if (!blocking) return then(make_process_spec(*shared, own_folder));
-    auto posted = references.post(shared->name, [shared, own_folder, executor, then]() mutable {
-      auto spec = make_process_spec(*shared, own_folder);
-      boost::asio::post(executor,
-                        [spec = std::move(spec), then = std::move(then)]() mutable { then(std::move(spec)); });
-    });
-    if (!posted) then(std::unexpected(std::move(posted.error())));
-  };
+  o.connect = process_of(entry, with);
   return o;
 }
 
-std::vector<mcp::server_options> supervised_servers(const conf::configuration& all, const std::string& own_folder,
-                                                    keyed_lanes& references,
-                                                    const boost::asio::any_io_executor& executor) {
+std::vector<mcp::server_options> supervised_servers(const conf::configuration& all, const server_means& with) {
   std::vector<mcp::server_options> list;
-  for (const auto& entry : all.servers)
-    list.push_back(make_server_options(entry, all, own_folder, references, executor));
+  for (const auto& entry : all.servers) list.push_back(make_server_options(entry, all, with));
   return list;
 }
 

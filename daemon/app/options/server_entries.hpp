@@ -4,6 +4,8 @@
 #include "daemon/store/records/tool_choice.hpp"
 #include "mcp/async/keyed_lanes.hpp"
 #include "mcp/client/supervise/supervisor.hpp"
+#include "mcp/process/server_process.hpp"
+#include "mcp/support/time.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
 
@@ -30,15 +32,21 @@ mcp::tool_filter tool_filter_of(const conf::server_entry& entry);
 std::vector<server_terms> server_terms_of(const conf::configuration& all);
 bool has_plain_names(const conf::server_entry& entry, const conf::configuration& all);
 
+/// The means to connect servers; all of it must outlive them.
+struct server_means {
+  std::string own_folder;  ///< as for make_process_spec()
+  keyed_lanes& references;
+  boost::asio::any_io_executor executor;
+  mcp::process_launcher& launcher;
+  time_source& time;
+};
+
 /// The supervisor's options for an entry; one with a url is listed with the reason why it does not run. Resolving
 /// happens at each start, on a thread of `references` when a reference needs it.
 mcp::server_options make_server_options(const conf::server_entry& entry, const conf::configuration& all,
-                                        const std::string& own_folder, keyed_lanes& references,
-                                        boost::asio::any_io_executor executor);
+                                        const server_means& with);
 
 /// Returns the options of all entries, in the order of the configuration.
-std::vector<mcp::server_options> supervised_servers(const conf::configuration& all, const std::string& own_folder,
-                                                    keyed_lanes& references,
-                                                    const boost::asio::any_io_executor& executor);
+std::vector<mcp::server_options> supervised_servers(const conf::configuration& all, const server_means& with);
 
 }  // namespace mcpbx::daemon

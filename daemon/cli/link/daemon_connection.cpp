@@ -31,12 +31,12 @@ extern "C" void on_interrupt(int) {
 
 constexpr std::chrono::seconds grace_after_interrupt{3};
 
-class collector final : public mcp::line_sink {
+class collector final : public mcp::message_sink {
  public:
   explicit collector(std::deque<mcp::message>& out) : out_(out) {}
   void on_message(mcp::message&& m) override { out_.push_back(std::move(m)); }
   // The daemon writes messages only; ignore anything else.
-  void on_fault(mcp::line_fault) override {}
+  void on_fault(mcp::message_fault) override {}
 
  private:
   std::deque<mcp::message>& out_;

@@ -13,6 +13,7 @@
 #include "mcp/server/json_out.hpp"
 #include "mcp/server/method_table.hpp"
 #include "mcp/support/time.hpp"
+#include "mcp/transport/stream_transport.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
 

@@ -36,7 +36,7 @@ void outgoing_queue::close() {
 void outgoing_queue::push(const segments& text) {
   if (closed_) return;
   if (may_send())
-    send(text);
+    send(text, mcp::outgoing::response());
   else
     add({.type = kind::message, .text = text});
   watch_bound();
@@ -45,7 +45,7 @@ void outgoing_queue::push(const segments& text) {
 void outgoing_queue::push_progress(std::uint64_t request, const segments& text) {
   if (closed_) return;
   if (may_send()) {
-    send(text);
+    send(text, {});
   } else if (const auto found = progress_.find(request); found != progress_.end()) {
     found->second->text = text;
     recount(*found->second);
@@ -122,7 +122,7 @@ void outgoing_queue::flush() {
       continue;
     }
     forget(first);
-    send(first.text);
+    send(first.text, first.type == kind::message ? mcp::outgoing::response() : mcp::outgoing());
     items_.pop_front();
   }
   watch_bound();
@@ -147,15 +147,15 @@ bool outgoing_queue::pull(source& s) {
   while (!dry && !closed_ && transport_.unsent() < options_.feed_below) {
     segments text = s.next(scratch_);
     dry = text.empty();
-    if (!dry) send(text);
+    if (!dry) send(text, {});
   }
   pulling_ = false;
   return dry;
 }
 
-void outgoing_queue::send(const segments& text) {
+void outgoing_queue::send(const segments& text, mcp::outgoing what) {
   given_ += text.size();
-  transport_.send(text);
+  transport_.send(text, what);
 }
 
 void outgoing_queue::watch_bound() {

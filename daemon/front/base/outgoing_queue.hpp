@@ -48,7 +48,7 @@ class outgoing_queue {
     /// The caller has not read for too long. The queue may be closed from inside.
     virtual void on_stuck(const std::string& why) = 0;
   };
-  /// Has messages of its own, made when they can leave.
+  /// Has notifications of its own, made when they can leave.
   class source;
 
   /// `to`, `time`, `o` and `told` must outlive the queue.
@@ -57,7 +57,7 @@ class outgoing_queue {
   outgoing_queue(const outgoing_queue&) = delete;
   outgoing_queue& operator=(const outgoing_queue&) = delete;
 
-  /// A response, or anything else that must arrive.
+  /// A response: it must arrive.
   void push(const segments& text);
   void push_progress(std::uint64_t request, const segments& text);
   void push_list_changed();
@@ -90,7 +90,7 @@ class outgoing_queue {
   void ask_flush(pace how);
   void recount(item& i);
   void forget(item& i);
-  void send(const segments& text);
+  void send(const segments& text, mcp::outgoing what);
   bool pull(source& s);
   void take_turn();
   void watch_bound();

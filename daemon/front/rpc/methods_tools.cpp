@@ -170,15 +170,16 @@ raw_json servers_of(const std::vector<mcp::server_status>& servers) {
     out.begin_object();
     out.member("name", s.name).member("state", mcp::to_string(s.state)).member("era", mcp::to_string(s.era));
     out.member("revision", s.revision);
-    const auto memory = s.pid > 0 ? resident_bytes_of_tree(s.pid) : -1;
+    const auto process = s.process.value_or(mcp::process_status());
+    const auto memory = process.pid > 0 ? resident_bytes_of_tree(process.pid) : -1;
     const auto known = [&](std::string_view key, std::int64_t value) {
       value >= 0 ? out.member(key, value) : out.member(key, raw_json());
     };
-    known("pid", s.pid);
+    known("pid", process.pid);
     known("rssBytes", memory);
     out.member("tools", s.tools).member("restarts", s.restarts);
-    out.member("lastError", free_text(s.last_error)).member("exit", free_text(s.exit));
-    out.member("stderr", free_text(s.stderr_tail));
+    out.member("lastError", free_text(s.last_error)).member("exit", free_text(process.exit));
+    out.member("stderr", free_text(process.stderr_tail));
     known("nextTryMs", s.next_try_ms);
     out.member("startFailed", s.start_failed);
     out.member("openCalls", s.open_calls).member("queuedCalls", s.queued_calls);

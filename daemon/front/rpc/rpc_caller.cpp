@@ -84,7 +84,7 @@ void connection::on_message(mcp::message&& m) {
   in_turn([this, m = std::move(m)]() mutable { session_.on_message(std::move(m)); });
 }
 
-void connection::on_fault(mcp::line_fault f) {
+void connection::on_fault(mcp::message_fault f) {
   if (closed_) return;
   if (turns_.admit()) return session_.on_fault(f);
   in_turn([this, f = std::move(f)] { session_.on_fault(f); });

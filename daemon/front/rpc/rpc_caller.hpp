@@ -90,7 +90,7 @@ class connection final : public std::enable_shared_from_this<connection>,
  private:
   // transport_events
   void on_message(mcp::message&& m) override;
-  void on_fault(mcp::line_fault f) override;
+  void on_fault(mcp::message_fault f) override;
   void on_drained() override;
   bool on_input_end() override;
   void on_closed(const error& why) override;

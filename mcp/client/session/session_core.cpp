@@ -22,7 +22,8 @@ std::string quoted_for_people(std::string_view text) {
 
 }  // namespace
 
-session_core::session_core(options o, session_events& events) : options_(std::move(o)), events_(events) {}
+session_core::session_core(options o, session_output& output, session_events& events)
+    : options_(std::move(o)), output_(output), events_(events) {}
 
 call_number session_core::request(std::string_view method, const raw_json& params, call_limits limits,
                                   pending_calls::done_handler done) {
@@ -31,7 +32,7 @@ call_number session_core::request(std::string_view method, const raw_json& param
       params,
       {era_ == era::modern ? std::string_view(revision_) : std::string_view(), {}, options_.own_info, {}, {}, {}, {}});
   const call_number number = pending_.open(limits, now_, std::move(done));
-  events_.session_send(make_request(number, method, body.value_or(segments())));
+  output_.session_send(make_request(number, method, body.value_or(segments())), outgoing::request(number));
   return number;
 }
 
@@ -53,13 +54,17 @@ result<call_number> session_core::call(const server_call& c, call_limits limits,
   const auto params = with_request_meta(c.params, meta);
   if (!params) return std::unexpected(params.error());
   const call_number number = pending_.open(limits, now, std::move(done), std::move(progress));
-  events_.session_send(make_request(number, c.method, *params));
+  output_.session_send(make_request(number, c.method, *params), outgoing::request(number));
   return number;
+}
+
+void session_core::send_cancelled(call_number number, std::string_view reason) {
+  output_.session_send(make_cancelled(number, reason), outgoing::cancellation(number));
 }
 
 bool session_core::cancel(call_number number, std::string_view reason) {
   if (!pending_.contains(number)) return false;
-  events_.session_send(make_cancelled(number, reason));
+  send_cancelled(number, reason);
   return pending_.close(number, call_outcome::lost(errc::cancelled, "was cancelled: " + std::string(reason)));
 }
 
@@ -80,8 +85,8 @@ void session_core::on_message(message&& m, time_point now) {
         if (part && part->type != message::kind::batch) {
           on_message(std::move(*part), now);
         } else {
-          line_fault fault;
-          fault.type = line_fault::kind::malformed;
+          message_fault fault;
+          fault.type = message_fault::kind::malformed;
           if (part)
             fault.envelope.what = "a batch within a batch";
           else
@@ -124,25 +129,25 @@ void session_core::on_list_changed(const message& m) {
 
 void session_core::on_request(const message& m) {
   // A modern server must not ask, and must not be answered; nor is one that asks without end or does not read.
-  if (era_ == era::modern || events_.session_unsent() > most_unsent_for_answers || !answers_.take(now_)) {
+  if (era_ == era::modern || output_.session_unsent() > most_unsent_for_answers || !answers_.take(now_)) {
     ++dropped_requests_;
     if (may_log()) log_now("sent a request that is not answered: " + quoted_for_people(m.method()));
     return;
   }
   const std::string_view method = m.method();
-  if (method == "ping") return events_.session_send(make_result(m.id, raw_json::literal("{}")));
+  if (method == "ping") return output_.session_send(make_result(m.id, raw_json::literal("{}")), outgoing::response());
   const bool known = method == "roots/list" || method == "sampling/createMessage" || method == "elicitation/create";
   std::string text = "mcpbx does not know the method " + quoted_for_people(method);
   if (known)
     text = "mcpbx has not declared the capability that " + std::string(method) +
            " needs: it cannot pass questions of tool servers on";
-  events_.session_send(make_error(m.id, rpc_error{code::method_not_found, std::move(text), {}}));
+  output_.session_send(make_error(m.id, rpc_error{code::method_not_found, std::move(text), {}}), outgoing::response());
 }
 
-void session_core::on_fault(const line_fault& fault, time_point now) {
+void session_core::on_fault(const message_fault& fault, time_point now) {
   now_ = now;
   if (phase_ == phase::closed) return;
-  if (fault.type == line_fault::kind::noise) {
+  if (fault.type == message_fault::kind::noise) {
     ++noise_;
     if (may_log()) log_now("printed a line that is no message: " + fault.shown());
     return;
@@ -153,8 +158,8 @@ void session_core::on_fault(const line_fault& fault, time_point now) {
   if (e.is_response) {
     timeouts_in_row_ = 0;
     pending_.answer_malformed(e.id, e.what);
-  } else if (era_ != era::modern && events_.session_unsent() <= most_unsent_for_answers && answers_.take(now)) {
-    events_.session_send(make_error(e.id, rpc_error{e.code, e.what, {}}));
+  } else if (era_ != era::modern && output_.session_unsent() <= most_unsent_for_answers && answers_.take(now)) {
+    output_.session_send(make_error(e.id, rpc_error{e.code, e.what, {}}), outgoing::response());
   }
 }
 
@@ -162,7 +167,7 @@ void session_core::tick(time_point now) {
   now_ = now;
   if (phase_ == phase::closed) return;
   const auto ended = pending_.expire(now);
-  for (const call_number n : ended) events_.session_send(make_cancelled(n, "timed out"));
+  for (const call_number n : ended) send_cancelled(n, "timed out");
   if (phase_ == phase::closed) return;
   // Calls that waited side by side tell of one silence, not of several: a model may ask for three slow ones at once.
   if (!ended.empty() && ended.back() >= next_in_row_) {

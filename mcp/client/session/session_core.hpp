@@ -5,11 +5,12 @@
 #include "mcp/client/catalog/refresh_gate.hpp"
 #include "mcp/client/client.hpp"
 #include "mcp/client/session/era_probe.hpp"
-#include "mcp/client/session/rate_limit.hpp"
 #include "mcp/client/session/tool_lister.hpp"
-#include "mcp/rpc/line_framer.hpp"
+#include "mcp/rpc/message_sink.hpp"
+#include "mcp/rpc/outgoing.hpp"
 #include "mcp/rpc/pending_calls.hpp"
 #include "mcp/rpc/rpc_message.hpp"
+#include "mcp/support/rate_limit.hpp"
 #include "mcp/support/time.hpp"
 
 #include <optional>
@@ -19,13 +20,19 @@
 
 namespace mcpbx::mcp {
 
-/// What a conversation needs and tells. Called from inside its functions: an implementation must not destroy it there.
+/// What a conversation needs of its connection.
+class session_output {
+ public:
+  virtual ~session_output() = default;
+  virtual void session_send(const segments& text, outgoing what) = 0;
+  /// Bytes that wait to be written; answers to a server that does not read are dropped.
+  virtual std::size_t session_unsent() const = 0;
+};
+
+/// What a conversation tells. Called from inside its functions: an implementation must not destroy it there.
 class session_events {
  public:
   virtual ~session_events() = default;
-  virtual void session_send(const segments& text) = 0;
-  /// Bytes that wait to be written; answers to a server that does not read are dropped.
-  virtual std::size_t session_unsent() const = 0;
   /// It is open and the first list of tools is in.
   virtual void session_ready() = 0;
   /// It cannot be opened; the sentence names the server.
@@ -52,19 +59,21 @@ class session_core {
     bool skip_probe = false;             ///< an earlier life of this server was found to be a legacy one
     tool_lister::options listing;
   };
-  session_core(options o, session_events& events);
+  session_core(options o, session_output& output, session_events& events);
   session_core(const session_core&) = delete;
   session_core& operator=(const session_core&) = delete;
 
   /// Sends the first request.
   void begin(time_point now);
   void on_message(message&& m, time_point now);
-  void on_fault(const line_fault& fault, time_point now);
+  void on_fault(const message_fault& fault, time_point now);
   /// To be called at next_deadline() or later.
   void tick(time_point now);
   time_point next_deadline() const;
   /// Ends every open request with this failure and everything else silently; nothing is sent any more.
   void close(errc code, const std::string& why);
+  /// Ends everything silently: nothing is told or sent any more, and open requests have no outcome before close().
+  void mute() noexcept { phase_ = phase::closed; }
 
   /// Sends a request once ready(): what `c` says but for its limits and handlers. errc::invalid_argument when its
   /// params cannot be edited. Failure texts are clauses.
@@ -124,11 +133,13 @@ class session_core {
   bool may_log();  // asked before words are made that cost something; counts as a line
   void log_now(const std::string& what) const;
   void log_sometimes(const std::string& what);
+  void send_cancelled(call_number number, std::string_view reason);
   call_number request(std::string_view method, const raw_json& params, call_limits limits,
                       pending_calls::done_handler done);
   std::string failure_text(const call_outcome& outcome) const;
 
   options options_;
+  session_output& output_;
   session_events& events_;
   pending_calls pending_;
   phase phase_ = phase::idle;

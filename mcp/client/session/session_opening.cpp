@@ -111,7 +111,7 @@ void session_core::on_initialize(const call_outcome& outcome) {
   if (revision::is_legacy(options_.protocol) && *agreed != options_.protocol)
     return refuse("speaks MCP revision " + *agreed + ", but its entry insists on " + options_.protocol);
   if (probe_ != 0) pending_.close(probe_, call_outcome::failed(errc::cancelled, "the server is a legacy one"));
-  events_.session_send(make_notification("notifications/initialized", raw_json()));
+  output_.session_send(make_notification("notifications/initialized", raw_json()), outgoing());
   opened(era::legacy, *agreed, find_member(outcome.value, "capabilities"));
 }
 

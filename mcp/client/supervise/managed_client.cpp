@@ -4,24 +4,16 @@
 #include "mcp/redact/secret.hpp"
 #include "mcp/support/log.hpp"
 
-#include <signal.h>
-
 #include <algorithm>
 #include <utility>
 
 namespace mcpbx::mcp {
 namespace {
 
-constexpr std::size_t stderr_in_status = 4096;
-
 std::string in_words(duration wait) {
   const auto ms = std::chrono::duration_cast<milliseconds>(wait).count();
   if (ms < 1000) return std::to_string(std::max<std::int64_t>(ms, 0)) + " ms";
   return std::to_string((ms + 500) / 1000) + " s";
-}
-
-std::string exit_words(const process_exit& how) {
-  return how.signalled ? "was ended by " + how.text() : "exited with status " + std::to_string(how.value);
 }
 
 }  // namespace
@@ -31,8 +23,8 @@ managed_client::managed_client(server_options o, server_context context)
       context_(std::move(context)),
       core_({options_.disabled, options_.lazy, !options_.unusable.empty(), options_.start_timeout, options_.idle_stop},
             context_.random),
-      timer_(context_.time.make_timer()),
-      stderr_(options_.name, context_.options.stderr_ring) {
+      connector_(options_.connect ? options_.connect() : nullptr),
+      timer_(context_.time.make_timer()) {
   if (!options_.unusable.empty()) last_error_ = who() + " cannot be started: " + options_.unusable;
 }
 
@@ -43,7 +35,6 @@ managed_client::~managed_client() {
 void managed_client::drop() {
   if (std::exchange(dropped_, true)) return;
   stopping_ = true;  // whoever still holds this client gets refusals
-  ++generation_;
   timer_->cancel();
   bury_run();
   waiting_.clear();
@@ -100,26 +91,24 @@ bool managed_client::settling() const noexcept {
   return core_.state() == server_state::starting;
 }
 
-// What the process and the conversation tell.
+// What the connection and the conversation tell.
 
-void managed_client::run_spawned(pid_t) {}
-
-void managed_client::run_spawn_failed(const error& why) {
-  launch_with(std::unexpected(why));
+void managed_client::run_not_opened(const link_failure& failure) {
+  bury_run();
+  last_error_ = who() + " " + redactor::redact(failure.why);
+  log::warn(last_error_);
+  attempted_ = true;
+  core_.not_opened(context_.time.now(), context_.host.server_ended(*this), failure.try_again);
+  fail_waiting({errc::unavailable, last_error_});
+  drive();
 }
 
-void managed_client::run_stderr(std::string_view bytes) {
-  stderr_.feed(bytes, context_.time.now());
-}
-
-void managed_client::run_exited(const process_exit& how) {
+void managed_client::run_ended(const std::string& how) {
   const auto self = shared_from_this();
   const time_point now = context_.time.now();
-  stderr_.end_process(now);
-  exit_ = how.text();
   const bool expected = core_.ending();
   const bool starting = !run_->ready() && !expected;
-  std::string text = who() + " " + exit_words(how);
+  std::string text = who() + " " + how;
   if (starting) {
     const auto waits_for = run_->session() ? run_->session()->waits_for() : std::string_view();
     text += waits_for.empty() ? " before it was ready"
@@ -127,13 +116,13 @@ void managed_client::run_exited(const process_exit& how) {
     // Some servers die of a question that they do not know; the next life is asked for the old handshake at once.
     if (run_->session() && run_->session()->probing()) legacy_known_ = true;
   }
-  const std::string for_calls = with_stderr(starting ? text : text + " during the call");
+  const std::string for_calls = with_last_words(starting ? text : text + " during the call");
   if (!expected) {
-    last_error_ = with_stderr(text);
+    last_error_ = with_last_words(text);
     log::warn(last_error_);
   }
   attempted_ = attempted_ || !expected;
-  core_.exited(now, expected ? 0 : context_.host.server_ended(*this));
+  core_.gone(now, expected ? 0 : context_.host.server_ended(*this));
   dirty_ = true;
   // First those that wait: what the handlers of the others ask for anew may wait for the next life.
   if (!expected || !core_.will_be_ready(now)) fail_waiting({errc::unavailable, for_calls});
@@ -143,7 +132,7 @@ void managed_client::run_exited(const process_exit& how) {
   drive();
 }
 
-void managed_client::run_ready() {
+void managed_client::session_ready() {
   up_since_ = context_.time.now();
   era_ = run_->session()->era();
   revision_ = run_->session()->revision();
@@ -152,13 +141,14 @@ void managed_client::run_ready() {
   core_.ready(context_.time.now());
   note_load(context_.time.now());
   dirty_ = true;
-  if (log::enabled(log::level::info))
-    log::info("server " + options_.name + " is ready: MCP " + revision_ + ", " + std::to_string(tools_) +
-              " tools, pid " + std::to_string(run_->pid()));
+  if (!log::enabled(log::level::info)) return;
+  const std::string label = connector_->label();
+  log::info("server " + options_.name + " is ready: MCP " + revision_ + ", " + std::to_string(tools_) + " tools" +
+            (label.empty() ? label : ", " + label));
 }
 
-void managed_client::run_refused(const error& why) {
-  last_error_ = with_stderr(why.message);
+void managed_client::session_refused(const error& why) {
+  last_error_ = with_last_words(why.message);
   log::warn(last_error_);
   legacy_known_ = false;
   attempted_ = true;
@@ -167,23 +157,23 @@ void managed_client::run_refused(const error& why) {
   dirty_ = true;
 }
 
-void managed_client::run_dropped(std::vector<std::string> why) {
+void managed_client::session_dropped(std::vector<std::string> why) {
   context_.host.server_dropped(*this, std::move(why));
 }
 
-void managed_client::run_tools(tool_list tools) {
+void managed_client::session_tools(tool_list tools) {
   tools_ = tools->size();
   listed_ = true;
   context_.host.server_tools(*this, std::move(tools));
 }
 
-void managed_client::run_problem(const std::string& what) {
+void managed_client::session_problem(const std::string& what) {
   last_error_ = what;
 }
 
 void managed_client::run_lost(const std::string& why) {
   const auto self = shared_from_this();
-  last_error_ = with_stderr(who() + " " + why + "; it is being restarted");
+  last_error_ = with_last_words(who() + " " + why + "; it is being restarted");
   suspect_ = true;
   log::warn(last_error_);
   attempted_ = true;
@@ -224,65 +214,43 @@ void managed_client::drive() {
 
 void managed_client::obey(supervisor_core::command command, time_point now) {
   using enum supervisor_core::command;
+  const auto step = [this](ending s) { return run_ && run_->end(s); };
   switch (command) {
     case none:
       return;
-    case launch:
-      return this->launch();
+    case open:
+      return this->open();
     case start_timed_out: {
       const auto waits_for = run_ && run_->session() ? run_->session()->waits_for() : std::string_view();
-      last_error_ = with_stderr(who() + " was not ready within " + in_words(options_.start_timeout) +
-                                (waits_for.empty() ? "" : ": it did not answer " + std::string(waits_for)));
+      last_error_ = with_last_words(who() + " was not ready within " + in_words(options_.start_timeout) +
+                                    (waits_for.empty() ? "" : ": it did not answer " + std::string(waits_for)));
       log::warn(last_error_);
       attempted_ = true;
       legacy_known_ = false;
-      fail_waiting({errc::timed_out, last_error_});
-      break;
+      return fail_waiting({errc::timed_out, last_error_});
     }
-    case close_stdin:
-      if (run_) run_->close_stdin();
+    case ask_to_end:
+      if (step(ending::ask)) return;
       break;
-    case terminate:
-      if (run_) run_->signal(SIGTERM);
+    case insist:
+      if (step(ending::insist)) return;
       break;
-    case kill:
-      if (run_) run_->signal(SIGKILL);
+    case force:
+      if (step(ending::force)) return;
       break;
     case abandon:
-      last_error_ = who() + " is still there after SIGKILL; mcpbx no longer waits for it";
+      last_error_ =
+          who() + " is still there after " + std::string(connector_->force_name()) + "; mcpbx no longer waits for it";
       log::warn(last_error_);
       break;
   }
-  if (run_ && command != abandon) return;
-  // No exit to wait for: the start was still being prepared, or the process is abandoned.
-  ++generation_;
-  core_.exited(now, 0);
+  // No end to wait for: it was not open yet, or it is abandoned.
+  core_.gone(now, 0);
   if (run_) retire_run(last_error_);
 }
 
-void managed_client::launch() {
-  const auto generation = ++generation_;
-  if (!options_.prepare) return launch_with(fail(errc::config, "its entry names no program"));
-  const deferred::call inside(context_.soon);
-  options_.prepare([weak = weak_from_this(), generation](result<process_spec> spec) {
-    const auto self = weak.lock();
-    if (self && self->generation_ == generation && !self->run_) self->launch_with(std::move(spec));
-  });
-}
-
-void managed_client::launch_with(result<process_spec> spec) {
-  const time_point now = context_.time.now();
-  if (!spec) {
-    ++generation_;
-    bury_run();
-    last_error_ = who() + " cannot be started: " + redactor::redact(spec.error().message);
-    log::warn(last_error_);
-    attempted_ = true;
-    core_.cannot_start(now, context_.host.server_ended(*this));
-    fail_waiting({errc::unavailable, last_error_});
-    return drive();
-  }
-  if (spec->name.empty()) spec->name = options_.name;
+void managed_client::open() {
+  if (!connector_) return run_not_opened({"cannot be started: its entry names no program"});
   session_core::options o;
   o.server = options_.name;
   o.own_info = raw_json::own("{\"name\":\"mcpbx\",\"version\":" + json_quoted(context_.options.version) + "}");
@@ -290,8 +258,8 @@ void managed_client::launch_with(result<process_spec> spec) {
   o.start_timeout = options_.start_timeout;
   o.skip_probe = legacy_known_;
   run_ = std::make_unique<server_run>(static_cast<run_events&>(*this), context_.time, context_.soon, std::move(o));
-  stderr_.begin_process();
-  run_->launch(context_.launcher, std::move(*spec));
+  const deferred::call inside(context_.soon);
+  run_->open(*connector_);
 }
 
 // Fails the calls that this life still owes an answer with `why`.
@@ -339,9 +307,9 @@ void managed_client::rearm() {
 
 // Words.
 
-std::string managed_client::with_stderr(std::string text) const {
-  const std::string last = stderr_.last_line();
-  return last.empty() ? text : text + "; last stderr: " + last;
+std::string managed_client::with_last_words(std::string text) const {
+  const std::string last = connector_ ? connector_->last_words() : "";
+  return last.empty() ? text : text + "; " + last;
 }
 
 std::string managed_client::down_text(time_point now) const {
@@ -360,12 +328,10 @@ server_status managed_client::status() const {
   s.state = core_.state();
   s.era = era_;
   s.revision = revision_;
-  s.pid = run_ ? run_->pid() : -1;
   s.tools = tools_;
   s.restarts = core_.restarts();
   s.last_error = last_error_;
-  s.exit = exit_;
-  s.stderr_tail = stderr_.tail(stderr_in_status);
+  if (connector_) s.process = connector_->process();
   if (core_.next_try() != never)
     s.next_try_ms =
         std::max<std::int64_t>(0, std::chrono::ceil<milliseconds>(core_.next_try() - context_.time.now()).count());

@@ -1,9 +1,8 @@
-// One configured tool server: the client that callers use, over however many lives its process has. The shell around
+// One configured tool server: the client that callers use, over however many lives it has. The shell around
 // supervisor_core; holds the calls, their queue and what the status tells.
 #pragma once
 #include "mcp/client/deferred.hpp"
 #include "mcp/client/supervise/server_run.hpp"
-#include "mcp/client/supervise/stderr_log.hpp"
 #include "mcp/client/supervise/supervisor.hpp"
 #include "mcp/client/supervise/supervisor_core.hpp"
 #include "mcp/support/recycled.hpp"
@@ -33,7 +32,6 @@ class server_host {
 struct server_context {
   time_source& time;
   random_source& random;
-  process_launcher& launcher;
   server_host& host;
   supervisor::options options;
   std::shared_ptr<deferred> soon;
@@ -59,7 +57,7 @@ class managed_client final : public client, private run_events, public std::enab
   void wake_to_list();
   void restart();
   void retry_now(std::size_t crowd);
-  /// Refuses new calls, lets running ones end for `grace`, then ends the process.
+  /// Refuses new calls, lets running ones end for `grace`, then ends the connection.
   void stop(milliseconds grace);
   /// Whether stop() has run its course.
   bool ended() const noexcept { return core_.ended(); }
@@ -103,22 +101,20 @@ class managed_client final : public client, private run_events, public std::enab
   void note_load(time_point now);
 
   // Life (managed_client.cpp)
-  void run_spawned(pid_t pid) override;
-  void run_spawn_failed(const error& why) override;
-  void run_stderr(std::string_view bytes) override;
-  void run_exited(const process_exit& how) override;
-  void run_ready() override;
-  void run_refused(const error& why) override;
-  void run_dropped(std::vector<std::string> why) override;
-  void run_tools(tool_list tools) override;
-  void run_problem(const std::string& what) override;
-  void run_log(const raw_json& params) override;
+  void run_not_opened(const link_failure& failure) override;
+  void run_ended(const std::string& how) override;
   void run_lost(const std::string& why) override;
   void run_settled() override;
+  void session_ready() override;
+  void session_refused(const error& why) override;
+  void session_dropped(std::vector<std::string> why) override;
+  void session_tools(tool_list tools) override;
+  void session_problem(const std::string& what) override;
+  void session_log(const raw_json& params) override;
+  void session_hangs(const std::string& why) override { run_lost("hangs: " + why); }
   void drive();
   void obey(supervisor_core::command command, time_point now);
-  void launch();
-  void launch_with(result<process_spec> spec);
+  void open();
   void retire_run(const std::string& why);
   void bury_run();
   void tick();
@@ -126,16 +122,16 @@ class managed_client final : public client, private run_events, public std::enab
   void arm_for(time_point when);
   void stop_now(time_point now);
   std::string who() const { return "tool server \"" + options_.name + "\""; }
-  std::string with_stderr(std::string text) const;
+  std::string with_last_words(std::string text) const;
   std::string down_text(time_point now) const;
 
   server_options options_;
   server_context context_;
   supervisor_core core_;
+  std::unique_ptr<connector> connector_;  // null: there is no way to it
   std::unique_ptr<server_run> run_;
   std::unique_ptr<timer> timer_;
   time_point armed_at_ = never;
-  stderr_log stderr_;
 
   recycling_map<ticket, record> calls_;
   std::deque<waiting_call> waiting_;
@@ -143,11 +139,10 @@ class managed_client final : public client, private run_events, public std::enab
   ticket last_ticket_ = 0;
 
   mcp::era era_ = mcp::era::unknown;
-  std::string revision_, last_error_, exit_;
+  std::string revision_, last_error_;
   std::size_t tools_ = 0;
   std::uint64_t noise_before_ = 0, dropped_before_ = 0;  // of earlier lives
-  std::uint64_t generation_ = 0;
-  time_point up_since_{};  // of the present life, once it is ready
+  time_point up_since_{};                                // of the present life, once it is ready
   bool legacy_known_ = false, listed_ = false, attempted_ = false;
   bool suspect_ = false;  // as in server_status
   bool dirty_ = false, driving_ = false, stopping_ = false, dropped_ = false;

@@ -162,7 +162,7 @@ const managed_client::record* managed_client::logging_call() const {
   return latest;
 }
 
-void managed_client::run_log(const raw_json& params) {
+void managed_client::session_log(const raw_json& params) {
   const auto* r = logging_call();
   if (r == nullptr || !r->call.log) return;
   const auto handler = r->call.log;  // it may end the call

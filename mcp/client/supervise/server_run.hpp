@@ -1,10 +1,10 @@
-// One life of a tool server: its process, its connection and the conversation over it. The shell around session_core;
-// managed_client owns one at a time and buries it when it is over.
+// One life of a tool server: its connection and the conversation over it. The shell around session_core; managed_client
+// owns one at a time and buries it when it is over.
 #pragma once
+#include "mcp/client/connect/connector.hpp"
 #include "mcp/client/deferred.hpp"
 #include "mcp/client/session/session_core.hpp"
 #include "mcp/client/session/write_window.hpp"
-#include "mcp/process/server_process.hpp"
 #include "mcp/support/time.hpp"
 #include "mcp/transport/transport.hpp"
 
@@ -15,41 +15,32 @@
 
 namespace mcpbx::mcp {
 
-/// What a life tells its server. Called from inside events; it must not be destroyed there, only buried.
-class run_events {
+/// What a life tells its server, beside what its conversation does. Called from inside events; the life must not be
+/// destroyed there, only buried.
+class run_events : public session_events {
  public:
-  virtual ~run_events() = default;
-  virtual void run_spawned(pid_t pid) = 0;
-  virtual void run_spawn_failed(const error& why) = 0;
-  virtual void run_stderr(std::string_view bytes) = 0;
-  virtual void run_exited(const process_exit& how) = 0;
-  virtual void run_ready() = 0;
-  virtual void run_refused(const error& why) = 0;
-  virtual void run_dropped(std::vector<std::string> why) = 0;
-  virtual void run_tools(tool_list tools) = 0;
-  virtual void run_problem(const std::string& what) = 0;
-  virtual void run_log(const raw_json& params) = 0;
-  /// It hangs, does not read, or closed a stream and lives on. `why` is a clause about the server.
+  virtual void run_not_opened(const link_failure& failure) = 0;
+  virtual void run_ended(const std::string& how) = 0;
+  /// It does not read, or closed a stream and lives on. `why` is a clause about the server.
   virtual void run_lost(const std::string& why) = 0;
   /// An event has been dealt with.
   virtual void run_settled() = 0;
 };
 
-class server_run final : private process_events, private transport_events, private session_events {
+class server_run final : private link_events, private transport_events, private session_output {
  public:
-  /// How long a process may live on after it closed a stream before it counts as lost: its exit explains more.
-  static constexpr milliseconds exit_grace{250};
+  /// How long a server may live on after it closed a stream before it counts as lost: its end explains more.
+  static constexpr milliseconds end_grace{250};
 
   server_run(run_events& owner, time_source& time, std::shared_ptr<deferred> soon, session_core::options options);
   ~server_run() override = default;
   server_run(const server_run&) = delete;
   server_run& operator=(const server_run&) = delete;
 
-  void launch(process_launcher& launcher, process_spec spec);
-  /// Null before it was spawned.
+  void open(connector& way);
+  /// Null before it is open.
   session_core* session() noexcept { return session_.get(); }
   bool ready() const noexcept { return session_ && session_->ready(); }
-  pid_t pid() const noexcept { return pid_; }
 
   /// Sends a request; see session_core::call.
   result<call_number> call(const server_call& c, call_limits limits, time_point now, pending_calls::done_handler done,
@@ -58,44 +49,35 @@ class server_run final : private process_events, private transport_events, priva
   std::size_t unsent_requests() { return window_.requests(unsent()); }
   /// Those that unsent_requests() counted last.
   const std::deque<write_window::request>& unwritten() const noexcept { return window_.unwritten(); }
-  void close_stdin();
-  void signal(int number);
+  /// Takes a step towards the end. False: there is nothing to wait for.
+  bool end(ending step);
   /// Ends the conversation: what is open fails with this, nothing is sent any more.
   void close_session(errc code, const std::string& why);
-  /// No event comes any more, and the connection is closed. The process is killed when this is destroyed.
+  /// No event comes any more, and the connection is closed. What is still there is ended when this is destroyed.
   void detach();
 
   void tick(time_point now);
   time_point next_time() const;
 
  private:
-  void on_spawned(pid_t pid, std::unique_ptr<transport> connection) override;
-  void on_spawn_failed(const error& why) override;
-  void on_stderr(std::string_view bytes) override;
-  void on_exited(process_exit how) override;
+  void on_open(std::unique_ptr<transport> connection) override;
+  void on_not_opened(const link_failure& failure) override;
+  void on_ended(const std::string& how) override;
   void on_message(message&& m) override;
-  void on_fault(line_fault fault) override;
+  void on_fault(message_fault fault) override;
   void on_drained() override;
   void on_closed(const error& why) override;
-  void session_send(const segments& text) override;
+  void session_send(const segments& text, outgoing what) override;
   std::size_t session_unsent() const override { return unsent(); }
-  void session_ready() override;
-  void session_refused(const error& why) override;
-  void session_dropped(std::vector<std::string> why) override;
-  void session_tools(tool_list tools) override;
-  void session_problem(const std::string& what) override;
-  void session_log(const raw_json& params) override;
-  void session_hangs(const std::string& why) override;
 
   run_events* owner_;  // null once detached
   time_source& time_;
   std::shared_ptr<deferred> soon_;
   session_core::options options_;
-  std::unique_ptr<server_process> process_;
+  std::unique_ptr<server_link> link_;
   std::unique_ptr<transport> transport_;
   std::unique_ptr<session_core> session_;
   write_window window_;
-  pid_t pid_ = -1;
   const server_call* sending_ = nullptr;  // the request that is being handed to the connection
   bool closing_ = false, connected_ = false;
   time_point lost_at_ = never;  // when a closed stream counts

@@ -22,12 +22,8 @@ constexpr milliseconds together{250};
 
 class supervisor::impl final : public server_host, public std::enable_shared_from_this<supervisor::impl> {
  public:
-  impl(time_source& time, random_source& random, process_launcher& launcher, options o)
-      : time_(time),
-        random_(random),
-        launcher_(launcher),
-        options_(std::move(o)),
-        soon_(std::make_shared<deferred>(time)) {}
+  impl(time_source& time, random_source& random, options o)
+      : time_(time), random_(random), options_(std::move(o)), soon_(std::make_shared<deferred>(time)) {}
 
   void start(std::vector<server_options> servers) {
     std::vector<catalog_builder::server> named;
@@ -35,8 +31,8 @@ class supervisor::impl final : public server_host, public std::enable_shared_fro
       catalog_builder::server n{s.name, s.tools, s.plain_names, {}, s.calls, s.origin};
       n.calls.limits = s.limits;
       n.calls.serial = s.max_concurrency == 1;
-      servers_.push_back(std::make_shared<managed_client>(
-          std::move(s), server_context{time_, random_, launcher_, *this, options_, soon_}));
+      servers_.push_back(
+          std::make_shared<managed_client>(std::move(s), server_context{time_, random_, *this, options_, soon_}));
       n.owner = servers_.back();
       index_.emplace(servers_.back().get(), named.size());
       named.push_back(std::move(n));
@@ -238,7 +234,6 @@ class supervisor::impl final : public server_host, public std::enable_shared_fro
 
   time_source& time_;
   random_source& random_;
-  process_launcher& launcher_;
   options options_;
   std::shared_ptr<deferred> soon_;
   std::vector<std::shared_ptr<managed_client>> servers_;
@@ -254,8 +249,8 @@ class supervisor::impl final : public server_host, public std::enable_shared_fro
   std::deque<time_point> ends_;
 };
 
-supervisor::supervisor(time_source& time, random_source& random, process_launcher& launcher, options o)
-    : impl_(std::make_shared<impl>(time, random, launcher, std::move(o))) {}
+supervisor::supervisor(time_source& time, random_source& random, options o)
+    : impl_(std::make_shared<impl>(time, random, std::move(o))) {}
 supervisor::~supervisor() {
   assert(!impl_->calling());  // see supervisor.hpp
   impl_->drop();

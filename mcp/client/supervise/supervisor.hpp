@@ -5,7 +5,7 @@
 #include "mcp/client/catalog/catalog_builder.hpp"
 #include "mcp/client/catalog/definition_gate.hpp"
 #include "mcp/client/client.hpp"
-#include "mcp/process/server_process.hpp"
+#include "mcp/client/connect/connector.hpp"
 #include "mcp/support/time.hpp"
 
 #include <functional>
@@ -21,10 +21,8 @@ namespace mcpbx::mcp {
 struct server_options {
   std::string name;
   bool disabled = false, lazy = false;
-  std::string unusable;  ///< why it cannot be started at all; it is listed as failed and never tried
-  /// Resolves references and gives the process to run, or why there is none. Called anew for every start, on the
-  /// speaking thread; the answer may come later (it may run commands on a lane).
-  std::function<void(std::function<void(result<process_spec>)>)> prepare;
+  std::string unusable;       ///< why it cannot be started at all; it is listed as failed and never tried
+  connector_factory connect;  ///< makes the way to it, once; may be empty for one that is never started
   tool_filter tools;
   bool plain_names = false;
   std::string protocol = "auto";  ///< or one revision to insist on
@@ -40,16 +38,15 @@ class supervisor {
  public:
   struct options {
     std::string version;                    ///< of mcpbx, for clientInfo
-    std::size_t stderr_ring = 64u << 10;    ///< bytes kept per server
     milliseconds stop_grace{3'000};         ///< running calls may end
     std::size_t max_queue_requests = 1024;  ///< per server, not yet written
     std::size_t max_queue_bytes = 16u << 20;
     /// Decides which definitions are offered; null: all are. Must outlive the supervisor.
     definition_gate* gate = nullptr;
   };
-  supervisor(time_source& time, random_source& random, process_launcher& launcher, options o);
-  /// Kills what still runs; open calls and waiting callbacks are dropped untold, so stop() first. Not to be destroyed
-  /// from inside one of its own handlers, which is asserted.
+  supervisor(time_source& time, random_source& random, options o);
+  /// Ends what still runs at once; open calls and waiting callbacks are dropped untold, so stop() first. Not to be
+  /// destroyed from inside one of its own handlers, which is asserted.
   ~supervisor();
   supervisor(const supervisor&) = delete;
   supervisor& operator=(const supervisor&) = delete;
@@ -72,9 +69,9 @@ class supervisor {
   /// `changed` is called after the catalog's set of entries changed, at most once per turn.
   [[nodiscard]] subscription on_catalog_change(std::function<void()> changed);
 
-  /// Stops in the order of G20: new calls are refused, running ones have stop_grace to end, stdin is
-  /// closed, SIGTERM 1 s later, SIGKILL 3 s later. `done` is called once every process is gone. `grace` takes the
-  /// place of stop_grace, for whoever has waited already.
+  /// Stops in the order of G20: new calls are refused, running ones have stop_grace to end, then servers are asked to
+  /// end, 1 s later told to, 3 s later made to. `done` is called once all are gone. `grace` takes the place of
+  /// stop_grace, for whoever has waited already.
   void stop(std::function<void()> done, std::optional<milliseconds> grace = {});
   /// Calls that are open now, over all servers.
   std::size_t open_calls() const;

@@ -30,10 +30,11 @@ void supervisor_core::ready(time_point now) {
   if (trouble_ == server_state::failed) trouble_ = server_state::starting;
 }
 
-void supervisor_core::cannot_start(time_point now, std::size_t crowd) {
-  if (phase_ == phase::ending) return exited(now, crowd);
+void supervisor_core::not_opened(time_point now, std::size_t crowd, bool try_again) {
+  if (phase_ == phase::ending) return gone(now, crowd);
   if (phase_ != phase::starting) return;
   trouble_ = server_state::failed;
+  if (!try_again) return launch_at(never);
   plan_restart(now, crowd);
 }
 
@@ -45,13 +46,13 @@ void supervisor_core::refused(time_point now) {
 
 void supervisor_core::lost(time_point now) {
   if (phase_ != phase::starting && phase_ != phase::up) return;
-  note_exit(now);
+  note_end(now);
   end(now, then::back_off, true);
 }
 
-void supervisor_core::exited(time_point now, std::size_t crowd) {
+void supervisor_core::gone(time_point now, std::size_t crowd) {
   if (phase_ == phase::starting || phase_ == phase::up) {
-    note_exit(now);
+    note_end(now);
     return plan_restart(now, crowd);
   }
   if (phase_ != phase::ending) return;
@@ -73,7 +74,7 @@ void supervisor_core::exited(time_point now, std::size_t crowd) {
 void supervisor_core::restart(time_point now) {
   if (options_.disabled || options_.unusable || stopped_) return;
   failures_ = 0;
-  exits_.clear();
+  ends_.clear();
   trouble_ = server_state::restarting;
   is_restart_ = launches_ != 0;
   if (phase_ == phase::starting || phase_ == phase::up)
@@ -85,7 +86,7 @@ void supervisor_core::restart(time_point now) {
 }
 
 void supervisor_core::retry_now(time_point now, std::size_t crowd) {
-  if (phase_ == phase::waiting) at_ = std::min(at_, now + stagger * static_cast<int>(crowd));
+  if (phase_ == phase::waiting && at_ != never) at_ = std::min(at_, now + stagger * static_cast<int>(crowd));
 }
 
 void supervisor_core::busy(bool has_calls, time_point now) {
@@ -109,7 +110,7 @@ supervisor_core::command supervisor_core::next_command(time_point now) {
     at_ = now + options_.start_timeout;
     ++launches_;
     if (std::exchange(is_restart_, false)) ++restarts_;
-    return command::launch;
+    return command::open;
   }
   if (phase_ == phase::starting && at_ <= now) {
     refused(now);
@@ -119,9 +120,9 @@ supervisor_core::command supervisor_core::next_command(time_point now) {
     end(now, then::sleep, false);
   if (phase_ != phase::ending) return command::none;
   const auto due = [now](time_point& at) { return at <= now && std::exchange(at, never) != never; };
-  if (due(close_at_)) return command::close_stdin;
-  if (due(terminate_at_)) return command::terminate;
-  if (due(kill_at_)) return command::kill;
+  if (due(ask_at_)) return command::ask_to_end;
+  if (due(insist_at_)) return command::insist;
+  if (due(force_at_)) return command::force;
   if (due(abandon_at_)) return command::abandon;
   return command::none;
 }
@@ -134,7 +135,7 @@ time_point supervisor_core::next_time() const {
     case phase::up:
       return busy_ || options_.idle_stop.count() <= 0 ? never : idle_since_ + options_.idle_stop;
     case phase::ending:
-      return std::min({close_at_, terminate_at_, kill_at_, abandon_at_});
+      return std::min({ask_at_, insist_at_, force_at_, abandon_at_});
     default:
       return never;
   }
@@ -183,15 +184,15 @@ void supervisor_core::launch_at(time_point when) {
   at_ = when;
 }
 
-void supervisor_core::note_exit(time_point now) {
+void supervisor_core::note_end(time_point now) {
   // 60 s of health wipe the slate, also the memory of an earlier failure to start.
   if (phase_ == phase::up && now - up_since_ >= healthy) {
     failures_ = 0;
-    exits_.clear();
+    ends_.clear();
   }
-  exits_.push_back(now);
-  while (exits_.size() > static_cast<std::size_t>(loop_exits)) exits_.pop_front();
-  const bool loop = exits_.size() == static_cast<std::size_t>(loop_exits) && now - exits_.front() <= loop_window;
+  ends_.push_back(now);
+  while (ends_.size() > static_cast<std::size_t>(loop_ends)) ends_.pop_front();
+  const bool loop = ends_.size() == static_cast<std::size_t>(loop_ends) && now - ends_.front() <= loop_window;
   // Back-off alone thins the exits out; the loop ends with health or a manual restart, not by waiting.
   if (loop || (trouble_ == server_state::crash_loop && failures_ != 0))
     trouble_ = server_state::crash_loop;
@@ -225,13 +226,13 @@ double supervisor_core::fresh_jitter() {
   return 0.8 + 0.4 * (static_cast<double>(random_.next() >> 11) * 0x1p-53);
 }
 
-void supervisor_core::end(time_point now, then next, bool forced) {
+void supervisor_core::end(time_point now, then next, bool hurried) {
   phase_ = phase::ending;
   then_ = next;
-  close_at_ = now;
-  terminate_at_ = forced ? now : now + terminate_after;
-  kill_at_ = terminate_at_ + (forced ? forced_kill_after : kill_after);
-  abandon_at_ = kill_at_ + abandon_after;
+  ask_at_ = now;
+  insist_at_ = hurried ? now : now + insist_after;
+  force_at_ = insist_at_ + (hurried ? hurried_force_after : force_after);
+  abandon_at_ = force_at_ + abandon_after;
 }
 
 }  // namespace mcpbx::mcp

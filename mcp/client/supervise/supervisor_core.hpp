@@ -19,20 +19,20 @@ class supervisor_core {
   };
   enum class command : std::uint8_t {
     none,
-    launch,           ///< start the process
+    open,             ///< open a connection
     start_timed_out,  ///< it took too long to become ready; commands that end it follow
-    close_stdin,
-    terminate,  ///< SIGTERM to the group
-    kill,       ///< SIGKILL to the group
-    abandon     ///< it is still there: forget it; counts as exited
+    ask_to_end,       ///< the steps of `ending`
+    insist,
+    force,
+    abandon  ///< it is still there: forget it; counts as ended
   };
 
   static constexpr milliseconds first_back_off{200}, longest_back_off{60'000}, healthy{60'000};
-  static constexpr int loop_exits = 5;
+  static constexpr int loop_ends = 5;
   static constexpr milliseconds loop_window{10'000};
-  static constexpr milliseconds terminate_after{1'000}, kill_after{3'000}, abandon_after{2'000};
+  static constexpr milliseconds insist_after{1'000}, force_after{3'000}, abandon_after{2'000};
   /// What is to be ended for its behaviour gets less time.
-  static constexpr milliseconds forced_kill_after{2'000};
+  static constexpr milliseconds hurried_force_after{2'000};
   /// Servers that die together start again this far apart.
   static constexpr milliseconds stagger{10};
   /// A call may wait for a start that is as near as this.
@@ -45,13 +45,14 @@ class supervisor_core {
   /// Something needs the server: starts one that is lazy or was stopped for idleness.
   void wake(time_point now);
   void ready(time_point now);
-  /// There is no process: no such program, an unset reference.
-  void cannot_start(time_point now, std::size_t crowd);
-  /// It runs but the conversation could not be opened.
+  /// No connection came about: no such program, an unset reference. Without `try_again` only restart() tries it anew.
+  void not_opened(time_point now, std::size_t crowd, bool try_again);
+  /// It is connected, but the conversation could not be opened.
   void refused(time_point now);
   /// It hangs or closed a stream.
   void lost(time_point now);
-  void exited(time_point now, std::size_t crowd);
+  /// The connection has ended, or there was none to end.
+  void gone(time_point now, std::size_t crowd);
   void restart(time_point now);
   /// Starts at once what waits for its next try.
   void retry_now(time_point now, std::size_t crowd);
@@ -63,8 +64,8 @@ class supervisor_core {
   /// When next_command() has something to say by itself, or `never`.
   time_point next_time() const;
 
-  /// `failed` only while nothing runs and the next start is planned: a retry is `starting`, and a process that could
-  /// not be used is `restarting` until it is gone.
+  /// `failed` only while there is no connection and no start going on: a retry is `starting`, and a connection that
+  /// could not be used is `restarting` until it is gone.
   server_state state() const noexcept;
   /// The last start failed, and it has not been ready since; ends are no failed starts, they lead to a crash loop.
   bool start_failed() const noexcept { return phase_ != phase::off && trouble_ == server_state::failed; }
@@ -78,13 +79,13 @@ class supervisor_core {
 
  private:
   enum class phase : std::uint8_t { off, dormant, waiting, starting, up, ending };
-  /// What follows once the process that is being ended is gone.
+  /// What follows once the connection that is being ended is gone.
   enum class then : std::uint8_t { back_off, launch, sleep, stay_off };
 
   void launch_at(time_point when);
   void plan_restart(time_point now, std::size_t crowd);
-  void note_exit(time_point now);
-  void end(time_point now, then next, bool forced);
+  void note_end(time_point now);
+  void end(time_point now, then next, bool hurried);
   double jitter();
   double fresh_jitter();
 
@@ -93,10 +94,10 @@ class supervisor_core {
   phase phase_ = phase::off;
   then then_ = then::back_off;
   server_state trouble_ = server_state::starting;  // restarting, crash_loop or failed once something went wrong
-  time_point at_ = never;                          // waiting: the launch; starting: its limit
-  time_point close_at_ = never, terminate_at_ = never, kill_at_ = never, abandon_at_ = never;
+  time_point at_ = never;                          // waiting: the start; starting: its limit
+  time_point ask_at_ = never, insist_at_ = never, force_at_ = never, abandon_at_ = never;
   time_point up_since_ = never, idle_since_ = never;
-  std::deque<time_point> exits_;
+  std::deque<time_point> ends_;
   int failures_ = 0;
   double last_jitter_ = 1;
   std::uint64_t launches_ = 0, restarts_ = 0;

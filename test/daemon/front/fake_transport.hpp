@@ -30,7 +30,7 @@ class fake_transport final : public mcp::transport {
 
   explicit fake_transport(line& l) : line_(l) {}
   void start(mcp::transport_events& events) override { line_.events = &events; }
-  void send(const segments& text) override {
+  void send(const segments& text, mcp::outgoing) override {
     if (line_.closed) return;
     line_.sent.push_back(text.str());
     if (!line_.reads) line_.unsent += text.size();

@@ -238,8 +238,7 @@ TEST_CASE("G35: no configured secret is in what status and servers tell") {
   leaky.name = "s";
   leaky.state = mcp::server_state::failed;
   leaky.last_error = "could not log in with hunter2-canary";
-  leaky.exit = "exit status 1 hunter2-canary";
-  leaky.stderr_tail = "token=hunter2-canary";
+  leaky.process = {-1, "exit status 1 hunter2-canary", "token=hunter2-canary"};
   f.backend.status = {leaky};
   auto& caller = f.enter();
   for (const char* method : {"mcpbx/status", "mcpbx/servers"}) {
@@ -1037,7 +1036,7 @@ TEST_CASE("G18: a thousand callers are served and one with ten thousand requests
       if (!m.error.empty()) ++errors;
       ++answers;
     }
-    void on_fault(mcp::line_fault) override { ++errors; }
+    void on_fault(mcp::message_fault) override { ++errors; }
     void on_closed(const error&) override {}
     int answers = 0, errors = 0;
   };
@@ -1053,13 +1052,13 @@ TEST_CASE("G18: a thousand callers are served and one with ten thousand requests
   const auto say = [&](std::size_t i, int id) {
     segments s;
     s.append_copy(request(id, "mcpbx/chat", R"({"input":"go"})"));
-    ends[i]->send(std::move(s));
+    ends[i]->send(s, mcp::outgoing::request(id));
   };
   for (int id = 0; id < 10'000; ++id) say(0, id);
   for (std::size_t i = 1; i < ends.size(); ++i) {
     segments s;
     s.append_copy(request(1, "ping"));
-    ends[i]->send(std::move(s));
+    ends[i]->send(s, mcp::outgoing::request(1));
   }
   f.run();
   int answered = 0;

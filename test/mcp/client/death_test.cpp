@@ -121,19 +121,15 @@ TEST_CASE("G20: stopping at any moment of any life ends every call once") {
 }
 
 TEST_CASE("a supervisor that goes away in the middle of everything leaves no process and no timer behind") {
-  manual_time time;
-  counting_random random;
-  scripted_launcher launcher(time);
-  launcher.add("a", legacy_script());
-  launcher.add("b", script([](scripted_process&, const message&) {}));
-  {
-    supervisor s(time, random, launcher, supervisor_rig::options());
-    s.start({server_named("a"), server_named("b")});
-    s.when_settled(milliseconds(1000), [] {});
-    time.advance(milliseconds(0));
-    CHECK(launcher.alive() == 2);
-  }
-  time.advance(milliseconds(100'000));
-  CHECK(launcher.alive() == 0);
-  CHECK(time.armed() == 0);
+  supervisor_rig r;
+  r.launcher.add("a", legacy_script());
+  r.launcher.add("b", script([](scripted_process&, const message&) {}));
+  r.supervisor->start(r.with_processes({server_named("a"), server_named("b")}));
+  r.supervisor->when_settled(milliseconds(1000), [] {});
+  r.turn();
+  CHECK(r.launcher.alive() == 2);
+  r.supervisor.reset();
+  r.advance(100'000);
+  CHECK(r.launcher.alive() == 0);
+  CHECK(r.time.armed() == 0);
 }

@@ -186,7 +186,7 @@ TEST_CASE("supervisor: who destroys it in one of its own handlers is ended there
       },
       [&](auto& r, auto destroy) {
         r.launcher.add("slow", [](scripted_process&, const message&) {});
-        r.supervisor->start({server_named("slow")});
+        r.supervisor->start(r.with_processes({server_named("slow")}));
         r.supervisor->when_settled(milliseconds(1), destroy);
         r.advance(1);
       },
@@ -197,7 +197,7 @@ TEST_CASE("supervisor: who destroys it in one of its own handlers is ended there
       },
       [&](auto& r, auto destroy) {
         auto o = server_named("srv");
-        o.prepare = [destroy](auto) { destroy(); };
+        o.connect = r.process_of("srv", [destroy](const auto&) { destroy(); });
         r.start({o});
       }};
   for (std::size_t i = 0; i < all.size(); ++i) {

@@ -10,7 +10,7 @@
 
 namespace mcpbx::test {
 
-class session_rig final : public mcp::session_events {
+class session_rig final : public mcp::session_output, public mcp::session_events {
  public:
   explicit session_rig(std::string protocol = "auto", bool skip_probe = false,
                        milliseconds start_timeout = milliseconds(30'000))
@@ -20,11 +20,12 @@ class session_rig final : public mcp::session_events {
               start_timeout,
               skip_probe,
               {}},
-             *this) {}
+             *this, *this) {}
 
   mcp::session_core core;
   time_point now = time_point{} + std::chrono::hours(1);
   std::vector<std::string> sent;
+  std::vector<mcp::outgoing> sent_as;
   std::vector<mcp::tool_list> lists;
   std::vector<std::vector<std::string>> dropped;
   std::vector<std::string> logs;
@@ -37,8 +38,8 @@ class session_rig final : public mcp::session_events {
   void say(std::string_view line) {
     auto m = mcp::parse_message(raw_json::own(line));
     if (m) return core.on_message(std::move(*m), now);
-    mcp::line_fault fault;
-    fault.type = mcp::line_fault::kind::malformed;
+    mcp::message_fault fault;
+    fault.type = mcp::message_fault::kind::malformed;
     fault.envelope = m.error();
     core.on_fault(fault, now);
   }
@@ -114,7 +115,10 @@ class session_rig final : public mcp::session_events {
     return *n;
   }
 
-  void session_send(const segments& text) override { sent.push_back(text.str()); }
+  void session_send(const segments& text, mcp::outgoing what) override {
+    sent.push_back(text.str());
+    sent_as.push_back(what);
+  }
   std::size_t session_unsent() const override { return unsent; }
   void session_ready() override { ++ready; }
   void session_refused(const error& why) override { refused = why.message; }

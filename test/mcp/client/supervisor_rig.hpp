@@ -1,5 +1,6 @@
 // A supervisor with scripted tool servers and a turned clock.
 #pragma once
+#include "mcp/client/process/process_connector.hpp"
 #include "mcp/client/supervise/supervisor.hpp"
 #include "test/support/manual_time.hpp"
 #include "test/support/scripted_process.hpp"
@@ -15,14 +16,11 @@ namespace mcpbx::test {
 inline mcp::server_options server_named(const std::string& name) {
   mcp::server_options o;
   o.name = name;
-  o.prepare = [name](const std::function<void(result<mcp::process_spec>)>& then) {
-    then(mcp::process_spec{name, {"/bin/" + name}, {}, "/", false});
-  };
   return o;
 }
 
 struct supervisor_rig {
-  supervisor_rig() : launcher(time), supervisor(std::make_unique<mcp::supervisor>(time, random, launcher, options())) {}
+  supervisor_rig() : launcher(time), supervisor(std::make_unique<mcp::supervisor>(time, random, options())) {}
   static mcp::supervisor::options options() {
     mcp::supervisor::options o;
     o.version = "0";
@@ -34,8 +32,21 @@ struct supervisor_rig {
   scripted_launcher launcher;
   std::unique_ptr<mcp::supervisor> supervisor;
 
+  /// The way to a process of this name, started from what `source` gives.
+  mcp::connector_factory process_of(const std::string& name, mcp::process_source source) {
+    return [this, name, source] { return mcp::make_process_connector(name, launcher, time, source); };
+  }
+  /// A process for each server that has no other way.
+  std::vector<mcp::server_options> with_processes(std::vector<mcp::server_options> servers) {
+    for (auto& s : servers)
+      if (!s.connect)
+        s.connect = process_of(s.name, [name = s.name](const auto& then) {
+          then(mcp::process_spec{name, {"/bin/" + name}, {}, "/", false});
+        });
+    return servers;
+  }
   void start(std::vector<mcp::server_options> servers) {
-    supervisor->start(std::move(servers));
+    supervisor->start(with_processes(std::move(servers)));
     turn();
   }
   void start(const std::string& name, script s) {

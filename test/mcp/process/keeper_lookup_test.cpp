@@ -72,7 +72,7 @@ TEST_CASE("G21: a look-up that blocks ends with its keeper, and the daemon keeps
       return below.size() == 1 && mark_of(below.front().pid).has_value();
     });
     ::kill(f.keeper->pid(), SIGKILL);
-    f.until([&] { return f.lost == 1; });
+    f.until_turning(5ms, [&] { return f.lost == 1; });
     CHECK(s.failed.has_value());
     CHECK(zombies_below(::getpid()) == 0);
   }
@@ -80,29 +80,31 @@ TEST_CASE("G21: a look-up that blocks ends with its keeper, and the daemon keeps
 }
 
 TEST_CASE("G5: a keeper that was stopped is woken, and nothing is restarted") {
-  keeper_fixture f(hanging(60s, 50ms));
+  keeper_fixture f(hanging());
   server_recorder old, fresh;
   f.launch(old, {"cat"});
   f.until([&] { return old.pid > 0; });
   ::kill(f.keeper->pid(), SIGSTOP);
   f.launch(fresh, {"cat"});
+  f.time.advance(60s);
   f.until([&] { return fresh.pid > 0; });
   CHECK(f.lost == 0);
   CHECK_FALSE(old.exit.has_value());
 }
 
 TEST_CASE("G5: a keeper that hangs is replaced, and what it was asked is answered") {
-  keeper_fixture f(hanging(60s, 50ms));
+  keeper_fixture f(hanging());
   server_recorder old, fresh, next;
   f.launch(old, {"cat"});
   f.until([&] { return old.pid > 0; });
   const pid_t hung = f.keeper->pid();
   ::kill(hung, SIGSTOP);
   f.launch(fresh, {"cat"});
-  f.until([&] {
-    if (f.lost == 0) ::kill(hung, SIGSTOP);  // it does not come back when it is woken
-    return f.lost == 1;
-  });
+  f.time.advance(60s);
+  ::kill(hung, SIGSTOP);  // it does not come back when it is woken
+  CHECK(f.lost == 0);
+  f.time.advance(2s);
+  f.until_turning(5ms, [&] { return f.lost == 1; });
   CHECK(old.exit.has_value());
   CHECK(fresh.failed.has_value());
   CHECK(f.keeper->pid() != hung);

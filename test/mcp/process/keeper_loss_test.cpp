@@ -12,6 +12,7 @@
 using namespace mcpbx;
 using namespace mcpbx::mcp;
 using namespace mcpbx::test;
+using namespace std::chrono_literals;
 
 namespace {
 
@@ -37,7 +38,7 @@ TEST_CASE("G21: a keeper that dies is replaced, and every process of it is swept
     const pid_t old = f.keeper->pid();
     int told_when_lost = -1;
     ::kill(old, SIGKILL);
-    f.until([&] {
+    f.until_turning(5ms, [&] {
       if (f.lost == round && told_when_lost < 0)
         told_when_lost =
             static_cast<int>(std::ranges::count_if(all, [](const auto& s) { return s->exit.has_value(); }));
@@ -57,7 +58,7 @@ TEST_CASE("G21: a keeper that dies is replaced, and every process of it is swept
   server_recorder s;
   f.launch(s, {"cat"});
   f.until([&] { return s.pid > 0; });
-  s.connection->send(as_segments(ping));
+  s.connection->send(as_segments(ping), {});
   f.until([&] { return s.seen.messages.size() == 1; });
 }
 
@@ -68,7 +69,7 @@ TEST_CASE("a server restarted from its own exit while there is no keeper runs un
   f.until([&] { return first.pid > 0; });
   first.on_end = [&] { f.launch(second, {"cat"}); };
   ::kill(f.keeper->pid(), SIGKILL);
-  f.until([&] { return second.pid > 0; });
+  f.until_turning(5ms, [&] { return second.pid > 0; });
   CHECK(f.lost == 1);
   CHECK(parent_of(second.pid) == f.keeper->pid());
   second.process->signal(SIGTERM);
@@ -85,7 +86,7 @@ TEST_CASE("G21: servers of a replaced keeper start with the soft limit on open f
   own.rlim_cur = 300;
   ::setrlimit(RLIMIT_NOFILE, &own);
   ::kill(f.keeper->pid(), SIGKILL);
-  f.until([&] { return f.lost == 1; });
+  f.until_turning(5ms, [&] { return f.lost == 1; });
   server_recorder s;
   f.launch_shell(s, "ulimit -Sn >&2");
   f.until([&] { return s.exit.has_value(); });
@@ -100,7 +101,7 @@ TEST_CASE("a launch that a dying keeper never did fails with a reason") {
     ::kill(f.keeper->pid(), SIGKILL);
     f.launch(s, {"cat"});
     const int before = f.lost;
-    f.until([&] { return s.endings == 1 && f.lost == before + 1; });
+    f.until_turning(5ms, [&] { return s.endings == 1 && f.lost == before + 1; });
     REQUIRE(s.failed);
     CHECK(s.failed->code == errc::unavailable);
   }
@@ -119,7 +120,7 @@ TEST_CASE("dropping everything while the keeper is being replaced does not stop 
     all[2]->process.reset();
   };
   ::kill(f.keeper->pid(), SIGKILL);
-  f.until([&] { return f.lost == 1; });
+  f.until_turning(5ms, [&] { return f.lost == 1; });
   CHECK(all[0]->endings == 1);
   CHECK(all[1]->endings + all[2]->endings <= 1);
 }
@@ -131,13 +132,16 @@ TEST_CASE("orphans that are to be kept survive the keeper and are reaped when th
   f.launch_shell(a, "(setsid sleep " + word + " </dev/null >/dev/null 2>&1 &) ; read x", true);
   f.until([&] { return sleeping(word).size() == 1; });
   ::kill(f.keeper->pid(), SIGKILL);
-  f.until([&] { return f.lost == 1; });
+  f.until_turning(5ms, [&] { return f.lost == 1; });
   CHECK(a.exit->text() == "signal 9 (SIGKILL)");
   const auto kept = sleeping(word);
   REQUIRE(kept.size() == 1);
   CHECK(f.keeper->owner_of(kept[0]).type == process_owner::kind::ours);
   ::kill(kept[0], SIGKILL);
-  f.until([&] { return !exists(kept[0]); });
+  f.until([&] { return has_ended(kept[0]); });
+  CHECK(exists(kept[0]));
+  f.time.advance(1s);
+  CHECK_FALSE(exists(kept[0]));
 }
 
 TEST_CASE("shutting down in the middle of a replacement leaves nothing") {

@@ -82,8 +82,8 @@ TEST_CASE("what is sent arrives at stdin and what comes back is delivered") {
   server_recorder s;
   f.launch(s, {"cat"});
   f.until([&] { return s.connection != nullptr; });
-  for (int i = 0; i < 1000; ++i) s.connection->send(as_segments(ping));
-  s.connection->send(as_segments(notification_of(3u << 20)));
+  for (int i = 0; i < 1000; ++i) s.connection->send(as_segments(ping), {});
+  s.connection->send(as_segments(notification_of(3u << 20)), {});
   f.until([&] { return s.seen.messages.size() == 1001; });
   CHECK(s.seen.messages.back() == notification_of(3u << 20));
   s.connection->finish_sending();
@@ -125,7 +125,7 @@ TEST_CASE("G22: a server has descriptors 0 to 2 and nothing else, default signal
   f.launch(s, {"cat"});
   f.until([&] { return first.pid > 0 && s.pid > 0; });
   // What answers is loaded: until then the loader has its libraries open.
-  s.connection->send(as_segments(ping));
+  s.connection->send(as_segments(ping), {});
   f.until([&] { return !s.seen.messages.empty(); });
   std::set<std::string> descriptors;
   for (const auto& e : std::filesystem::directory_iterator("/proc/" + std::to_string(s.pid) + "/fd"))
@@ -313,7 +313,10 @@ TEST_CASE("an exit is told although a descendant floods the pipes") {
   s.seen.keep_texts = false;
   // yes(1) keeps writing into the pipe of the dead server; it is kept, so only the time limit ends the draining.
   f.launch_shell(s, "yes '" + ping + "' & echo $! >&2; exit 0", true);
-  f.until([&] { return s.exit.has_value(); });
+  f.until([&] {
+    f.time.advance(milliseconds(1));
+    return s.exit.has_value();
+  });
   CHECK(s.exit->text() == "exit status 0");
   ::kill(static_cast<pid_t>(std::stol(s.errors)), SIGKILL);
 }

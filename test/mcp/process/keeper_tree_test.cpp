@@ -96,7 +96,8 @@ TEST_CASE("G21: SIGKILL of the daemon leaves no process") {
     auto handle = fork_keeper();
     if (!handle) ::_exit(9);
     boost::asio::io_context io(1);
-    keeper k(io.get_executor(), *handle, {}, [] {});
+    manual_time time;
+    keeper k(io.get_executor(), time, *handle, {}, [] {});
     std::vector<std::unique_ptr<server_recorder>> all;
     for (int i = 0; i < servers; ++i) {
       auto s = std::make_unique<server_recorder>();
@@ -135,7 +136,7 @@ TEST_CASE("G21: the keeper is out of reach of the terminal's signals") {
   f.launch(a, {"cat"});
   f.until([&] { return a.pid > 0; });
   for (int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGTSTP}) ::kill(f.keeper->pid(), number);
-  a.connection->send(as_segments(R"({"jsonrpc":"2.0","method":"ping"})"));
+  a.connection->send(as_segments(R"({"jsonrpc":"2.0","method":"ping"})"), {});
   f.until([&] { return a.seen.messages.size() == 1; });
   CHECK(f.lost == 0);
 }

@@ -4,6 +4,7 @@
 #include "mcp/process/keeper/keeper.hpp"
 #include "mcp/process/process_tree.hpp"
 #include "test/mcp/async/pump.hpp"
+#include "test/support/manual_time.hpp"
 #include "test/support/transport_recorder.hpp"
 
 #include <boost/asio/io_context.hpp>
@@ -63,16 +64,18 @@ class server_recorder final : public mcp::process_events {
   }
 };
 
-/// A keeper with its loop. The processes of a test end with it.
+/// A keeper with its loop and a clock that stands still until it is turned. The processes of a test end with it.
 struct keeper_fixture {
   boost::asio::io_context io{1};
+  manual_time time;
   int lost = 0;
   std::unique_ptr<mcp::keeper> keeper;
 
   explicit keeper_fixture(const mcp::keeper_options& options = {}) {
     auto handle = mcp::fork_keeper(options);
     REQUIRE(handle);
-    keeper = std::make_unique<mcp::keeper>(io.get_executor(), *handle, mcp::line_framer::options{}, [this] { ++lost; });
+    keeper = std::make_unique<mcp::keeper>(io.get_executor(), time, *handle, mcp::line_framer::options{},
+                                           [this] { ++lost; });
   }
   void launch(server_recorder& s, std::vector<std::string> argv, bool keep_orphans = false) {
     launch_spec(s, {"test", std::move(argv), {"PATH=/usr/bin:/bin"}, "/", keep_orphans});
@@ -84,6 +87,16 @@ struct keeper_fixture {
   template <class Condition>
   void until(Condition&& c) {
     run_until(io, std::forward<Condition>(c));
+  }
+  /// The same for what our end of the keeper does in steps: the clock goes on while nothing else happens.
+  template <class Condition>
+  void until_turning(milliseconds step, Condition&& c) {
+    run_until(io, [&] {
+      if (c()) return true;
+      io.restart();
+      if (io.poll() == 0) time.advance(step);
+      return c();
+    });
   }
 };
 

@@ -15,7 +15,7 @@ using namespace mcpbx::mcp;
 using mcpbx::byte_account;
 using mcpbx::test::read_lines;
 using mcpbx::test::recorded_lines;
-using kind = line_fault::kind;
+using kind = message_fault::kind;
 
 const std::string ping = R"({"jsonrpc":"2.0","id":1,"method":"ping"})";
 const std::string pong = R"({"jsonrpc":"2.0","id":1,"result":{}})";

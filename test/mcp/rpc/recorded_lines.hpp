@@ -9,9 +9,9 @@
 
 namespace mcpbx::test {
 
-struct recorded_lines : mcp::line_sink {
+struct recorded_lines : mcp::message_sink {
   std::vector<mcp::message> messages;
-  std::vector<mcp::line_fault> faults;
+  std::vector<mcp::message_fault> faults;
   std::string log;  // everything in order, for comparing
 
   void on_message(mcp::message&& m) override {
@@ -19,7 +19,7 @@ struct recorded_lines : mcp::line_sink {
            " params=" + std::string(m.params.text()) + " result=" + std::string(m.result.text()) + "\n";
     messages.push_back(std::move(m));
   }
-  void on_fault(mcp::line_fault f) override {
+  void on_fault(mcp::message_fault f) override {
     log += "fault " + std::to_string(static_cast<int>(f.type)) + " " + std::to_string(f.envelope.code) +
            " id=" + f.envelope.id.key() + (f.envelope.is_response ? " response " : " ") + f.envelope.what +
            " bytes=" + std::to_string(f.bytes) + " " + f.excerpt + "\n";

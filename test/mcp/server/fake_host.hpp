@@ -123,7 +123,7 @@ class fake_host final : public mcp::caller_host {
 };
 
 /// A caller: lines in, lines out.
-class fake_caller final : public mcp::line_sink {
+class fake_caller final : public mcp::message_sink {
  public:
   explicit fake_caller(mcp::caller_session::options o = {.version = "1.2.3"}, mcp::line_framer::options framing = {})
       : options(std::move(o)), session(host, options), framer_(framing) {}
@@ -143,7 +143,7 @@ class fake_caller final : public mcp::line_sink {
     host.sent.clear();
   }
   void on_message(mcp::message&& m) override { session.on_message(std::move(m)); }
-  void on_fault(mcp::line_fault f) override { session.on_fault(f); }
+  void on_fault(mcp::message_fault f) override { session.on_fault(f); }
 
   fake_host host;
   mcp::caller_session::options options;

@@ -58,7 +58,7 @@ struct acting_host final : caller_host {
   std::vector<std::string_view> methods() const override { return inner.methods(); }
 };
 
-struct conversation final : line_sink {
+struct conversation final : message_sink {
   acting_host host;
   caller_session::options options{.version = "1", .max_open = 3};
   caller_session session{host, options};
@@ -70,7 +70,7 @@ struct conversation final : line_sink {
   }
   void say(std::string_view line) { framer.feed(std::string(line) + "\n", *this); }
   void on_message(message&& m) override { session.on_message(std::move(m)); }
-  void on_fault(line_fault f) override { session.on_fault(f); }
+  void on_fault(message_fault f) override { session.on_fault(f); }
 
   void run() {
     say(R"({"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-03-26","capabilities":{"roots":{}},"clientInfo":{"name":"t","version":"1"}}})");

@@ -33,8 +33,8 @@ TEST_CASE("a memory pair carries messages both ways, in order, from the queue on
   pair_fixture f;
   f.start();
   for (int i = 0; i < 10; ++i)
-    f.a->send(as_segments(R"({"jsonrpc":"2.0","id":)" + std::to_string(i) + R"(,"method":"m"})"));
-  f.b->send(as_segments(ping));
+    f.a->send(as_segments(R"({"jsonrpc":"2.0","id":)" + std::to_string(i) + R"(,"method":"m"})"), {});
+  f.b->send(as_segments(ping), {});
   CHECK(f.seen_b.messages.empty());
   CHECK(f.a->unsent() > 0);
   run_ready(f.io);
@@ -48,8 +48,8 @@ TEST_CASE("a memory pair carries messages both ways, in order, from the queue on
 TEST_CASE("a memory pair checks messages like every transport") {
   pair_fixture f;
   f.start();
-  f.a->send(as_segments("hello"));
-  f.a->send(as_segments(R"({"jsonrpc":"2.0","method":)"));
+  f.a->send(as_segments("hello"), {});
+  f.a->send(as_segments(R"({"jsonrpc":"2.0","method":)"), {});
   run_ready(f.io);
   CHECK(f.seen_b.faults.size() == 2);
   CHECK(f.seen_b.closings == 0);
@@ -57,7 +57,7 @@ TEST_CASE("a memory pair checks messages like every transport") {
 
 TEST_CASE("what was sent before the other end started waits for it") {
   pair_fixture f;
-  f.a->send(as_segments(ping));
+  f.a->send(as_segments(ping), {});
   run_ready(f.io);
   CHECK(f.a->unsent() > 0);
   f.start();
@@ -69,7 +69,7 @@ TEST_CASE("a paused end slows its peer down") {
   pair_fixture f;
   f.start();
   f.b->pause_reading(true);
-  f.a->send(as_segments(ping));
+  f.a->send(as_segments(ping), {});
   run_ready(f.io);
   CHECK(f.seen_b.messages.empty());
   CHECK(f.a->unsent() > 0);
@@ -81,7 +81,7 @@ TEST_CASE("a paused end slows its peer down") {
 TEST_CASE("closing one end of a memory pair tells the other once and drops what was under way") {
   pair_fixture f;
   f.start();
-  f.a->send(as_segments(ping));
+  f.a->send(as_segments(ping), {});
   f.a->close();
   CHECK(f.seen_b.closings == 0);
   run_ready(f.io);
@@ -89,7 +89,7 @@ TEST_CASE("closing one end of a memory pair tells the other once and drops what 
   CHECK(f.seen_b.closed->code == errc::unavailable);
   CHECK(f.seen_b.messages.empty());
   CHECK(f.seen_a.closings == 0);
-  f.b->send(as_segments(ping));
+  f.b->send(as_segments(ping), {});
   run_ready(f.io);
   CHECK(f.seen_a.messages.empty());
 }
@@ -97,12 +97,12 @@ TEST_CASE("closing one end of a memory pair tells the other once and drops what 
 TEST_CASE("finish_sending ends the stream behind the last message and leaves the way back open") {
   pair_fixture f;
   f.start();
-  f.a->send(as_segments(ping));
+  f.a->send(as_segments(ping), {});
   f.a->finish_sending();
   run_ready(f.io);
   CHECK(f.seen_b.messages.size() == 1);
   CHECK(f.seen_b.closings == 1);
-  f.b->send(as_segments(ping));
+  f.b->send(as_segments(ping), {});
   run_ready(f.io);
   CHECK(f.seen_a.messages.size() == 1);
   CHECK(f.seen_a.closings == 0);
@@ -112,7 +112,7 @@ TEST_CASE("an end of a memory pair may be destroyed in a callback") {
   pair_fixture f;
   f.start();
   f.seen_b.on_each = [&](const message&) { f.b.reset(); };
-  for (int i = 0; i < 3; ++i) f.a->send(as_segments(ping));
+  for (int i = 0; i < 3; ++i) f.a->send(as_segments(ping), {});
   run_ready(f.io);
   CHECK(f.seen_b.messages.size() == 1);
   CHECK(f.seen_a.closings == 1);

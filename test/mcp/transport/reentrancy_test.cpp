@@ -35,7 +35,7 @@ struct acting final : transport_events {
     if (++events == at) act(*this);
   }
   void on_message(message&&) override { event(); }
-  void on_fault(line_fault) override { event(); }
+  void on_fault(message_fault) override { event(); }
   void on_drained() override { event(); }
   bool on_input_end() override {
     event();
@@ -59,23 +59,24 @@ const std::vector<action>& actions() {
                                          a.left = true;
                                        },
                                        [](acting& a) {
-                                         for (int i = 0; i < 3; ++i) a.t->send(as_segments(notification_of(100'000)));
+                                         for (int i = 0; i < 3; ++i)
+                                           a.t->send(as_segments(notification_of(100'000)), {});
                                        },
                                        [](acting& a) {
                                          a.t->pause_reading(true);
-                                         a.t->send(as_segments(ping));
+                                         a.t->send(as_segments(ping), {});
                                          a.t->pause_reading(false);
                                        },
                                        [](acting& a) {
-                                         a.t->send(as_segments(ping));
+                                         a.t->send(as_segments(ping), {});
                                          a.t->finish_sending();
-                                         a.t->send(as_segments(ping));
+                                         a.t->send(as_segments(ping), {});
                                        },
                                        [](acting& a) {
                                          a.t->finish_sending();
                                          a.t->close();
                                          a.t->pause_reading(false);
-                                         a.t->send(as_segments(ping));
+                                         a.t->send(as_segments(ping), {});
                                          a.t.reset();
                                          a.left = true;
                                        }};
@@ -105,7 +106,7 @@ void at_every_event(Connect&& connect) {
           io.poll();
         };
         a.t->start(a);
-        a.t->send(as_segments(ping));
+        a.t->send(as_segments(ping), {});
         for (int step = 0; step < 3; ++step) {
           turn();
           other(step);
@@ -168,7 +169,7 @@ TEST_CASE("stream transport: in any event its user may close, destroy, send, pau
 
 TEST_CASE("memory pair: in any event its user may close, destroy, send, pause or finish") {
   at_every_event([](asio::io_context& io, acting& a) {
-    auto ends = make_memory_pair(io.get_executor(), {});
+    auto ends = make_memory_pair(io.get_executor());
     a.t = std::move(ends.first);
     struct peer {
       recorder seen;
@@ -180,7 +181,7 @@ TEST_CASE("memory pair: in any event its user may close, destroy, send, pause or
     return [other](int step) {
       if (step == 0)
         for (const auto& line : {ping, std::string("no message"), notification_of(70'000), ping})
-          other->t->send(as_segments(line));
+          other->t->send(as_segments(line), {});
       if (step == 1) other->t->finish_sending();
       if (step == 2) other->t->close();
     };

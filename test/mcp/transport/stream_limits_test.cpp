@@ -54,7 +54,7 @@ TEST_CASE("messages of every power of two up to 16 MiB, and one byte around, pas
     std::size_t count = 0, bytes = 0;
     for (std::size_t size = 64; size <= (16u << 20); size *= 2) {
       for (const std::size_t exact : {size - 1, size, size + 1}) {
-        c.a->send(as_segments(notification_of(exact)));
+        c.a->send(as_segments(notification_of(exact)), {});
         ++count;
         bytes += exact;
       }
@@ -75,7 +75,7 @@ TEST_CASE("G17: a reader that does not read costs what is queued, and is told ap
   connected c(false);
   c.b->pause_reading(true);
   const std::string text = notification_of(1000);
-  for (int i = 0; i < 8000; ++i) c.a->send(as_segments(text));
+  for (int i = 0; i < 8000; ++i) c.a->send(as_segments(text), {});
   run_ready(c.io);
   run_ready(c.io);
   const auto stuck = c.a->unsent();
@@ -93,12 +93,12 @@ TEST_CASE("closing drops what was not written and gives its bytes back") {
   const auto base = byte_account::total();
   connected c(true);
   c.b->pause_reading(true);
-  for (int i = 0; i < 3000; ++i) c.a->send(as_segments(notification_of(1000)));
+  for (int i = 0; i < 3000; ++i) c.a->send(as_segments(notification_of(1000)), {});
   run_ready(c.io);
   CHECK(byte_account::total() > base);
   c.a->close();
   CHECK(c.a->unsent() == 0);
-  c.a->send(as_segments(ping));
+  c.a->send(as_segments(ping), {});
   CHECK(c.a->unsent() == 0);
   c.b->close();
   run_ready(c.io);
@@ -111,7 +111,7 @@ TEST_CASE("an unfinished message is let go with its connection") {
   const std::string half = notification_of(4u << 20);
   bool sent = false;
   c.seen_a.on_each = [](const message&) {};
-  c.a->send(as_segments(half));
+  c.a->send(as_segments(half), {});
   run_until(c.io, [&] { return byte_account::total() > base + (2u << 20); });
   c.b->close();
   c.a->close();
@@ -126,15 +126,15 @@ TEST_CASE("G11: a line over the limit is refused while it comes and the connecti
   connected c(true, framing);
   const auto base = byte_account::total();
   std::size_t most = 0;
-  c.a->send(as_segments(notification_of(8u << 20)));
+  c.a->send(as_segments(notification_of(8u << 20)), {});
   const auto queued = c.a->unsent();
-  c.a->send(as_segments(ping));
+  c.a->send(as_segments(ping), {});
   run_until(c.io, [&] {
     most = std::max(most, byte_account::total() - base);
     return c.seen_b.messages.size() == 1;
   });
   REQUIRE(c.seen_b.faults.size() == 1);
-  CHECK(c.seen_b.faults[0].type == line_fault::kind::oversized);
+  CHECK(c.seen_b.faults[0].type == message_fault::kind::oversized);
   // Besides the sender's own copy never more than twice the limit is held.
   CHECK(most <= queued + (2u << 20));
   CHECK(byte_account::total() == base);

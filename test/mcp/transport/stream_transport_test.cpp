@@ -97,7 +97,7 @@ TEST_CASE("messages sent in one turn leave in one write") {
   auto t = make_stream_transport(io.get_executor(), ends[0], ends[0], {});
   std::string expected;
   for (int i = 0; i < 32; ++i) {
-    t->send(as_segments(ping));
+    t->send(as_segments(ping), {});
     expected += ping + "\n";
   }
   CHECK(t->unsent() == expected.size());
@@ -119,8 +119,8 @@ TEST_CASE("both ends of a transport may be different pipes") {
   auto b = make_stream_transport(io.get_executor(), to[0], from[1], {});
   a->start(seen_a);
   b->start(seen_b);
-  a->send(as_segments(ping));
-  b->send(as_segments(ping));
+  a->send(as_segments(ping), {});
+  b->send(as_segments(ping), {});
   run_until(io, [&] { return seen_a.messages.size() == 1 && seen_b.messages.size() == 1; });
   CHECK((::fcntl(to[1], F_GETFD) & FD_CLOEXEC) != 0);
   CHECK((::fcntl(from[0], F_GETFL) & O_NONBLOCK) != 0);
@@ -128,7 +128,7 @@ TEST_CASE("both ends of a transport may be different pipes") {
   run_until(io, [&] { return seen_b.closings == 1; });
   CHECK(seen_b.closed->code == errc::unavailable);
   CHECK(seen_a.closings == 0);
-  b->send(as_segments(ping));  // the sending side outlives the end of stream
+  b->send(as_segments(ping), {});  // the sending side outlives the end of stream
   run_until(io, [&] { return seen_a.messages.size() == 2; });
   b.reset();
   run_until(io, [&] { return seen_a.closings == 1; });
@@ -155,7 +155,7 @@ TEST_CASE("E1: a half-closed socket still takes answers when its user wants that
   CHECK(seen.messages.size() == 1);
   t->pause_reading(true);
   t->pause_reading(false);
-  t->send(as_segments(ping));
+  t->send(as_segments(ping), {});
   run_until(io, [&] { return seen.drained == 1; });
   CHECK(ends.read() == ping + "\n");
   run_ready(io);
@@ -215,7 +215,7 @@ TEST_CASE("the end of the stream is told once and an unfinished line is a fault"
   CHECK(f.seen.closed->code == errc::unavailable);
   CHECK(f.seen.messages.size() == 1);
   REQUIRE(f.seen.faults.size() == 1);
-  CHECK(f.seen.faults[0].type == line_fault::kind::malformed);
+  CHECK(f.seen.faults[0].type == message_fault::kind::malformed);
 }
 
 TEST_CASE("a message behind an unfinished close is not delivered: closing from inside a callback ends everything") {
@@ -266,7 +266,7 @@ TEST_CASE("G1: a peer's last answer before it went is not lost to a failing writ
   // The peer answers and dies; we learn of it by a write that fails before we read.
   f.ends.write(ping + "\n");
   f.ends.close_theirs();
-  f.t->send(as_segments(ping));
+  f.t->send(as_segments(ping), {});
   run_until(f.io, [&] { return f.seen.closings == 1; });
   CHECK(f.seen.messages.size() == 1);
   CHECK(f.seen.faults.empty());
@@ -283,7 +283,7 @@ TEST_CASE("G5: a peer that closed only its stdin ends the connection") {
   t->start(seen);
   run_ready(io);
   ::close(to[0]);
-  t->send(as_segments(ping));
+  t->send(as_segments(ping), {});
   run_until(io, [&] { return seen.closings == 1; });
   CHECK(seen.closed->code == errc::io);
   CHECK(seen.closed->message == "writing: Broken pipe");
@@ -307,7 +307,7 @@ TEST_CASE("a peer that has closed its stdin cannot keep the connection by talkin
   (void)!::write(from[1], flood.data(), flood.size());
   t->start(seen);
   ::close(to[0]);
-  t->send(as_segments(ping));
+  t->send(as_segments(ping), {});
   run_until(io, [&] { return seen.closings == 1; });
   CHECK(seen.closed->code == errc::io);
   ::close(from[1]);
@@ -315,9 +315,9 @@ TEST_CASE("a peer that has closed its stdin cannot keep the connection by talkin
 
 TEST_CASE("what is queued leaves before finish_sending ends the stream") {
   fixture f;
-  f.t->send(as_segments(ping));
+  f.t->send(as_segments(ping), {});
   f.t->finish_sending();
-  f.t->send(as_segments(ping));  // too late, dropped
+  f.t->send(as_segments(ping), {});  // too late, dropped
   run_ready(f.io);
   CHECK(f.ends.read() == ping + "\n");
   CHECK(f.ends.read().empty());
@@ -354,7 +354,7 @@ TEST_CASE("a file can be read like a stream") {
   recorder seen;
   auto t = make_stream_transport(io.get_executor(), fd, ::open("/dev/null", O_WRONLY), {});
   t->start(seen);
-  t->send(as_segments(ping));
+  t->send(as_segments(ping), {});
   run_until(io, [&] { return seen.closings == 1; });
   CHECK(seen.messages.size() == 3000);
   CHECK(seen.closed->code == errc::unavailable);

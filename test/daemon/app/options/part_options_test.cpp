@@ -5,9 +5,12 @@
 #include "daemon/app/options/runner_options.hpp"
 #include "daemon/app/options/server_entries.hpp"
 #include "test/daemon/app/loaded.hpp"
+#include "test/support/manual_time.hpp"
 
 #include <boost/asio/io_context.hpp>
 #include <doctest/doctest.h>
+
+#include <memory>
 
 using namespace mcpbx;
 using namespace mcpbx::daemon;
@@ -51,11 +54,15 @@ TEST_CASE("process_settings: the command line wins over the configuration, and a
 }
 
 TEST_CASE("supervised_servers: one for each entry, in the order of the file, also those that do not run") {
+  struct no_launcher final : mcp::process_launcher {
+    std::unique_ptr<mcp::server_process> launch(mcp::process_spec, mcp::process_events&) override { return nullptr; }
+  } launcher;
   boost::asio::io_context io;
+  mcpbx::test::manual_time time;
   keyed_lanes references(io.get_executor(), "references");
   const auto list = supervised_servers(loaded(R"({"mcpServers": {"b": {"command": "x", "disabled": true},
     "a": {"command": "y", "maxConcurrency": 1}, "far": {"url": "https://example.com/mcp"}}})"),
-                                       "/opt", references, io.get_executor());
+                                       {"/opt", references, io.get_executor(), launcher, time});
   REQUIRE(list.size() == 3);
   CHECK(list[0].name == "b");
   CHECK(list[0].disabled);

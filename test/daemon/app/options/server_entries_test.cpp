@@ -4,6 +4,7 @@
 #include "mcp/redact/secret.hpp"
 #include "test/daemon/app/loaded.hpp"
 #include "test/support/captured_output.hpp"
+#include "test/support/manual_time.hpp"
 #include "test/support/temporary_directory.hpp"
 
 #include <boost/asio/io_context.hpp>
@@ -41,6 +42,23 @@ struct known_environment {
 result<mcp::process_spec> spec_of(const std::string& entry) {
   return make_process_spec(loaded(R"({"mcpServers": {"s": )" + entry + "}}").servers.at(0), "/opt/mcpbx/bin");
 }
+
+// What is needed to start servers, and what was started last.
+struct server_starts final : mcp::process_launcher, mcp::link_events {
+  boost::asio::io_context io;
+  keyed_lanes references{io.get_executor(), "references"};
+  mcpbx::test::manual_time time;
+  std::optional<mcp::process_spec> started;
+  server_means means() { return {"/bin", references, io.get_executor(), *this, time}; }
+
+  std::unique_ptr<mcp::server_process> launch(mcp::process_spec spec, mcp::process_events&) override {
+    started = std::move(spec);
+    return nullptr;
+  }
+  void on_open(std::unique_ptr<mcp::transport>) override {}
+  void on_not_opened(const mcp::link_failure&) override {}
+  void on_ended(const std::string&) override {}
+};
 
 }  // namespace
 
@@ -139,9 +157,8 @@ TEST_CASE("server options: every key of an entry reaches its place") {
                     "callTimeoutMs": {"s*": 6}, "callHardTimeoutMs": {"s*": 7}},
           "trustAnnotations": true, "maxRetries": 8},
     "b": {"command": "x", "toolNames": "prefixed"}}})");
-  boost::asio::io_context io;
-  keyed_lanes references(io.get_executor(), "references");
-  const auto a = make_server_options(all.servers.at(0), all, "/bin", references, io.get_executor());
+  server_starts s;
+  const auto a = make_server_options(all.servers.at(0), all, s.means());
   CHECK(a.name == "a");
   CHECK(a.disabled);
   CHECK(a.lazy);
@@ -161,35 +178,30 @@ TEST_CASE("server options: every key of an entry reaches its place") {
   CHECK(a.calls.max_retries == 8);
   CHECK(a.calls.idle.at(0) == std::pair(std::string("s*"), milliseconds(6)));
   CHECK(a.calls.hard.at(0) == std::pair(std::string("s*"), milliseconds(7)));
-  CHECK_FALSE(make_server_options(all.servers.at(1), all, "/bin", references, io.get_executor()).plain_names);
+  CHECK_FALSE(make_server_options(all.servers.at(1), all, s.means()).plain_names);
 }
 
 TEST_CASE("preparing is immediate without files and commands and happens on the lane with them") {
   const known_environment known;
   const auto all = loaded(R"({"mcpServers": {"now": {"command": "x"}, "later": {"command": "${cmd:printf prog}"}}})");
-  boost::asio::io_context io;
-  keyed_lanes references(io.get_executor(), "references");
-  std::optional<result<mcp::process_spec>> got;
-  const auto prepare = [&](std::size_t index) {
-    got.reset();
-    make_server_options(all.servers.at(index), all, "/bin", references, io.get_executor())
-        .prepare([&](result<mcp::process_spec> spec) { got = std::move(spec); });
-  };
-  prepare(0);
-  REQUIRE(got);
-  CHECK((*got)->argv == lines{"x"});
-  prepare(1);
-  CHECK_FALSE(got);
-  references.join();
-  io.run();
-  REQUIRE(got);
-  CHECK((*got)->argv == lines{"prog"});
+  server_starts s;
+  const auto now = make_server_options(all.servers.at(0), all, s.means()).connect();
+  const auto a = now->open(s);
+  REQUIRE(s.started);
+  CHECK(s.started->argv == lines{"x"});
+  s.started.reset();
+  const auto later = make_server_options(all.servers.at(1), all, s.means()).connect();
+  const auto b = later->open(s);
+  CHECK_FALSE(s.started);
+  s.references.join();
+  s.io.run();
+  REQUIRE(s.started);
+  CHECK(s.started->argv == lines{"prog"});
 }
 
 TEST_CASE("G8: a server with a url is listed with the reason why it does not run") {
   const auto all = loaded(R"({"mcpServers": {"far": {"url": "https://tools.example/mcp"}}})");
-  boost::asio::io_context io;
-  keyed_lanes references(io.get_executor(), "references");
-  const auto o = make_server_options(all.servers.at(0), all, "/bin", references, io.get_executor());
+  server_starts s;
+  const auto o = make_server_options(all.servers.at(0), all, s.means());
   CHECK(o.unusable.starts_with("it has a url, and "));
 }

@@ -45,7 +45,7 @@ struct gated_rig : supervisor_rig {
   gated_rig() {
     auto o = options();
     o.gate = &gate;
-    supervisor = std::make_unique<mcp::supervisor>(time, random, launcher, o);
+    supervisor = std::make_unique<mcp::supervisor>(time, random, o);
     launcher.add("s", [this](scripted_process& p, const message& m) { legacy_script(tools)(p, m); });
     start({server_named("s")});
   }

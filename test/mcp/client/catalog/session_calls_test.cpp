@@ -238,7 +238,7 @@ TEST_CASE("G10: a flood of requests costs a bounded number of answers") {
 TEST_CASE("G9: noise is counted and skipped") {
   session_rig s;
   s.open_legacy();
-  line_fault noise;
+  message_fault noise;
   noise.excerpt = "Server started on port 1";
   s.core.on_fault(noise, s.now);
   s.core.on_fault(noise, s.now);
@@ -259,6 +259,33 @@ TEST_CASE("a batch of an old server is read element by element") {
         ",\"result\":{\"content\":[]}}]");
   CHECK(one.times == 1);
   CHECK(two.times == 1);
+}
+
+TEST_CASE("each message is sent as what it is: a request and its cancellation with their number") {
+  session_rig s;
+  s.open_legacy();
+  using kind = outgoing::kind;
+  const auto method = [&](std::size_t i) { return session_rig::method_of(s.sent[i]); };
+  std::size_t requests = 0;
+  for (std::size_t i = 0; i < s.sent.size(); ++i) {
+    CAPTURE(s.sent[i]);
+    CHECK((s.sent_as[i].type == kind::request) == !method(i).starts_with("notifications/"));
+    requests += s.sent_as[i].type == kind::request ? 1 : 0;
+    if (s.sent_as[i].type == kind::request)
+      CHECK(find_member(raw_json::own(s.sent[i]), "id").as_integer() == s.sent_as[i].id);
+  }
+  CHECK(requests == 3);
+  session_rig::outcome_box cancelled, slow;
+  const auto one = s.call(cancelled);
+  s.core.cancel(one, "why");
+  CHECK(s.sent_as.back().type == kind::cancellation);
+  CHECK(s.sent_as.back().id == one);
+  const auto two = s.call(slow, R"({"name":"echo"})", false, {milliseconds(10), milliseconds(10)});
+  s.advance(milliseconds(10));
+  CHECK(s.sent_as.back().type == kind::cancellation);
+  CHECK(s.sent_as.back().id == two);
+  s.say(R"({"jsonrpc":"2.0","id":1,"method":"ping"})");
+  CHECK(s.sent_as.back().type == kind::response);
 }
 
 TEST_CASE("closing ends every call once and silences the rest") {

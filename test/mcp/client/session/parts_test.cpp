@@ -1,6 +1,6 @@
 // The small parts: stderr of a server, the window of what is unsent.
+#include "mcp/client/process/stderr_log.hpp"
 #include "mcp/client/session/write_window.hpp"
-#include "mcp/client/supervise/stderr_log.hpp"
 #include "mcp/redact/secret.hpp"
 #include "mcp/support/log.hpp"
 #include "test/support/in_pieces.hpp"

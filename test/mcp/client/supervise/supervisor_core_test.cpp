@@ -63,13 +63,13 @@ TEST_CASE("G2: the first restart is at once, then 0.2 s doubled each time with 2
   for (std::uint64_t seed = 0; seed < 50; ++seed) {
     rig r({}, seed);
     r.up();
-    r.core.exited(r.now, 0);
+    r.core.gone(r.now, 0);
     CHECK(r.core.next_try() == r.now);
     double nominal = 200;
     for (int n = 0; n < 14; ++n) {
       r.advance(r.wait());
       r.core.ready(r.now);
-      r.core.exited(r.now, 0);
+      r.core.gone(r.now, 0);
       const auto wait = static_cast<double>(r.wait().count());
       CHECK(wait >= nominal * 0.8 - 1);
       CHECK(wait <= std::min(nominal * 1.2, 60'000.0) + 1);
@@ -89,7 +89,7 @@ TEST_CASE("G2: a server that exits after the handshake is spawned at most 6 time
       if (r.core.state() != server_state::ready && r.core.next_try() == never) {
         ++spawns;
         r.core.ready(r.now);
-        r.core.exited(r.now, 0);
+        r.core.gone(r.now, 0);
       }
       r.now = std::max(r.now, r.core.next_try());
     }
@@ -103,7 +103,7 @@ TEST_CASE("G2: five exits within 10 s show as a crash loop, and the tries go on"
   r.up();
   for (int i = 1; i <= 5; ++i) {
     CHECK(r.core.state() != server_state::crash_loop);
-    r.core.exited(r.now, 0);
+    r.core.gone(r.now, 0);
     if (i < 5) {
       CHECK(r.core.state() == server_state::restarting);
       r.advance(r.wait());
@@ -114,7 +114,7 @@ TEST_CASE("G2: five exits within 10 s show as a crash loop, and the tries go on"
   CHECK(r.core.next_try() != never);
   for (int i = 0; i < 20; ++i) {
     r.advance(r.wait());
-    r.core.exited(r.now, 0);
+    r.core.gone(r.now, 0);
     CHECK(r.core.state() == server_state::crash_loop);
   }
   SUBCASE("60 s of health end it") {
@@ -122,7 +122,7 @@ TEST_CASE("G2: five exits within 10 s show as a crash loop, and the tries go on"
     r.core.ready(r.now);
     CHECK(r.core.state() == server_state::ready);
     r.advance(milliseconds(60'000));
-    r.core.exited(r.now, 0);
+    r.core.gone(r.now, 0);
     CHECK(r.core.state() == server_state::restarting);
     CHECK(r.core.next_try() == r.now);
   }
@@ -132,7 +132,7 @@ TEST_CASE("G2: five exits within 10 s show as a crash loop, and the tries go on"
     r.advance(milliseconds(0));
     r.core.ready(r.now);
     CHECK(r.core.state() == server_state::ready);
-    r.core.exited(r.now, 0);
+    r.core.gone(r.now, 0);
     CHECK(r.core.state() == server_state::restarting);
     CHECK(r.core.next_try() == r.now);
   }
@@ -140,7 +140,7 @@ TEST_CASE("G2: five exits within 10 s show as a crash loop, and the tries go on"
     r.advance(r.wait());
     r.core.ready(r.now);
     r.advance(milliseconds(59'000));
-    r.core.exited(r.now, 0);
+    r.core.gone(r.now, 0);
     CHECK(r.core.state() == server_state::crash_loop);
     CHECK(r.wait() > milliseconds(1000));
   }
@@ -154,11 +154,11 @@ TEST_CASE("G2: fifty servers that die together do not restart within the same 10
       auto r = std::make_unique<rig>(supervisor_core::options{}, i);
       r->up();
       if (round == 1) {  // they died once before
-        r->core.exited(r->now, 0);
+        r->core.gone(r->now, 0);
         r->advance(milliseconds(0));
         r->core.ready(r->now);
       }
-      r->core.exited(r->now, i);
+      r->core.gone(r->now, i);
       starts.push_back(r->core.next_try());
       all.push_back(std::move(r));
     }
@@ -178,7 +178,7 @@ TEST_CASE("G8: a server that cannot be started shows as failed and is tried agai
   CHECK(r.core.state() == server_state::starting);
   for (int i = 0; i < 12; ++i) {
     r.advance(r.core.next_try() == never ? milliseconds(0) : r.wait());
-    r.core.cannot_start(r.now, 0);
+    r.core.not_opened(r.now, 0, true);
     CHECK(r.core.state() == server_state::failed);
     CHECK(r.core.next_try() != never);
     CHECK(r.core.start_failed());
@@ -201,7 +201,7 @@ TEST_CASE("G49: a retry is starting, the process of a failed start is restarting
     r.obey();
     CHECK(r.core.state() == server_state::restarting);
     CHECK(r.core.start_failed());
-    r.core.exited(r.now, 0);
+    r.core.gone(r.now, 0);
     CHECK(r.core.state() == server_state::failed);
     CHECK(r.core.next_try() != never);
     r.advance(r.wait());
@@ -211,14 +211,14 @@ TEST_CASE("G49: a retry is starting, the process of a failed start is restarting
     CHECK_FALSE(r.core.start_failed());
   }
   SUBCASE("an end of the process is no failed start") {
-    r.core.exited(r.now, 0);
+    r.core.gone(r.now, 0);
     CHECK(r.core.state() == server_state::restarting);
     CHECK_FALSE(r.core.start_failed());
   }
   SUBCASE("and a stop ends it all") {
     r.core.stop(r.now);
     CHECK(r.core.state() == server_state::stopped);
-    r.core.exited(r.now, 0);
+    r.core.gone(r.now, 0);
     CHECK_FALSE(r.core.start_failed());
   }
 }
@@ -230,13 +230,13 @@ TEST_CASE("G7: a server that does not become ready in time is ended and tried ag
   CHECK(r.done.size() == 1);
   r.advance(milliseconds(1));
   CHECK(r.count(command::start_timed_out) == 1);
-  CHECK(r.count(command::terminate) == 1);
+  CHECK(r.count(command::insist) == 1);
   CHECK(r.core.state() == server_state::restarting);
   CHECK(r.core.start_failed());
   CHECK(r.core.next_try() == never);
   r.advance(milliseconds(2000));
-  CHECK(r.count(command::kill) == 1);
-  r.core.exited(r.now, 0);
+  CHECK(r.count(command::force) == 1);
+  r.core.gone(r.now, 0);
   CHECK(r.core.next_try() == r.now);
 }
 
@@ -248,18 +248,18 @@ TEST_CASE("G20: a stop closes stdin, then SIGTERM 1 s later, SIGKILL 3 s later, 
   r.core.stop(r.now);
   r.advance(milliseconds(60'000));
   REQUIRE(r.done.size() == 4);
-  CHECK(r.done[0] == std::pair(command::close_stdin, milliseconds(0)));
-  CHECK(r.done[1] == std::pair(command::terminate, milliseconds(1000)));
-  CHECK(r.done[2] == std::pair(command::kill, milliseconds(4000)));
+  CHECK(r.done[0] == std::pair(command::ask_to_end, milliseconds(0)));
+  CHECK(r.done[1] == std::pair(command::insist, milliseconds(1000)));
+  CHECK(r.done[2] == std::pair(command::force, milliseconds(4000)));
   CHECK(r.done[3] == std::pair(command::abandon, milliseconds(6000)));
   CHECK_FALSE(r.core.ended());
-  r.core.exited(r.now, 0);
+  r.core.gone(r.now, 0);
   CHECK(r.core.ended());
   CHECK(r.core.state() == server_state::stopped);
   r.core.restart(r.now);
   r.core.wake(r.now);
   r.advance(milliseconds(60'000));
-  CHECK(r.count(command::launch) == 0);
+  CHECK(r.count(command::open) == 0);
 }
 
 TEST_CASE("G20: a process that exits on its way spares itself the rest") {
@@ -267,9 +267,9 @@ TEST_CASE("G20: a process that exits on its way spares itself the rest") {
   r.up();
   r.core.stop(r.now);
   r.advance(milliseconds(500));
-  r.core.exited(r.now, 0);
+  r.core.gone(r.now, 0);
   r.advance(milliseconds(60'000));
-  CHECK(r.count(command::terminate) == 0);
+  CHECK(r.count(command::insist) == 0);
   CHECK(r.core.ended());
 }
 
@@ -280,10 +280,10 @@ TEST_CASE("G5: a lost server is terminated at once, killed 2 s later, and starte
   r.begun = r.now;
   r.core.lost(r.now);
   r.advance(milliseconds(3000));
-  CHECK(r.done[1] == std::pair(command::terminate, milliseconds(0)));
-  CHECK(r.done[2] == std::pair(command::kill, milliseconds(2000)));
+  CHECK(r.done[1] == std::pair(command::insist, milliseconds(0)));
+  CHECK(r.done[2] == std::pair(command::force, milliseconds(2000)));
   CHECK(r.core.state() == server_state::restarting);
-  r.core.exited(r.now, 0);
+  r.core.gone(r.now, 0);
   CHECK(r.core.next_try() == r.now);
 }
 
@@ -295,7 +295,7 @@ TEST_CASE("a lazy server waits to be woken and sleeps again when idle") {
   CHECK(r.core.state() == server_state::lazy);
   r.core.wake(r.now);
   r.advance(milliseconds(0));
-  CHECK(r.count(command::launch) == 1);
+  CHECK(r.count(command::open) == 1);
   r.core.ready(r.now);
   r.core.busy(true, r.now);
   r.advance(milliseconds(100'000));
@@ -305,17 +305,17 @@ TEST_CASE("a lazy server waits to be woken and sleeps again when idle") {
   CHECK(r.core.state() == server_state::ready);
   r.advance(milliseconds(1));
   CHECK(r.core.state() == server_state::lazy);
-  CHECK(r.count(command::close_stdin) == 1);
+  CHECK(r.count(command::ask_to_end) == 1);
   SUBCASE("and is woken while it goes to sleep") {
     r.core.wake(r.now);
-    r.core.exited(r.now, 0);
+    r.core.gone(r.now, 0);
     r.advance(milliseconds(0));
-    CHECK(r.count(command::launch) == 2);
+    CHECK(r.count(command::open) == 2);
   }
   SUBCASE("and stays asleep otherwise") {
-    r.core.exited(r.now, 0);
+    r.core.gone(r.now, 0);
     r.advance(milliseconds(100'000));
-    CHECK(r.count(command::launch) == 1);
+    CHECK(r.count(command::open) == 1);
     CHECK(r.core.restarts() == 0);
   }
 }
@@ -335,13 +335,13 @@ TEST_CASE("restarts are counted, first starts and wakings are not") {
   rig r;
   r.up();
   CHECK(r.core.restarts() == 0);
-  r.core.exited(r.now, 0);
+  r.core.gone(r.now, 0);
   r.advance(milliseconds(0));
   CHECK(r.core.restarts() == 1);
   r.core.ready(r.now);
   r.core.restart(r.now);
   r.advance(milliseconds(0));
-  r.core.exited(r.now, 0);
+  r.core.gone(r.now, 0);
   r.advance(milliseconds(0));
   CHECK(r.core.restarts() == 2);
 }

@@ -20,7 +20,7 @@ TEST_CASE("M1 M2: servers of both eras are started at once and their tools can b
   CHECK(r.status(0).era == era::legacy);
   CHECK(r.status(0).revision == "2025-11-25");
   CHECK(r.status(0).tools == 2);
-  CHECK(r.status(0).pid == 1000);
+  CHECK(r.status(0).process->pid == 1000);
   CHECK(r.status(1).era == era::modern);
   box one, two;
   r.call(*r.owner("old__echo"), one);
@@ -53,7 +53,7 @@ TEST_CASE("G7: a server that hangs in its start delays nobody") {
   // The next try is under way already.
   CHECK(r.status(0).state == server_state::starting);
   CHECK(r.status(0).start_failed);
-  CHECK(r.status(0).pid > 0);
+  CHECK(r.status(0).process->pid > 0);
   CHECK(r.status(0).last_error == "tool server \"slow\" was not ready within 9 s: it did not answer initialize");
   CHECK(r.launcher.spawned[0]->signals == std::vector<int>{SIGTERM});
   CHECK(r.launcher.count("slow") == 2);
@@ -82,9 +82,10 @@ TEST_CASE("G8: a program that is missing is explained and tried again") {
 TEST_CASE("G8: an entry that cannot be prepared is explained and harms nobody else") {
   supervisor_rig r;
   auto bad = server_named("bad");
-  bad.prepare = [](const auto& then) { then(fail(errc::config, "the environment variable TOKEN is not set")); };
+  bad.connect = r.process_of(
+      "bad", [](const auto& then) { then(fail(errc::config, "the environment variable TOKEN is not set")); });
   auto never_ready = server_named("never");
-  never_ready.prepare = [](const auto&) {};
+  never_ready.connect = r.process_of("never", [](const auto&) {});
   never_ready.start_timeout = milliseconds(1000);
   r.launcher.add("good", legacy_script());
   r.start({bad, never_ready, server_named("good")});
@@ -106,8 +107,8 @@ TEST_CASE("G8: a server that exits at its start shows status and stderr") {
   r.start({server_named("dies")});
   r.advance(3000);
   CHECK(r.status().state == server_state::crash_loop);
-  CHECK(r.status().exit == "exit status 3");
-  CHECK(r.status().stderr_tail.ends_with("loading\nno licence\n"));
+  CHECK(r.status().process->exit == "exit status 3");
+  CHECK(r.status().process->stderr_tail.ends_with("loading\nno licence\n"));
   CHECK(r.status().next_try_ms > 0);
   CHECK(r.status().last_error.find("tool server \"dies\" exited with status 3 before it was ready") == 0);
   CAPTURE(r.status().last_error);
@@ -132,7 +133,7 @@ TEST_CASE("G2: a server that dies is restarted at once and works again") {
   CHECK(r.launcher.count("srv") == 2);
   CHECK(r.status().state == server_state::ready);
   CHECK(r.status().restarts == 1);
-  CHECK(r.status().exit == "signal 11 (SIGSEGV)");
+  CHECK(r.status().process->exit == "signal 11 (SIGSEGV)");
   box b;
   r.call(*r.owner("srv__echo"), b);
   r.turn();
@@ -263,7 +264,7 @@ TEST_CASE("G20: even a process that survives SIGKILL does not keep the stop from
 TEST_CASE("G20: stopping in the middle of any start ends at once") {
   supervisor_rig r;
   auto preparing = server_named("preparing");
-  preparing.prepare = [](const auto&) {};
+  preparing.connect = r.process_of("preparing", [](const auto&) {});
   auto lazy = server_named("lazy");
   lazy.lazy = true;
   r.launcher.add("hangs", script([](scripted_process&, const message&) {}));

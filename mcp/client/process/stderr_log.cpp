@@ -1,5 +1,5 @@
 // Ring and log lines of one stderr.
-#include "mcp/client/supervise/stderr_log.hpp"
+#include "mcp/client/process/stderr_log.hpp"
 
 #include "mcp/redact/cut_text.hpp"
 #include "mcp/support/log.hpp"

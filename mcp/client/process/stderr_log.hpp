@@ -1,7 +1,7 @@
 // A tool server's stderr: the last bytes are kept for explanations, the lines go to the log at a bounded rate
 // (docs/guarantees.md, G8, G9). Never holds the server up.
 #pragma once
-#include "mcp/client/session/rate_limit.hpp"
+#include "mcp/support/rate_limit.hpp"
 #include "mcp/support/time.hpp"
 
 #include <cstddef>

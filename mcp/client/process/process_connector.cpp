@@ -1,0 +1,142 @@
+// See process_connector.hpp.
+#include "mcp/client/process/process_connector.hpp"
+
+#include "mcp/client/process/stderr_log.hpp"
+
+#include <signal.h>
+
+#include <utility>
+
+namespace mcpbx::mcp {
+namespace {
+
+constexpr std::size_t stderr_in_status = 4096;
+
+std::string exit_words(const process_exit& how) {
+  return how.signalled ? "was ended by " + how.text() : "exited with status " + std::to_string(how.value);
+}
+
+class process_link;
+
+// What stays of processes when they are gone. Shared with the links, which may outlive the connector for a turn.
+struct process_record {
+  process_record(std::string name, time_source& clock, std::size_t stderr_ring)
+      : server(std::move(name)), time(clock), errors(server, stderr_ring) {}
+  std::string server;
+  time_source& time;
+  stderr_log errors;
+  const process_link* present = nullptr;  // the latest link, if it is still there
+  pid_t pid = -1;                         // of `present`
+  std::string exit;                       // of the last process that ended
+};
+
+class process_link final : public server_link, private process_events {
+ public:
+  process_link(std::shared_ptr<process_record> record, process_launcher& launcher, link_events& events)
+      : record_(std::move(record)), launcher_(launcher), events_(events) {
+    record_->present = this;
+    record_->pid = -1;
+  }
+  ~process_link() override {
+    if (!is_present()) return;
+    record_->present = nullptr;
+    record_->pid = -1;
+  }
+  process_link(const process_link&) = delete;
+  process_link& operator=(const process_link&) = delete;
+
+  void begin(const process_source& source) {
+    source([this, alive = std::weak_ptr(alive_)](result<process_spec> spec) {
+      if (!alive.expired() && !std::exchange(prepared_, true)) launch(std::move(spec));
+    });
+  }
+
+  bool end(ending step) override {
+    if (!process_) {
+      prepared_ = true;
+      failure_.reset();
+      return false;
+    }
+    if (step == ending::insist) process_->signal(SIGTERM);
+    if (step == ending::force) process_->signal(SIGKILL);
+    return true;
+  }
+
+ private:
+  bool is_present() const noexcept { return record_->present == this; }
+
+  void launch(result<process_spec> spec) {
+    if (!spec) {
+      // The answer may have come from inside open().
+      failure_ = record_->time.make_timer();
+      failure_->arm_next([this, why = std::move(spec.error())] { process_link::on_spawn_failed(why); });
+      return;
+    }
+    if (spec->name.empty()) spec->name = record_->server;
+    record_->errors.begin_process();
+    process_ = launcher_.launch(std::move(*spec), *this);
+  }
+
+  void on_spawned(pid_t pid, std::unique_ptr<transport> connection) override {
+    if (is_present()) record_->pid = pid;
+    events_.on_open(std::move(connection));
+  }
+  void on_spawn_failed(const error& why) override { events_.on_not_opened({"cannot be started: " + why.message}); }
+  void on_stderr(std::string_view bytes) override {
+    if (is_present()) record_->errors.feed(bytes, record_->time.now());
+  }
+  void on_exited(process_exit how) override {
+    if (is_present()) {
+      record_->errors.end_process(record_->time.now());
+      record_->exit = how.text();
+      record_->pid = -1;
+    }
+    events_.on_ended(exit_words(how));
+  }
+
+  std::shared_ptr<process_record> record_;
+  process_launcher& launcher_;
+  link_events& events_;
+  std::unique_ptr<server_process> process_;
+  std::unique_ptr<timer> failure_;  // set while a failure is about to be told
+  bool prepared_ = false;           // no answer of the source counts any more
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+};
+
+class process_connector final : public connector {
+ public:
+  process_connector(std::string server, process_launcher& launcher, time_source& time, process_source source,
+                    std::size_t stderr_ring)
+      : record_(std::make_shared<process_record>(std::move(server), time, stderr_ring)),
+        launcher_(launcher),
+        source_(std::move(source)) {}
+
+  std::unique_ptr<server_link> open(link_events& events) override {
+    auto link = std::make_unique<process_link>(record_, launcher_, events);
+    link->begin(source_);
+    return link;
+  }
+  std::string label() const override { return record_->pid < 0 ? "" : "pid " + std::to_string(record_->pid); }
+  std::string last_words() const override {
+    const std::string last = record_->errors.last_line();
+    return last.empty() ? last : "last stderr: " + last;
+  }
+  std::string_view force_name() const override { return "SIGKILL"; }
+  std::optional<process_status> process() const override {
+    return process_status{record_->pid, record_->exit, record_->errors.tail(stderr_in_status)};
+  }
+
+ private:
+  std::shared_ptr<process_record> record_;
+  process_launcher& launcher_;
+  process_source source_;
+};
+
+}  // namespace
+
+std::unique_ptr<connector> make_process_connector(std::string server, process_launcher& launcher, time_source& time,
+                                                  process_source source, std::size_t stderr_ring) {
+  return std::make_unique<process_connector>(std::move(server), launcher, time, std::move(source), stderr_ring);
+}
+
+}  // namespace mcpbx::mcp
