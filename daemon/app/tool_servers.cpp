@@ -38,7 +38,7 @@ void tool_servers::start(const conf::configuration& config, std::function<void()
     listed();
     boost::asio::post(base_.io, [this] { first_tools_.reset(); });
   });
-  servers_.start(supervised_servers(config, {own_folder(), references_, base_.executor(), keeper_, base_.time}));
+  servers_.apply(supervised_servers(config, {own_folder(), references_, base_.executor(), keeper_, base_.time}));
 }
 
 result<std::string> tool_servers::admit(const mcp::peer_credentials& peer) const {

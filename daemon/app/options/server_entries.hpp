@@ -32,6 +32,10 @@ mcp::tool_filter tool_filter_of(const conf::server_entry& entry);
 std::vector<server_terms> server_terms_of(const conf::configuration& all);
 bool has_plain_names(const conf::server_entry& entry, const conf::configuration& all);
 
+/// Returns everything of an entry that decides which process runs, for server_options::identity. References stand as
+/// they are written: a value that changes behind one is no other entry.
+std::string identity_of(const conf::server_entry& entry);
+
 /// The means to connect servers; all of it must outlive them.
 struct server_means {
   std::string own_folder;  ///< as for make_process_spec()

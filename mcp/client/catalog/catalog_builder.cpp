@@ -46,6 +46,14 @@ entry_ptr make_entry(const catalog_builder::server& s, const tool_view& tool, co
   return e;
 }
 
+bool is_same(const catalog_builder::server& a, const catalog_builder::server& b) {
+  return a.name == b.name && !a.owner.owner_before(b.owner) && !b.owner.owner_before(a.owner);
+}
+
+bool is_same_text(const std::shared_ptr<const std::string>& a, const std::shared_ptr<const std::string>& b) {
+  return a == b || (a && b && *a == *b);
+}
+
 }  // namespace
 
 bool passes(const tool_filter& filter, std::string_view own) {
@@ -56,13 +64,22 @@ bool passes(const tool_filter& filter, std::string_view own) {
 
 catalog_builder::catalog_builder(std::vector<server> servers)
     : last_(std::make_shared<const catalog>(std::vector<entry_ptr>{}, 0)) {
+  set_servers(std::move(servers));
+}
+
+void catalog_builder::set_servers(std::vector<server> servers) {
   std::vector<std::string> names;
   for (const server& s : servers) names.push_back(s.name);
   prefixes_ = settle_prefixes(names);
+  auto before = std::exchange(servers_, {});
   for (std::size_t i = 0; i < servers.size(); ++i) {
-    offered o;
-    o.s = std::move(servers[i]);
+    server& s = servers[i];
+    const auto known = std::ranges::find_if(before, [&](const offered& o) { return is_same(o.s, s); });
+    offered o = known == before.end() ? offered() : std::move(*known);
+    if (o.s.calls != s.calls || !is_same_text(o.s.origin, s.origin)) o.entries.clear();  // they say it themselves
+    o.s = std::move(s);
     o.prefix = prefixes_[i];
+    o.stale = true;
     servers_.push_back(std::move(o));
   }
 }

@@ -17,6 +17,7 @@ namespace mcpbx::mcp {
 struct tool_filter {
   std::vector<std::string> allow, deny;       ///< globs over the server's own names; empty allow: everything
   std::map<std::string, std::string> rename;  ///< own name -> the tool's part of the name to expose
+  bool operator==(const tool_filter&) const = default;
 };
 
 /// Whether the filter lets the server's own tool of this name through.
@@ -47,6 +48,9 @@ class catalog_builder {
   };
   /// All configured servers in file order, also those that are disabled: names must not depend on what is up.
   explicit catalog_builder(std::vector<server> servers);
+  /// Replaces the servers, and with them their numbers. One with the name and the owner of an earlier server keeps what
+  /// was set for that.
+  void set_servers(std::vector<server> servers);
 
   /// Sets the list of server number `index`; null when nothing is known of it. Tools in `withheld` have their names, so
   /// that those of others do not depend on it, and are not offered. Those in `prefixed` have no plain name: it is
