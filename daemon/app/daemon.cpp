@@ -54,7 +54,8 @@ result<int> serve(const command_line& o, const configuration_ptr& first, mcp::ke
   for (const auto& n : config.notices) log::warn(n.text());
   ways_in.open();
   // What only starting needs has been needed when the first tools are there, and when the journal has been opened.
-  servers.start(config, forget_program_pages);
+  servers.when_listed(forget_program_pages);
+  servers.apply(config);
   runs.left().ask(forget_program_pages);
   daemon_life life(base, servers, runs, ways_in, idle_exit);
 

@@ -33,11 +33,15 @@ tool_servers::tool_servers(base_parts& base, blocking_lanes& lanes, const conf::
       servers_(base.time, base.random, {.version = MCPBX_VERSION, .gate = &pins_}),
       tools_(servers_) {}
 
-void tool_servers::start(const conf::configuration& config, std::function<void()> listed) {
+void tool_servers::when_listed(std::function<void()> listed) {
   first_tools_ = servers_.on_catalog_change([this, listed = std::move(listed)] {
     listed();
     boost::asio::post(base_.io, [this] { first_tools_.reset(); });
   });
+}
+
+void tool_servers::apply(const conf::configuration& config) {
+  pins_.set_servers(pin_options(config, conf::environment_for_places()).servers);
   servers_.apply(supervised_servers(config, {own_folder(), references_, base_.executor(), keeper_, base_.time}));
 }
 

@@ -20,8 +20,10 @@ class tool_servers {
   /// Everything given by reference but `config` must outlive it.
   tool_servers(base_parts& base, blocking_lanes& lanes, const conf::configuration& config, mcp::keeper_handle keeper);
 
-  /// Starts the servers of the configuration. `listed` is called once, when the first tools are in the catalog.
-  void start(const conf::configuration& config, std::function<void()> listed);
+  /// Calls `listed` once, when the first tools are in the catalog.
+  void when_listed(std::function<void()> listed);
+  /// Lets the servers of the configuration run, and no others (supervisor::apply).
+  void apply(const conf::configuration& config);
 
   /// Returns the name of the tool server behind a connection, or "" for another program. A process below the keeper
   /// belongs to a tool server, whose entry decides; errc::unavailable tells who may not come in.
