@@ -5,9 +5,9 @@
 #include "conf/model/forms.hpp"
 #include "conf/model/references.hpp"
 #include "conf/places.hpp"
+#include "daemon/app/options/journal_options.hpp"
 #include "daemon/app/process/daemon_identity.hpp"
 #include "daemon/app/references/system_references.hpp"
-#include "daemon/loop/core/recovery.hpp"
 #include "daemon/store/postgres/postgres_store.hpp"
 #include "daemon/store/sqlite/sqlite_store.hpp"
 #include "mcp/support/log.hpp"
@@ -15,7 +15,6 @@
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/post.hpp>
 
-#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -104,21 +103,6 @@ result<std::unique_ptr<run_store>> file_of(const conf::configuration& config, co
 }
 
 }  // namespace
-
-lane_journal::options journal_options(const conf::configuration& config, decltype(record_rules::closed) closed) {
-  constexpr std::int64_t day_ms = 86'400'000;
-  lane_journal::options o;
-  o.rules.recovery = recovery_of;
-  o.rules.fold = folded;
-  o.rules.goes_on = [detached_too = config.loop.resume_detached](const std::vector<run_record>& left) {
-    return goes_on(left, detached_too);
-  };
-  o.rules.closed = std::move(closed);
-  o.keep = {config.store.max_age_days * day_ms, config.store.max_bytes};
-  o.awake_runs = awake_runs;
-  o.sync_calls = config.store.sync == conf::store_sync::call;
-  return o;
-}
 
 std::unique_ptr<journal> make_journal(const conf::configuration& config, const start_values& values,
                                       const conf::environment& env, boost::asio::any_io_executor executor,

@@ -4,24 +4,14 @@
 #include "conf/model/model.hpp"
 #include "daemon/app/references/start_values.hpp"
 #include "daemon/store/journal.hpp"
-#include "daemon/store/lane_journal.hpp"
 #include "daemon/store/store_worker.hpp"
 #include "mcp/support/time.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
 
-#include <cstddef>
 #include <memory>
 
 namespace mcpbx::daemon {
-
-/// So few runs wait awake for what comes within microseconds (lane_journal, runner). Measured on two CPUs, where a run
-/// of fast rounds takes half the time up to four, and nothing is gained with eight.
-inline constexpr std::size_t awake_runs = 4;
-
-/// How the journal of a configuration that keeps runs does it: what goes on after a crash, what is kept how long, what
-/// is synced. `closed` is record_rules::closed.
-lane_journal::options journal_options(const conf::configuration& config, decltype(record_rules::closed) closed = {});
 
 /// The journal of `store.url`: in memory for "none"; in a PostgreSQL database; else in SQLite, at the path or at
 /// mcpbx.db in the state directory. The URL of a database is resolved for each connection, by what it refers to then.

@@ -67,7 +67,7 @@ struct front_door::state : std::enable_shared_from_this<front_door::state> {
     add_tool_methods(context.methods);
     add_pin_methods(context.methods);
     add_model_methods(context.methods);
-    add_chat_methods(context.methods, context.settings.chat);
+    add_chat_methods(context.methods);
     add_session_methods(context.methods);
     context.on_gone = [this](caller& c) { gone(c); };
     context.relieve = [this] { relieve(); };

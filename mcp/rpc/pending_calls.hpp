@@ -36,6 +36,7 @@ struct call_outcome {
 struct call_limits {
   milliseconds idle{60'000};
   milliseconds hard{600'000};
+  bool operator==(const call_limits&) const = default;
 };
 
 using call_number = std::int64_t;

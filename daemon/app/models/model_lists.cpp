@@ -21,56 +21,60 @@ bool has_endpoint(const conf::model_entry& e) {
   return *e.api != conf::model_api::rehearsal && *e.api != conf::model_api::replay;
 }
 
+model_row row_of(model_set& models, const conf::model_entry& e) {
+  model_row r;
+  r.name = e.name;
+  r.api = conf::to_string(*e.api);
+  r.fallback = e.fallback_model.value_or("");
+  const auto usual = meant_model(models.configuration(), "");
+  r.is_default = usual.substr(0, usual.find('/')) == e.name;
+  if (has_endpoint(e)) {
+    if (const auto model = models.values().value(*e.model)) r.model = redactor::redact(*model);
+    // Redacted while it is whole: of a secret that is cut nothing would be recognised.
+    if (const auto base = base_url_of(e, models.values())) {
+      const auto shown = redactor::redact(*base);
+      r.endpoint = shown.substr(0, shown.find('?'));
+    }
+  }
+  if (const auto made = models.find(e.name); !made) r.problem = made.error().message;
+  return r;
+}
+
 }  // namespace
 
 struct model_lists::job {
+  std::shared_ptr<model_set> models;
   std::vector<model_row> rows;
   std::vector<std::unique_ptr<providers::model_listing>> asking;
   std::size_t left = 0;
   std::function<void(result<std::vector<model_row>>)> done;
 };
 
-model_lists::model_lists(const conf::configuration& all, const start_values& values, model_set& models,
-                         boost::asio::any_io_executor executor, http::client& client, time_source& time)
-    : all_(all), values_(values), models_(models), executor_(std::move(executor)), client_(client), time_(time) {}
+model_lists::model_lists(present_models models, boost::asio::any_io_executor executor, http::client& client,
+                         time_source& time)
+    : models_(std::move(models)), executor_(std::move(executor)), client_(client), time_(time) {}
 
 model_lists::~model_lists() = default;
 
-model_row model_lists::row_of(const conf::model_entry& e) const {
-  model_row r;
-  r.name = e.name;
-  r.api = conf::to_string(*e.api);
-  r.fallback = e.fallback_model.value_or("");
-  const auto usual = meant_model(all_, "");
-  r.is_default = usual.substr(0, usual.find('/')) == e.name;
-  if (has_endpoint(e)) {
-    if (const auto model = values_.value(*e.model)) r.model = redactor::redact(*model);
-    // Redacted while it is whole: of a secret that is cut nothing would be recognised.
-    if (const auto base = base_url_of(e, values_)) {
-      const auto shown = redactor::redact(*base);
-      r.endpoint = shown.substr(0, shown.find('?'));
-    }
-  }
-  if (const auto made = models_.find(e.name); !made) r.problem = made.error().message;
-  return r;
-}
-
 void model_lists::list(const std::string& name, bool remote, std::function<void(result<std::vector<model_row>>)> done) {
+  auto models = models_();
+  const auto& all = models->configuration();
   std::vector<const conf::model_entry*> wanted;
-  for (const auto& e : all_.models)
+  for (const auto& e : all.models)
     if (name.empty() || e.name == name) wanted.push_back(&e);
   if (wanted.empty() && !name.empty()) {
     std::vector<std::string_view> names;
-    for (const auto& e : all_.models) names.push_back(e.name);
+    for (const auto& e : all.models) names.push_back(e.name);
     return done(fail(errc::not_found, "there is no model \"" + std::string(cut_utf8(name, 100)) + "\"" +
                                           did_you_mean(name, names) + "; `mcpbx models` lists them"));
   }
   auto j = std::make_shared<job>();
-  for (const auto* e : wanted) j->rows.push_back(row_of(*e));
+  for (const auto* e : wanted) j->rows.push_back(row_of(*models, *e));
   if (!remote) return done(std::move(j->rows));
   if (open_.size() >= max_open)
     return done(fail(errc::limit, "endpoints are being asked for " + std::to_string(open_.size()) +
                                       " other callers; ask again in a moment"));
+  j->models = std::move(models);
   j->done = std::move(done);
   j->asking.resize(wanted.size());
   j->left = wanted.size() + 1;  // one for ourselves, so that nothing is told before all were asked
@@ -80,7 +84,8 @@ void model_lists::list(const std::string& name, bool remote, std::function<void(
 }
 
 std::size_t model_lists::max_tools(std::string_view name, std::string_view api) const {
-  const auto* e = model_entry_of(all_, name);
+  const auto models = models_();
+  const auto* e = model_entry_of(models->configuration(), name);
   if (api.empty()) return e != nullptr ? static_cast<std::size_t>(e->max_tools.value_or(0)) : 0;
   // Deployments are spoken to as OpenAI is.
   const auto spoken = [](conf::model_api a) {
@@ -96,7 +101,7 @@ void model_lists::ask(const std::shared_ptr<job>& j, std::size_t at, const conf:
     row.offered_problem = "The API " + row.api + " has no endpoint that could be asked.";
     return answered(j);
   }
-  auto o = models_.connection_options(e);
+  auto o = j->models->connection_options(e);
   if (!o) {
     row.offered_problem = o.error().message;
     return answered(j);

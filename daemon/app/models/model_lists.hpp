@@ -1,7 +1,6 @@
 // What `mcpbx/models` answers: the entries of the configuration, and what their endpoints offer.
 #pragma once
 #include "daemon/app/models/models.hpp"
-#include "daemon/app/references/start_values.hpp"
 #include "daemon/front/base/model_directory.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
@@ -20,9 +19,10 @@ class model_lists final : public model_directory {
   /// How many lists with `remote` are made at the same time; more are refused.
   static constexpr std::size_t max_open = 8;
 
-  /// Everything given by reference must outlive it.
-  model_lists(const conf::configuration& all, const start_values& values, model_set& models,
-              boost::asio::any_io_executor executor, http::client& client, time_source& time);
+  /// The models of the present snapshot.
+  using present_models = std::function<std::shared_ptr<model_set>()>;
+  /// Each list is of the models that are present when it is asked for. `client` and `time` must outlive it.
+  model_lists(present_models models, boost::asio::any_io_executor executor, http::client& client, time_source& time);
   ~model_lists() override;
   model_lists(const model_lists&) = delete;
   model_lists& operator=(const model_lists&) = delete;
@@ -32,13 +32,10 @@ class model_lists final : public model_directory {
 
  private:
   struct job;
-  model_row row_of(const conf::model_entry& e) const;
   void ask(const std::shared_ptr<job>& j, std::size_t at, const conf::model_entry& e);
   void answered(const std::shared_ptr<job>& j);
 
-  const conf::configuration& all_;
-  const start_values& values_;
-  model_set& models_;
+  present_models models_;
   boost::asio::any_io_executor executor_;
   http::client& client_;
   time_source& time_;

@@ -188,21 +188,12 @@ std::size_t max_tools_of(const conf::model_entry& e) {
   return text_format_of(e.format) != nullptr ? 0 : providers::usual_max_tools(conf::to_string(*e.api));
 }
 
-model_set::model_set(const conf::configuration& all, const start_values& values, boost::asio::any_io_executor executor,
-                     http::client& client, time_source& time, random_source& random, keyed_lanes& keys)
-    : all_(all),
-      values_(values),
-      executor_(std::move(executor)),
-      client_(client),
-      time_(time),
-      random_(random),
-      keys_(keys) {}
-
 result<std::shared_ptr<providers::model>> model_set::find(std::string_view name) {
-  const std::string key(meant_model(all_, name));
+  const auto& all = configuration();
+  const std::string key(meant_model(all, name));
   if (key.empty()) {
-    if (all_.default_model || !name.empty())
-      return fail(errc::config, "\"" + std::string(name.empty() ? std::string_view(*all_.default_model) : name) +
+    if (all.default_model || !name.empty())
+      return fail(errc::config, "\"" + std::string(name.empty() ? std::string_view(*all.default_model) : name) +
                                     "\" names no model and there is no other default; add \"model\" to the profile");
     return fail(errc::config,
                 "no model is configured: set OPENAI_API_KEY or ANTHROPIC_API_KEY, or write one under \"models\" with a "
@@ -210,9 +201,9 @@ result<std::shared_ptr<providers::model>> model_set::find(std::string_view name)
                 "~/.config/mcpbx/config.json; to try mcpbx without a model, ask with -m demo");
   }
   if (auto known = made_.find(key); known != made_.end()) return known->second;
-  if (auto there = check_model_name(all_, key); !there) return std::unexpected(std::move(there.error()));
-  const conf::model_entry* e = model_entry_of(all_, key);
-  const auto slash = all_.find_model(key) != nullptr ? std::string::npos : key.find('/');
+  if (auto there = check_model_name(all, key); !there) return std::unexpected(std::move(there.error()));
+  const conf::model_entry* e = model_entry_of(all, key);
+  const auto slash = all.find_model(key) != nullptr ? std::string::npos : key.find('/');
   auto made = make(*e, slash == std::string::npos ? std::string_view{} : std::string_view(key).substr(slash + 1));
   if (!made) return made;
   if (e->fallback_model) {
@@ -223,8 +214,8 @@ result<std::shared_ptr<providers::model>> model_set::find(std::string_view name)
       log::warn("model \"" + e->name + "\" answers without its fallback: " + second.error().message);
       return made;
     }
-    made =
-        std::shared_ptr<providers::model>(providers::make_fallback_model(std::move(*made), std::move(*second), time_));
+    made = std::shared_ptr<providers::model>(
+        providers::make_fallback_model(std::move(*made), std::move(*second), around_.time));
   }
   // NAME/ID comes from callers, so what is kept is bounded.
   if (made_.size() < 1024) made_[key] = *made;
@@ -234,7 +225,7 @@ result<std::shared_ptr<providers::model>> model_set::find(std::string_view name)
 result<std::shared_ptr<providers::model>> model_set::make_rehearsal(const conf::model_entry& e) const {
   std::shared_ptr<const providers::rehearsal::script> script;
   if (e.script) {
-    auto path = script_path(e, values_);
+    auto path = script_path(e, values());
     if (!path) return std::unexpected(path.error());
     // Read once, on the speaking thread: a script is a small local file of the user's.
     auto text = system_references().file(*path);
@@ -243,31 +234,31 @@ result<std::shared_ptr<providers::model>> model_set::make_rehearsal(const conf::
     if (!read) return fail(errc::config, "the script of model \"" + e.name + "\": " + read.error().message);
     script = *read;
   }
-  return std::shared_ptr<providers::model>(providers::make_rehearsal_model(e.name, script, time_));
+  return std::shared_ptr<providers::model>(providers::make_rehearsal_model(e.name, script, around_.time));
 }
 
 result<std::shared_ptr<providers::model>> model_set::make_replay(const conf::model_entry& e, std::string_view id) {
-  auto path = script_path(e, values_);
+  auto path = script_path(e, values());
   if (!path) return std::unexpected(path.error());
   std::optional<std::string> system;
   if (e.system) {
-    auto prompt = values_.value(*e.system);
+    auto prompt = values().value(*e.system);
     if (!prompt) return std::unexpected(prompt.error());
     system = std::move(*prompt);
   }
-  providers::offload blocking = [this, key = "recordings of " + e.name](std::function<void()> work,
-                                                                        std::function<void(result<void>)> done) {
-    auto posted = keys_.post(key, [work = std::move(work), done, executor = executor_]() mutable {
+  providers::offload blocking = [&keys = around_.keys, executor = around_.executor, key = "recordings of " + e.name](
+                                    std::function<void()> work, std::function<void(result<void>)> done) {
+    auto posted = keys.post(key, [work = std::move(work), done, executor]() mutable {
       work();
       boost::asio::post(executor, [done = std::move(done)] { done({}); });
     });
-    if (!posted) boost::asio::post(executor_, [done = std::move(done), posted = std::move(posted)] { done(posted); });
+    if (!posted) boost::asio::post(executor, [done = std::move(done), posted = std::move(posted)] { done(posted); });
   };
   if (e.record) {
     auto recorded = find(id.empty() ? *e.record : e.record->substr(0, e.record->find('/')) + "/" + std::string(id));
     if (!recorded) return std::unexpected(recorded.error());
     return std::shared_ptr<providers::model>(providers::make_recording_model(
-        {e.name, std::move(*path), std::move(system)}, *recorded, random_, std::move(blocking)));
+        {e.name, std::move(*path), std::move(system)}, *recorded, around_.random, std::move(blocking)));
   }
   // The first line only; the recording itself is read on the lane.
   auto header = providers::read_recording_header(*path);
@@ -287,12 +278,12 @@ result<std::shared_ptr<providers::model>> model_set::make(const conf::model_entr
   if (!id.empty()) o.name += "/" + std::string(id);  // as a later request can name it again
   o.wire.model = id;
   if (id.empty()) {
-    auto model = values_.value(*e.model);
+    auto model = values().value(*e.model);
     if (!model) return std::unexpected(model.error());
     o.wire.model = std::move(*model);
   }
   if (e.system) {
-    auto prompt = values_.value(*e.system);
+    auto prompt = values().value(*e.system);
     if (!prompt) return std::unexpected(prompt.error());
     o.system = std::move(*prompt);
   }
@@ -304,7 +295,7 @@ result<std::shared_ptr<providers::model>> model_set::make(const conf::model_entr
   if (e.top_p) o.wire.top_p = number_text(*e.top_p);
   o.max_tools = max_tools_of(e);
   o.retries.max_retries = static_cast<int>(e.max_retries);
-  auto made = providers::make_chat_model(std::move(o), client_, time_, random_);
+  auto made = providers::make_chat_model(std::move(o), around_.client, around_.time, around_.random);
   if (!made) return std::unexpected(made.error());
   return std::shared_ptr<providers::model>(
       providers::make_text_tools_model(std::move(*made), {.format = text_format_of(e.format),
@@ -316,16 +307,16 @@ result<providers::chat_model_options> model_set::connection_options(const conf::
   providers::chat_model_options o;
   o.name = e.name;
   o.api = conf::to_string(*e.api);
-  auto base = base_url_of(e, values_);
+  auto base = base_url_of(e, values());
   if (!base) return std::unexpected(base.error());
   o.wire.base_url = std::move(*base);
   if (e.api_version) {
-    auto version = values_.value(*e.api_version);
+    auto version = values().value(*e.api_version);
     if (!version) return std::unexpected(version.error());
     o.wire.api_version = std::move(*version);
   }
   if (e.ca_file) {
-    auto path = values_.value(*e.ca_file);
+    auto path = values().value(*e.ca_file);
     if (!path) return std::unexpected(path.error());
     o.trust.ca_file = at_home(*path);
   }
@@ -340,14 +331,15 @@ result<providers::chat_model_options> model_set::connection_options(const conf::
   using got_headers = std::function<void(result<std::vector<http::header>>)>;
   // Requests that come while a command or file is at work get its answer, too: one that hangs holds one thread.
   auto waiting = std::make_shared<std::vector<got_headers>>();
-  o.credentials = [secrets, blocking, waiting, name = e.name, this](got_headers then) {
+  o.credentials = [secrets, blocking, waiting, name = e.name, &keys = around_.keys,
+                   executor = around_.executor](got_headers then) {
     if (!blocking) return then(resolve_headers(*secrets));
     waiting->push_back(std::move(then));
     if (waiting->size() > 1) return;
     const auto tell = [waiting](const result<std::vector<http::header>>& headers) {
       for (const auto& one : std::exchange(*waiting, {})) one(headers);
     };
-    auto posted = keys_.post(name, [secrets, executor = executor_, tell] {
+    auto posted = keys.post(name, [secrets, executor, tell] {
       boost::asio::post(executor, [headers = resolve_headers(*secrets), tell] { tell(headers); });
     });
     if (!posted) tell(std::unexpected(std::move(posted.error())));

@@ -1,7 +1,7 @@
-// The configured models, made when they are first asked for and kept.
+// The configured models of one snapshot of the configuration, made when they are first asked for and kept.
 #pragma once
 #include "conf/model/model.hpp"
-#include "daemon/app/references/start_values.hpp"
+#include "daemon/app/references/current_configuration.hpp"
 #include "mcp/async/keyed_lanes.hpp"
 #include "mcp/http/client/http_client.hpp"
 #include "mcp/support/time.hpp"
@@ -14,6 +14,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace mcpbx::daemon {
 
@@ -31,18 +32,29 @@ result<std::string> base_url_of(const conf::model_entry& e, const start_values& 
 /// How many tools a request to the entry's model may have; 0: any number.
 std::size_t max_tools_of(const conf::model_entry& e);
 
+/// What the models of every snapshot are made with. Everything given by reference must outlive them.
+struct model_surroundings {
+  boost::asio::any_io_executor executor;
+  http::client& client;
+  time_source& time;
+  random_source& random;
+  keyed_lanes& keys;
+};
+
+/// A snapshot that is replaced has its set with it; models that are in use outlive their set.
 class model_set {
  public:
-  /// Everything given by reference must outlive the set; the configuration does not change under it.
-  model_set(const conf::configuration& all, const start_values& values, boost::asio::any_io_executor executor,
-            http::client& client, time_source& time, random_source& random, keyed_lanes& keys);
+  model_set(configuration_ptr from, model_surroundings around) : from_(std::move(from)), around_(std::move(around)) {}
+
+  const conf::configuration& configuration() const noexcept { return from_->config; }
+  const start_values& values() const noexcept { return from_->values; }
 
   /// A configured name, NAME/ID (that entry with another model id), profile:NAME, or "" for the default. errc::config
   /// names the nearest, says how to get a model when none is configured, or why this one cannot be used.
   result<std::shared_ptr<providers::model>> find(std::string_view name);
 
   /// How the endpoint of an entry is reached: address, trust, limits, credentials; the wire's other switches are not
-  /// set. They may be used as long as the set lives.
+  /// set. They may outlive the set.
   result<providers::chat_model_options> connection_options(const conf::model_entry& e);
 
  private:
@@ -50,13 +62,8 @@ class model_set {
   result<std::shared_ptr<providers::model>> make_rehearsal(const conf::model_entry& e) const;
   result<std::shared_ptr<providers::model>> make_replay(const conf::model_entry& e, std::string_view id);
 
-  const conf::configuration& all_;
-  const start_values& values_;
-  boost::asio::any_io_executor executor_;
-  http::client& client_;
-  time_source& time_;
-  random_source& random_;
-  keyed_lanes& keys_;
+  configuration_ptr from_;
+  model_surroundings around_;
   std::map<std::string, std::shared_ptr<providers::model>, std::less<>> made_;
 };
 

@@ -15,11 +15,12 @@ namespace mcpbx::daemon {
 mcp::catalog_ptr door_context::tools_for(const std::string& profile) {
   auto whole = daemon.tools();
   if (profile.empty()) return whole;
+  auto configured = settings.chat();
   auto& view = views[profile];
-  if (view.whole == whole) return view.seen;
+  if (view.whole == whole && view.configured == configured) return view.seen;
   std::vector<mcp::entry_ptr> entries;
   mcp::withheld_tools withheld;
-  if (const auto base = settings.chat.base("", profile)) {
+  if (const auto base = configured->base("", profile)) {
     const tool_choice offered{{}, base->allow, base->deny, base->rename};
     entries = chosen_tools(*whole, offered, view.seen ? view.seen->entries() : std::span<const mcp::entry_ptr>());
     for (const auto& [name, why] : whole->withheld()) {
@@ -28,8 +29,9 @@ mcp::catalog_ptr door_context::tools_for(const std::string& profile) {
         withheld.emplace(shown != base->rename.end() ? shown->second : name, why);
     }
   }
-  view = {whole, std::make_shared<mcp::catalog>(std::move(entries), whole->revision(), std::move(withheld),
-                                                whole->dropped(), whole->others())};
+  view = {std::move(configured), whole,
+          std::make_shared<mcp::catalog>(std::move(entries), whole->revision(), std::move(withheld), whole->dropped(),
+                                         whole->others())};
   return view.seen;
 }
 

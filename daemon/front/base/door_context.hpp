@@ -21,6 +21,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <unordered_map>
 
@@ -48,11 +49,12 @@ struct door_context {
     mcp::caller_session::options session;
     outgoing_queue::options outbox;
     mcp::line_framer::options framing;
-    chat_defaults chat;
+    chat_source chat = always(std::make_shared<const chat_defaults>());
     http_rules port_rules{.on_port = true, .token = {}};  ///< of callers that come by a TCP port
     /// What of the daemon's start hello tells the person; unset: nothing.
     std::function<void(json_writer&)> tell_start = {};
-    approval_rules approvals = {};  ///< of calls that callers make themselves; `profile` and `then` are not used
+    /// Gives the rules for calls that callers make themselves, as they are now; `profile` and `then` are not used.
+    std::function<approval_rules()> approvals = [] { return approval_rules{}; };
     audit_log* audit = nullptr;     ///< takes every tools/call; null: nobody does
     tool_adapter adapt = schema_adapter();  ///< the one of runs: what they see is converted once
   };
@@ -72,13 +74,15 @@ struct door_context {
   bool refuses_calls = false;  ///< mcpbx is stopping: what goes on may end, nothing new begins
   /// The last answer of mcpbx/tools: making it for ten thousand tools is work that a caller can repeat at will.
   struct {
+    std::shared_ptr<const chat_defaults> configured;
     std::uint64_t revision = 0;
     std::string key;
     raw_json result;
   } tools_cache;
 
-  /// The catalog as callers with a profile see it, by its name; made once per snapshot.
+  /// The catalog as callers with a profile see it, by its name; made once per catalog and configuration.
   struct view {
+    std::shared_ptr<const chat_defaults> configured;
     mcp::catalog_ptr whole, seen;
   };
   std::unordered_map<std::string, view> views;

@@ -296,6 +296,7 @@ result<void> begin_with(run_request& r, chat_base base) {
   r.tools.rename = std::move(base.rename);
   r.approve = std::move(base.approve);
   r.limits = std::move(base.limits);
+  r.configured = std::move(base.configured);
   return {};
 }
 

@@ -8,6 +8,7 @@
 #include <functional>
 #include <limits>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -31,9 +32,10 @@ struct chat_base {
   std::vector<std::string> allow, deny, approve;           ///< the profile's globs on the catalog's names
   std::map<std::string, std::string, std::less<>> rename;  ///< the profile's names, by those of the catalog
   run_limits limits;
+  std::shared_ptr<run_configuration> configured;  ///< for run_request::configured
 };
 
-/// Where requests get that from.
+/// The configuration as requests see it. Each request takes the present one once (chat_source) and keeps to it.
 struct chat_defaults {
   /// For a model and a profile as a request names them, "" for none. The error is a clause about the profile.
   std::function<result<chat_base>(std::string_view model, std::string_view profile)> base =
@@ -50,6 +52,12 @@ struct chat_defaults {
   /// The bound of a key of `limits` ("maxRounds"): the configuration's range and ceiling of the same key.
   std::function<limit_bound(std::string_view key)> bound = [](std::string_view) { return limit_bound(); };
 };
+/// Gives the present one; never null. The same configuration is the same object.
+using chat_source = std::function<std::shared_ptr<const chat_defaults>()>;
+/// Returns the source of a configuration that is never replaced.
+inline chat_source always(std::shared_ptr<const chat_defaults> defaults) {
+  return [defaults = std::move(defaults)] { return defaults; };
+}
 
 /// Holds a run that goes on after a restart to what a request with its model, profile and limits gets now, where that
 /// is stricter (runner::options::keep_to_present_terms). The error says that its profile is gone.

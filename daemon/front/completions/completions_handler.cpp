@@ -27,7 +27,7 @@ void handle_completion(const std::shared_ptr<exchange>& x) {
                                    "", "invalid_json"}));
   // Parts of it are passed on in messages that are lines.
   const auto whole = providers::on_one_line(raw_json::trusted(body, text));
-  auto request = read_completion(whole, settings.chat);
+  auto request = read_completion(whole, *settings.chat());
   if (!request) return x->refuse(error_answer(request.error()));
   const auto going = std::make_shared<completion>(x, std::move(*request));
   x->keep(going);

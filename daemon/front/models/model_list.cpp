@@ -19,7 +19,7 @@ using chosen_name = std::optional<std::string>;
 
 void answer_with(exchange& x, std::vector<std::string> names, const chosen_name& only) {
   const auto& door = x.door();
-  for (auto& profile : door.settings.chat.profiles()) names.push_back("profile:" + profile);
+  for (auto& profile : door.settings.chat()->profiles()) names.push_back("profile:" + profile);
   auto json = completion_json::models(names, door.started_wall_ms / 1000, only);
   if (json) return x.answer({200, {{"Content-Type", "application/json"}}, std::move(*json)});
   x.refuse(error_answer(

@@ -13,7 +13,7 @@ void add_pin_methods(own_methods& table);
 /// models.
 void add_model_methods(own_methods& table);
 /// chat, attach.
-void add_chat_methods(own_methods& table, const chat_defaults& defaults);
+void add_chat_methods(own_methods& table);
 
 /// sessions/list, get, delete.
 void add_session_methods(own_methods& table);

@@ -49,8 +49,8 @@ answer_params read_answer(mcp::param_reader& in) {
 }
 
 // Who may not answer questions may not do away with them either.
-run_request read_chat_of(mcp::param_reader& in, const connection& c, const chat_defaults& defaults) {
-  auto r = read_chat(in, defaults, c.profile());
+run_request read_chat_of(mcp::param_reader& in, const connection& c) {
+  auto r = read_chat(in, *c.door().settings.chat(), c.profile());
   if (is_person(c.principal())) return r;
   constexpr std::string_view why = ", because this is a tool server's request, and only the person may say that";
   if (in.text("approve") == "all") in.wrong("approve", "expected \"ask\" or \"none\"" + std::string(why));
@@ -69,10 +69,9 @@ void answer(connection& c, const answer_params& p, const mcp::reply_once& reply)
 
 }  // namespace
 
-void add_chat_methods(own_methods& table, const chat_defaults& defaults) {
-  table.bind(
-      "mcpbx/chat", [&defaults](mcp::param_reader& in, const connection& c) { return read_chat_of(in, c, defaults); },
-      [](connection& c, run_request r, const mcp::reply_once& reply) { c.chat(std::move(r), reply); });
+void add_chat_methods(own_methods& table) {
+  table.bind("mcpbx/chat", read_chat_of,
+             [](connection& c, run_request r, const mcp::reply_once& reply) { c.chat(std::move(r), reply); });
   table.bind("mcpbx/attach", read_attach, [](connection& c, const attach_params& p, const mcp::reply_once& reply) {
     c.attach(p.run, p.wish, reply);
   });

@@ -110,7 +110,7 @@ hello_params read_hello(mcp::param_reader& in, const connection& c) {
                  in.boolean("mcpOnly").value_or(false)};
   if (!in.has("profile") || in.failed()) return p;
   if (p.profile.empty()) in.wrong("profile", "expected the name of a profile, got \"\"");
-  if (const auto known = c.door().settings.chat.base("", p.profile); !known)
+  if (const auto known = c.door().settings.chat()->base("", p.profile); !known)
     in.wrong("profile", known.error().message);
   else if (!c.profile().empty() && c.profile() != p.profile)
     in.wrong("profile", "expected " + json_quoted(c.profile()) + ", which this connection keeps to, got " +

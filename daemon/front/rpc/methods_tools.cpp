@@ -155,8 +155,9 @@ void answer_tools(connection& c, const tools_params& p, const mcp::reply_once& r
   const auto tools = c.tools();
   auto& cache = c.door().tools_cache;
   const std::string key = std::string(p.format) + "\n" + p.pattern + "\n" + p.name + "\n" + c.profile();
-  if (cache.result.empty() || cache.revision != tools->revision() || cache.key != key)
-    cache = {tools->revision(), key, tools_of(c, tools, p)};
+  const auto configured = c.door().settings.chat();
+  if (cache.result.empty() || cache.configured != configured || cache.revision != tools->revision() || cache.key != key)
+    cache = {configured, tools->revision(), key, tools_of(c, tools, p)};
   reply.result(cache.result);
 }
 

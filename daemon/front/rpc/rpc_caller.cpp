@@ -163,7 +163,7 @@ result<void> connection::admit_call() const {
 
 // A tool server is no person, and nobody could be asked on its behalf.
 result<void> connection::admit_call(const mcp::catalog_entry& tool) const {
-  if (decide(direct_caller{door_.settings.approvals, is_person(principal_)}, facts_of(tool)).allows()) return {};
+  if (decide(direct_caller{door_.settings.approvals(), is_person(principal_)}, facts_of(tool)).allows()) return {};
   return fail(errc::unavailable, "the tool " + json_quoted(tool.name) +
                                      " needs a yes of the user, so a tool server may not call it by itself");
 }

@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <exception>
+#include <string_view>
 #include <utility>
 
 namespace mcpbx::daemon {
@@ -30,16 +31,35 @@ class pin_keeper::impl : public std::enable_shared_from_this<impl> {
  public:
   impl(asio::any_io_executor executor, time_source& time, options o)
       : executor_(std::move(executor)), time_(time), worker_(std::make_shared<pin_worker>(std::move(o.path))) {
-    for (auto& s : o.servers) servers_.push_back({.about = std::move(s)});
+    set_servers(std::move(o.servers));
+  }
+
+  void set_servers(std::vector<pinned_server> servers) {
+    auto before = std::exchange(servers_, {});
+    std::vector<on_decided> free;  // of servers that are not judged any more
+    for (auto& s : servers) {
+      const auto known = find(before, s.name);
+      watched w = known == before.end() ? watched() : std::move(*known);
+      const bool was_judged = w.is_judged();
+      w.about = std::move(s);
+      if (was_judged && !w.is_judged() && w.tools) {
+        w.generation = ++lists_taken_;
+        free.push_back(w.decided);
+      }
+      servers_.push_back(std::move(w));
+    }
+    judge_again();
+    for (const auto& decided : free) decided({});
   }
 
   void judge(const std::string& name, mcp::feature_list tools, on_decided decided) {
-    const auto s = std::ranges::find(servers_, name, [](const watched& w) { return w.about.name; });
-    if (s == servers_.end() || (s->about.mode == pin_mode::off && !s->about.plain_name)) return decided({});
+    const auto s = find(servers_, name);
+    if (s == servers_.end()) return decided({});
     s->tools = std::move(tools);
     s->decided = std::move(decided);
-    ++s->generation;
-    s->judge = true;
+    s->generation = ++lists_taken_;
+    s->judge = s->is_judged();
+    if (!s->judge) return on_decided(s->decided)({});
     if (s->about.plain_name && !settled_) judge_names();
     pump();
   }
@@ -74,12 +94,17 @@ class pin_keeper::impl : public std::enable_shared_from_this<impl> {
     bool judge = false;
     on_decided decided{};
     std::string logged{};
+    bool is_judged() const { return about.mode != pin_mode::off || about.plain_name; }
   };
+
+  static std::vector<watched>::iterator find(std::vector<watched>& all, std::string_view name) {
+    return std::ranges::find(all, name, [](const watched& w) { return std::string_view(w.about.name); });
+  }
 
   // Judges all servers again: an approval, or another daemon's change of the file, may concern any of them, and a
   // report must agree with the tools that are offered.
   void judge_again() {
-    for (auto& s : servers_) s.judge = s.judge || s.tools != nullptr;
+    for (auto& s : servers_) s.judge = s.judge || (s.is_judged() && s.tools != nullptr);
     pump();
   }
 
@@ -96,8 +121,10 @@ class pin_keeper::impl : public std::enable_shared_from_this<impl> {
     job->now = utc_text(time_.wall_ms());
     job->settled = settled_;
     for (auto& s : servers_)
-      job->servers.push_back(
-          {.server = s.about, .tools = s.tools, .generation = s.generation, .judge = std::exchange(s.judge, false)});
+      job->servers.push_back({.server = s.about,
+                              .tools = s.is_judged() ? s.tools : nullptr,
+                              .generation = s.generation,
+                              .judge = std::exchange(s.judge, false)});
     job->accepts = std::exchange(accepts_, {});
     job->lists = std::exchange(lists_, {});
     // The guard keeps the context running until the lane has answered.
@@ -118,11 +145,11 @@ class pin_keeper::impl : public std::enable_shared_from_this<impl> {
   void finished(pin_job& job) {
     busy_ = false;
     if (stopped_) return;
-    for (std::size_t i = 0; i < servers_.size(); ++i) {
-      pin_listing& done = job.servers[i];
-      if (!done.judge || done.generation != servers_[i].generation) continue;
-      tell(servers_[i], done.decision.notice);
-      const auto decided = servers_[i].decided;  // a copy: the callback may bring the next list
+    for (pin_listing& done : job.servers) {
+      const auto s = find(servers_, done.server.name);
+      if (!done.judge || s == servers_.end() || done.generation != s->generation) continue;
+      tell(*s, done.decision.notice);
+      const auto decided = s->decided;  // a copy: the callback may bring the next list
       decided(std::move(done.decision));
     }
     try_again_later(job.failed);
@@ -160,6 +187,7 @@ class pin_keeper::impl : public std::enable_shared_from_this<impl> {
   time_source& time_;
   std::shared_ptr<pin_worker> worker_;
   std::vector<watched> servers_;
+  std::uint64_t lists_taken_ = 0;
   std::vector<pin_list_request> lists_;
   std::vector<pin_accept_request> accepts_;
   std::unique_ptr<timer> again_;
@@ -175,6 +203,9 @@ pin_keeper::~pin_keeper() {
   impl_->stop();
 }
 
+void pin_keeper::set_servers(std::vector<pinned_server> servers) {
+  impl_->set_servers(std::move(servers));
+}
 void pin_keeper::judge(const std::string& server, const mcp::feature_kind& kind, mcp::feature_list list,
                        on_decided decided) {
   if (kind.id != mcp::kind_id::tools) return decided({});  // only tools have pins

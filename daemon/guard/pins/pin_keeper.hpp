@@ -27,6 +27,10 @@ class pin_keeper final : public mcp::definition_gate, public pin_register {
   /// Waits for the present job of the lane; calls no callback any more.
   ~pin_keeper() override;
 
+  /// Replaces the configured servers; to be called before the supervisor gets them. A server that stays the same keeps
+  /// its list and the decision about it; one with another origin or mode is judged anew.
+  void set_servers(std::vector<pinned_server> servers);
+
   /// Judges a list by pin_worker. Offers it at once if it is not one of tools, or its server is not
   /// configured, or is `off` and has no plain names.
   void judge(const std::string& server, const mcp::feature_kind& kind, mcp::feature_list list,

@@ -107,7 +107,7 @@ asio::awaitable<result<void>> live_run::inherit() {
 result<void> live_run::keep_terms() {
   if (!request_.keep_terms) return {};
   if (auto kept = request_.keep_terms(request_, inherited_.terms); !kept) return kept;
-  auto models = around_.models(request_);
+  auto models = models_of(request_);
   if (!models) return std::unexpected(std::move(models.error()));
   use(std::move(*models));
   return {};

@@ -102,7 +102,8 @@ record::run_started live_run::opening() {
     // Only rules that allow need the very names.
     const auto& t = request_.tools;
     const bool allows_all = t.only.empty() && t.allow.empty() && t.rename.empty();
-    r.servers = allows_all ? around_.terms.configured() : around_.terms.under(around_.tools.snapshot());
+    auto& servers = request_.configured->servers;
+    r.servers = allows_all ? servers.configured() : servers.under(around_.tools.snapshot());
   }
   r.answer_schema = request_.answer_schema;
   r.settings = request_.settings;

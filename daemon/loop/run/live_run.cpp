@@ -12,6 +12,16 @@ namespace mcpbx::daemon {
 
 namespace asio = boost::asio;
 
+result<run_models> models_of(const run_request& r) {
+  const auto& find = r.configured->models;
+  auto model = find(r.model);
+  if (!model) return std::unexpected(std::move(model.error()));
+  if (r.limits.status != status_mode::model) return run_models{std::move(*model), nullptr};
+  auto quick = r.limits.status_model.empty() ? model : find(r.limits.status_model);
+  if (!quick) return fail(quick.error().code, "statusModel: " + quick.error().message);
+  return run_models{std::move(*model), std::move(*quick)};
+}
+
 live_run::live_run(run_surroundings& around, run_request request, bool goes_on, run_models models,
                    std::shared_ptr<run_feed> feed)
     : around_(around),
@@ -34,7 +44,8 @@ live_run::live_run(run_surroundings& around, run_request request, bool goes_on, 
       told_(feed_, {core_, request_.limits, clock_, offer_.now()}),
       model_({core_, request_, offer_, clock_, *feed_, around.time}, *this),
       calls_({core_, offer_, clock_, around.tools, around.time, around.random}),
-      approvals_({core_, request_, *feed_, offer_, around.terms.configured(), around.tools, around.time, around.random},
+      approvals_({core_, request_, *feed_, offer_, request_.configured->servers.configured(), around.tools, around.time,
+                  around.random},
                  [this](std::string question) { answer({std::move(question), {}, true, {}}); }) {
   use(std::move(models));
 }

@@ -42,6 +42,8 @@ namespace mcpbx::daemon {
 struct run_models {
   std::shared_ptr<providers::model> main, status;
 };
+/// Finds the models of a request in its configuration. The errors are those of model_source.
+result<run_models> models_of(const run_request& r);
 
 /// Services that all runs of a runner share.
 struct run_surroundings {
@@ -54,8 +56,6 @@ struct run_surroundings {
   round_tools offers;
   loop_counters counters;
   argument_checks arguments;
-  present_terms terms;  // of the runner's option `servers`
-  std::function<result<run_models>(const run_request&)> models;
   bool resume_detached = true;  // as the runner's option
   bool may_watch = false;       // now there are so few runs that each may spend a short wait awake
 };

@@ -46,20 +46,10 @@ void count_end(loop_counters& counters, const run_core& core) {
 class runner::impl : public std::enable_shared_from_this<impl> {
  public:
   impl(boost::asio::any_io_executor executor, time_source& time, random_source& random, tool_source& tools,
-       model_source models, journal& store, options o)
-      : around_{executor,
-                time,
-                random,
-                tools,
-                store,
-                room_queue(time),
-                round_tools(std::move(o.adapt)),
-                {},
-                {},
-                present_terms(std::move(o.servers)),
-                [this](const run_request& r) { return models_of(r); },
-                o.resume_detached},
-        models_(std::move(models)),
+       run_configurations configured, journal& store, options o)
+      : around_{executor, time, random,           tools, store, room_queue(time), round_tools(std::move(o.adapt)),
+                {},       {},   o.resume_detached},
+        configured_(std::move(configured)),
         keep_to_present_terms_(std::move(o.keep_to_present_terms)),
         run_ended_(std::move(o.run_ended)),
         max_runs_(o.max_runs),
@@ -95,6 +85,7 @@ class runner::impl : public std::enable_shared_from_this<impl> {
     const auto before = run_in(r.session);
     if (auto usable = check_session(r.session, r.principal, before); !usable)
       return std::unexpected(std::move(usable.error()));
+    if (!r.configured) r.configured = configured_();
     const bool goes_on = !r.session.empty();
     run_models models;
     if (!goes_on || !r.keep_terms) {
@@ -136,9 +127,10 @@ class runner::impl : public std::enable_shared_from_this<impl> {
     r.asked_limits = started->asked_limits;
     r.detach = started->detached;
     r.likeness = started->likeness;
+    r.configured = configured_();
     kept_terms kept;
     kept.servers = started->servers;
-    kept.servers_now = around_.terms.configured();
+    kept.servers_now = r.configured->servers.configured();
     r.tools.beside = std::make_shared<const kept_terms>(std::move(kept));
     const auto refused = [&](const error& why) {
       log::error("run " + left.run + " does not go on after the restart: " + why.message);
@@ -222,15 +214,6 @@ class runner::impl : public std::enable_shared_from_this<impl> {
   }
 
  private:
-  result<run_models> models_of(const run_request& r) const {
-    auto model = models_(r.model);
-    if (!model) return std::unexpected(std::move(model.error()));
-    if (r.limits.status != status_mode::model) return run_models{std::move(*model), nullptr};
-    auto quick = r.limits.status_model.empty() ? model : models_(r.limits.status_model);
-    if (!quick) return fail(quick.error().code, "statusModel: " + quick.error().message);
-    return run_models{std::move(*model), std::move(*quick)};
-  }
-
   // Through its own journal, so that whoever listens there hears what becomes of its calls.
   void close(unfinished_run left, const std::string& why) {
     auto kept = std::make_shared<unfinished_run>(std::move(left));
@@ -381,7 +364,7 @@ class runner::impl : public std::enable_shared_from_this<impl> {
   }
 
   mutable run_surroundings around_;
-  model_source models_;
+  run_configurations configured_;
   std::function<result<void>(run_request&)> keep_to_present_terms_;
   std::function<void()> run_ended_;
   std::size_t max_runs_, max_detached_, awake_runs_;
@@ -395,8 +378,9 @@ class runner::impl : public std::enable_shared_from_this<impl> {
 };
 
 runner::runner(boost::asio::any_io_executor executor, time_source& time, random_source& random, tool_source& tools,
-               model_source models, journal& store, options o)
-    : impl_(std::make_shared<impl>(std::move(executor), time, random, tools, std::move(models), store, std::move(o))) {}
+               run_configurations configured, journal& store, options o)
+    : impl_(std::make_shared<impl>(std::move(executor), time, random, tools, std::move(configured), store,
+                                   std::move(o))) {}
 runner::~runner() = default;
 
 result<std::shared_ptr<run_feed>> runner::start(run_request r, recorded told) {

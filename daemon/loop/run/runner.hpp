@@ -23,6 +23,8 @@
 
 namespace mcpbx::daemon {
 
+struct run_configuration;
+
 /// A request for a run, already checked field by field by its door.
 struct run_request {
   std::string run;  ///< caller's name for it, or "": one is made
@@ -54,11 +56,23 @@ struct run_request {
   /// A hash of everything that was asked for but `run`, `stream` and `detach`; 0: it compares with nothing.
   std::uint64_t likeness = 0;
   bool name_only = false;  ///< nothing else was asked for: the run of this name is meant
+  /// The configuration that the request was read under, which its run keeps; null: the present one when the run starts.
+  std::shared_ptr<run_configuration> configured;
 };
 
 /// Finds configured models; `NAME/ID` gives that entry with another model id. errc::not_found names the nearest;
 /// errc::config when none is configured, with how to get one.
 using model_source = std::function<result<std::shared_ptr<providers::model>>(std::string_view name)>;
+
+/// The part of the configuration that runs need. A run keeps the one that it began with, whatever the configuration
+/// becomes.
+struct run_configuration {
+  model_source models;
+  /// Terms of the servers: they say which calls need an approval, and are noted with each run that may be resumed.
+  present_terms servers{nullptr};
+};
+/// Gives the one for runs that begin now; never null.
+using run_configurations = std::function<std::shared_ptr<run_configuration>()>;
 
 struct loop_counters {
   std::uint64_t runs = 0, active = 0, rounds = 0, calls = 0, dropped_logs = 0;
@@ -71,9 +85,6 @@ class runner {
   struct options {
     std::size_t max_runs = 1024;
     tool_adapter adapt = schema_adapter();
-    /// What the configuration says of the servers: which calls need an approval. It is kept with each run that may go
-    /// on after a restart. Null: nothing.
-    terms_ptr servers = {};
     /// Holds a run that an earlier process left to what a request like it gets now, where that is stricter: `limits`,
     /// `approve` and `tools.beside`. An error says why it gets nothing any more, and closes the run.
     std::function<result<void>(run_request&)> keep_to_present_terms = {};
@@ -89,7 +100,7 @@ class runner {
   };
   /// Everything given by reference must outlive the runner.
   runner(boost::asio::any_io_executor executor, time_source& time, random_source& random, tool_source& tools,
-         model_source models, journal& store, options o);
+         run_configurations configured, journal& store, options o);
   ~runner();
 
   struct recorded_run {

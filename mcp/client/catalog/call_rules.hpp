@@ -32,6 +32,7 @@ struct call_rules {
   std::vector<std::pair<std::string, milliseconds>> idle, hard;  ///< of tools; the first glob that matches counts
 
   call_manner of(const feature_item& tool) const;
+  bool operator==(const call_rules&) const = default;
 };
 
 }  // namespace mcpbx::mcp

@@ -17,20 +17,39 @@ std::vector<std::string> prefixes_of(std::span<const catalog_server> servers) {
   return settle_prefixes(names);
 }
 
+bool is_same_owner(const std::weak_ptr<client>& a, const std::weak_ptr<client>& b) {
+  return !a.owner_before(b) && !b.owner_before(a);
+}
+
 }  // namespace
 
-catalog_builder::catalog_builder(std::vector<server> servers, feature_table kinds)
-    : kinds_(kinds), tools_(servers, prefixes_of(servers)) {
-  const auto prefixes = prefixes_of(servers);
-  std::vector<listed_items::server> named;
-  for (std::size_t i = 0; i < servers.size(); ++i) {
-    named.push_back({servers[i].name, prefixes[i], servers[i].owner});
-    names_.push_back(servers[i].name);
-  }
-  for (const feature_kind& kind : kinds_.subspan(1)) items_.emplace_back(kind, named);
-  dropped_.resize(names_.size(), std::vector<std::vector<std::string>>(kinds_.size()));
+catalog_builder::catalog_builder(std::vector<server> servers, feature_table kinds) : kinds_(kinds) {
+  for (const feature_kind& kind : kinds_.subspan(1)) items_.emplace_back(kind);
   last_ = std::make_shared<const catalog>(std::vector<entry_ptr>{}, 0, withheld_tools{}, std::vector<dropped_item>{},
                                           build_items());
+  set_servers(std::move(servers));
+}
+
+void catalog_builder::set_servers(std::vector<server> servers) {
+  auto prefixes = prefixes_of(servers);
+  const auto names = std::exchange(names_, {});
+  const auto owners = std::exchange(owners_, {});
+  auto dropped = std::exchange(dropped_, {});
+  std::vector<std::size_t> before;
+  std::vector<listed_items::server> named;
+  for (std::size_t i = 0; i < servers.size(); ++i) {
+    const server& s = servers[i];
+    std::size_t old = 0;
+    while (old < names.size() && !(names[old] == s.name && is_same_owner(owners[old], s.owner))) ++old;
+    before.push_back(old < names.size() ? old : no_server);
+    dropped_.push_back(old < names.size() ? std::move(dropped[old])
+                                          : std::vector<std::vector<std::string>>(kinds_.size()));
+    names_.push_back(s.name);
+    owners_.push_back(s.owner);
+    named.push_back({s.name, prefixes[i], s.owner});
+  }
+  for (listed_items& items : items_) items.set_servers(named, before);
+  tools_.set_servers(std::move(servers), std::move(prefixes), before);
 }
 
 void catalog_builder::set_list(std::size_t index, const feature_kind& kind, feature_list list, withheld_ptr withheld,

@@ -18,6 +18,9 @@ class catalog_builder {
   /// All configured servers in file order, also those that are disabled: names must not depend on what is up. The table
   /// must outlive all snapshots.
   explicit catalog_builder(std::vector<server> servers, feature_table kinds = feature_kinds());
+  /// Replaces the servers, and with them their numbers. One with the name and the owner of an earlier server keeps what
+  /// was set for that.
+  void set_servers(std::vector<server> servers);
 
   /// Sets the list of server number `index`; null when nothing is known of it. What is in `withheld` has its key, so
   /// that those of others do not depend on it, and is not offered. Tools in `prefixed` have no plain name: it is
@@ -37,7 +40,8 @@ class catalog_builder {
   std::vector<dropped_item> all_dropped() const;
 
   feature_table kinds_;
-  std::vector<std::string> names_;  // of the servers
+  std::vector<std::string> names_;                  // of the servers
+  std::vector<std::weak_ptr<mcp::client>> owners_;  // likewise
   listed_tools tools_;
   std::vector<listed_items> items_;                             // of each other kind, in the order of the table
   std::vector<std::vector<std::vector<std::string>>> dropped_;  // by server and kind

@@ -5,6 +5,7 @@
 #include "mcp/json/raw_json.hpp"
 #include "mcp/protocol/features.hpp"
 
+#include <cstddef>
 #include <map>
 #include <memory>
 #include <span>
@@ -14,6 +15,9 @@
 #include <vector>
 
 namespace mcpbx::mcp {
+
+/// In place of the number of a server.
+inline constexpr std::size_t no_server = static_cast<std::size_t>(-1);
 
 struct feature_entry {
   std::string key;      ///< towards callers, as feature_kind::keys has it

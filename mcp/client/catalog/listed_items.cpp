@@ -25,9 +25,17 @@ std::vector<std::string> exposed_keys(const feature_kind& kind, std::string_view
 
 }  // namespace
 
-listed_items::listed_items(const feature_kind& kind, std::vector<server> servers)
-    : kind_(&kind), last_(std::make_shared<const feature_entries>(kind, std::vector<feature_entry_ptr>())) {
-  for (server& s : servers) servers_.push_back({.s = std::move(s)});
+listed_items::listed_items(const feature_kind& kind)
+    : kind_(&kind), last_(std::make_shared<const feature_entries>(kind, std::vector<feature_entry_ptr>())) {}
+
+void listed_items::set_servers(std::vector<server> servers, std::span<const std::size_t> before) {
+  auto old = std::exchange(servers_, {});
+  for (std::size_t i = 0; i < servers.size(); ++i) {
+    listed l = before[i] == no_server ? listed() : std::move(old[before[i]]);
+    l.s = std::move(servers[i]);
+    servers_.push_back(std::move(l));
+  }
+  stale_ = true;
 }
 
 void listed_items::set(std::size_t index, feature_list list, withheld_ptr withheld) {

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <span>
 #include <string>
 #include <unordered_set>
 #include <vector>
@@ -20,7 +21,11 @@ class listed_items {
     std::weak_ptr<mcp::client> owner;
   };
   /// `kind` must outlive it and all entries.
-  listed_items(const feature_kind& kind, std::vector<server> servers);
+  explicit listed_items(const feature_kind& kind);
+
+  /// Replaces the servers, in file order. `before` has for each the number of the earlier server whose list it keeps,
+  /// or no_server.
+  void set_servers(std::vector<server> servers, std::span<const std::size_t> before);
 
   /// Sets the list of server number `index`; null when nothing is known of it. Items in `withheld` have their keys, so
   /// that those of others do not depend on it, and are not offered.
@@ -32,7 +37,7 @@ class listed_items {
 
  private:
   struct listed {
-    server s;
+    server s{};
     feature_list list{};
     withheld_ptr withheld{};
     std::vector<feature_entry_ptr> entries{};

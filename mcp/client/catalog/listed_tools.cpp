@@ -43,6 +43,10 @@ entry_ptr make_entry(const catalog_server& s, const feature_item& tool, const st
   return e;
 }
 
+bool is_same_text(const std::shared_ptr<const std::string>& a, const std::shared_ptr<const std::string>& b) {
+  return a == b || (a && b && *a == *b);
+}
+
 }  // namespace
 
 bool passes(std::span<const std::string> allow, std::span<const std::string> deny, std::string_view own) {
@@ -51,10 +55,20 @@ bool passes(std::span<const std::string> allow, std::span<const std::string> den
   return std::ranges::none_of(deny, matches);
 }
 
-listed_tools::listed_tools(std::vector<catalog_server> servers, std::vector<std::string> prefixes)
-    : prefixes_(std::move(prefixes)) {
-  for (std::size_t i = 0; i < servers.size(); ++i)
-    servers_.push_back({.s = std::move(servers[i]), .prefix = prefixes_[i]});
+void listed_tools::set_servers(std::vector<catalog_server> servers, std::vector<std::string> prefixes,
+                               std::span<const std::size_t> before) {
+  prefixes_ = std::move(prefixes);
+  auto old = std::exchange(servers_, {});
+  for (std::size_t i = 0; i < servers.size(); ++i) {
+    catalog_server& s = servers[i];
+    offered o = before[i] == no_server ? offered() : std::move(old[before[i]]);
+    // Entries hold these themselves, so the old ones do not do.
+    if (o.s.calls != s.calls || !is_same_text(o.s.origin, s.origin)) o.entries.clear();
+    o.s = std::move(s);
+    o.prefix = prefixes_[i];
+    o.stale = true;
+    servers_.push_back(std::move(o));
+  }
 }
 
 void listed_tools::set(std::size_t index, feature_list tools, withheld_ptr withheld, tool_names_ptr prefixed) {

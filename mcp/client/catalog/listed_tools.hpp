@@ -19,6 +19,7 @@ namespace mcpbx::mcp {
 struct tool_filter {
   std::vector<std::string> allow, deny;       ///< globs over the server's own names; empty allow: everything
   std::map<std::string, std::string> rename;  ///< own name -> the tool's part of the name to expose
+  bool operator==(const tool_filter&) const = default;
 };
 
 /// Returns true if these patterns let the server's own tool of this name through; `deny` wins.
@@ -42,8 +43,10 @@ struct catalog_server {
 
 class listed_tools {
  public:
-  /// All configured servers in file order, and their prefixes.
-  listed_tools(std::vector<catalog_server> servers, std::vector<std::string> prefixes);
+  /// Replaces the servers, in file order, with their prefixes. `before` has for each the number of the earlier server
+  /// whose list it keeps, or no_server.
+  void set_servers(std::vector<catalog_server> servers, std::vector<std::string> prefixes,
+                   std::span<const std::size_t> before);
 
   /// Sets the list of server number `index`; null when nothing is known of it. Tools in `withheld` have their names, so
   /// that those of others do not depend on it, and are not offered. Those in `prefixed` have no plain name: it is
@@ -62,8 +65,8 @@ class listed_tools {
 
  private:
   struct offered {
-    catalog_server s;
-    std::string prefix;
+    catalog_server s{};
+    std::string prefix{};
     feature_list tools{};
     withheld_ptr withheld{};
     tool_names_ptr prefixed{};

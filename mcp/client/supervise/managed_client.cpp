@@ -69,11 +69,20 @@ void managed_client::retry_now(std::size_t crowd) {
   drive();
 }
 
-void managed_client::stop(milliseconds grace) {
-  if (stopping_) return;
-  stopping_ = true;
-  fail_waiting({errc::unavailable, who() + " is not started any more: mcpbx is stopping"});
-  stop_at_ = context_.time.now() + grace;
+void managed_client::adjust(server_options o) {
+  options_ = std::move(o);
+  drive();
+}
+
+void managed_client::stop(milliseconds grace, std::string why) {
+  const time_point until = context_.time.now() + grace;
+  if (std::exchange(stopping_, true)) {
+    stop_at_ = std::min(stop_at_, stop_at_ == never ? never : until);
+    return drive();
+  }
+  stop_why_ = std::move(why);
+  fail_waiting({errc::unavailable, who() + " is not started any more: " + stop_why_});
+  stop_at_ = until;
   drive();
 }
 
@@ -82,7 +91,7 @@ void managed_client::stop_now(time_point now) {
   std::vector<ticket> open;
   for (const auto& [t, r] : calls_) open.push_back(t);
   std::ranges::sort(open);
-  for (const ticket t : open) cancel(t, "mcpbx is stopping");
+  for (const ticket t : open) cancel(t, stop_why_);
   core_.stop(now);
 }
 
@@ -316,7 +325,7 @@ std::string managed_client::with_last_words(std::string text) const {
 std::string managed_client::down_text(time_point now) const {
   if (options_.disabled) return who() + " is disabled in the configuration";
   if (!options_.unusable.empty() && !stopping_) return last_error_;
-  if (stopping_ || core_.ended()) return who() + " takes no new calls: mcpbx is stopping";
+  if (stopping_ || core_.ended()) return who() + " takes no new calls: " + stop_why_;
   std::string text = last_error_.empty() ? who() + " is down" : last_error_;
   if (core_.next_try() != never) text += "; next start in " + in_words(core_.next_try() - now);
   return text;

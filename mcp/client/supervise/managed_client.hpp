@@ -53,12 +53,15 @@ class managed_client final : public client, private run_events, public std::enab
 
   const server_options& configured() const noexcept { return options_; }
   void start();
+  /// Takes settings that need no restart: limits of calls, and the tools' filter and names.
+  void adjust(server_options o);
   /// Somebody wants its tools: starts a lazy server whose tools are not known yet, asks again for a list gone stale.
   void wake_to_list();
   void restart();
   void retry_now(std::size_t crowd);
-  /// Refuses new calls, lets running ones end for `grace`, then ends the connection.
-  void stop(milliseconds grace);
+  /// Refuses new calls, lets running ones end for `grace`, then ends the connection. `why` is a clause for those whose
+  /// calls are refused or cut. A second stop can only shorten the grace.
+  void stop(milliseconds grace, std::string why);
   /// Whether stop() has run its course.
   bool ended() const noexcept { return core_.ended(); }
   /// Whether it is on its way up for the first time.
@@ -147,6 +150,7 @@ class managed_client final : public client, private run_events, public std::enab
   bool suspect_ = false;  // as in server_status
   bool dirty_ = false, driving_ = false, stopping_ = false, dropped_ = false;
   time_point stop_at_ = never;
+  std::string stop_why_ = "mcpbx is stopping";
 };
 
 }  // namespace mcpbx::mcp

@@ -1,4 +1,5 @@
-// All tool servers together: started at once, one catalog, stopped in order.
+// All tool servers together: started at once, one catalog, stopped in order. A list that replaces another is compared
+// with it server by server.
 #include "mcp/client/supervise/supervisor.hpp"
 
 #include "mcp/client/catalog/catalog_builder.hpp"
@@ -10,6 +11,8 @@
 #include <algorithm>
 #include <cassert>
 #include <deque>
+#include <optional>
+#include <tuple>
 #include <utility>
 
 namespace mcpbx::mcp {
@@ -25,21 +28,11 @@ class supervisor::impl final : public server_host, public std::enable_shared_fro
   impl(time_source& time, random_source& random, options o)
       : time_(time), random_(random), options_(std::move(o)), soon_(std::make_shared<deferred>(time)) {}
 
-  void start(std::vector<server_options> servers) {
-    std::vector<catalog_builder::server> named;
-    for (server_options& s : servers) {
-      catalog_builder::server n{s.name, s.tools, s.plain_names, {}, s.calls, s.origin};
-      n.calls.limits = s.limits;
-      n.calls.serial = s.max_concurrency == 1;
-      servers_.push_back(
-          std::make_shared<managed_client>(std::move(s), server_context{time_, random_, *this, options_, soon_}));
-      n.owner = servers_.back();
-      index_.emplace(servers_.back().get(), named.size());
-      named.push_back(std::move(n));
-    }
-    judged_.assign(named.size(), std::vector<judgement>(options_.kinds.size()));
-    builder_ = catalog_builder(std::move(named), options_.kinds);
-    for (const auto& s : servers_) s->start();
+  void apply(std::vector<server_options> servers) {
+    wanted_ = std::move(servers);
+    if (std::exchange(applying_, true)) return;  // the call around this one takes the list when it is through
+    while (wanted_ && !stopping_) take(*std::exchange(wanted_, std::nullopt));
+    applying_ = false;
   }
 
   catalog_ptr snapshot() {
@@ -55,7 +48,7 @@ class supervisor::impl final : public server_host, public std::enable_shared_fro
   }
 
   void when_settled(milliseconds at_most, std::function<void()> then) {
-    for (const auto& s : servers_) s->wake_to_list();
+    for (const auto& s : clients()) s->wake_to_list();
     if (settled()) return soon_->post(std::move(then));  // nearly always: no limit is needed
     auto w = std::make_shared<waiter>();
     w->then = std::move(then);
@@ -69,40 +62,44 @@ class supervisor::impl final : public server_host, public std::enable_shared_fro
 
   std::vector<server_status> status() const {
     std::vector<server_status> all;
-    for (std::size_t i = 0; i < servers_.size(); ++i) {
-      all.push_back(servers_[i]->status());
+    for (const slot& s : slots_) {
+      all.push_back(s.client->status());
+      server_status& told = all.back();
       // Ready is who can be called: its tools are in the catalog.
-      if (std::ranges::any_of(judged_[i], &judgement::undecided) && all.back().state == server_state::ready)
-        all.back().state = server_state::starting;
-      for (const judgement& j : judged_[i]) {
-        if (all.back().pin_notice.empty()) all.back().pin_notice = j.notice;
-        all.back().withheld += j.withheld;
+      if (std::ranges::any_of(s.judged, &judgement::undecided) && told.state == server_state::ready)
+        told.state = server_state::starting;
+      if (!s.begun && told.state == server_state::stopped) told.state = server_state::restarting;
+      for (const judgement& j : s.judged) {
+        if (told.pin_notice.empty()) told.pin_notice = j.notice;
+        told.withheld += j.withheld;
       }
     }
     return all;
   }
 
   result<void> restart(std::string_view name) {
-    const auto found = std::ranges::find(servers_, name, [](const auto& s) { return std::string_view(s->name()); });
-    if (found == servers_.end()) {
+    const auto found =
+        std::ranges::find(slots_, name, [](const slot& s) { return std::string_view(s.client->name()); });
+    if (found == slots_.end()) {
       std::vector<std::string_view> names;
-      for (const auto& s : servers_) names.push_back(s->name());
+      for (const slot& s : slots_) names.push_back(s.client->name());
       return fail(errc::not_found, "there is no tool server \"" + std::string(cut_utf8(printable(name), 100)) + "\"" +
                                        did_you_mean(name, names) + "; `mcpbx servers` lists them");
     }
-    if ((*found)->configured().disabled)
-      return fail(errc::invalid_argument, "tool server \"" + (*found)->name() +
-                                              "\" is disabled in the configuration; take `disabled` out there");
-    if (const auto& why = (*found)->configured().unusable; !why.empty())
-      return fail(errc::invalid_argument, "tool server \"" + (*found)->name() + "\" cannot be started: " + why);
+    const auto client = found->client;
+    if (client->configured().disabled)
+      return fail(errc::invalid_argument,
+                  "tool server \"" + client->name() + "\" is disabled in the configuration; take `disabled` out there");
+    if (const auto& why = client->configured().unusable; !why.empty())
+      return fail(errc::invalid_argument, "tool server \"" + client->name() + "\" cannot be started: " + why);
     if (stopping_) return fail(errc::unavailable, "mcpbx is stopping");
-    (*found)->restart();
+    if (found->begun) client->restart();  // else it starts anyway
     return {};
   }
 
   void keeper_replaced() {
     std::size_t crowd = 0;
-    for (const auto& s : servers_) s->retry_now(crowd++);
+    for (const auto& s : clients()) s->retry_now(crowd++);
   }
 
   subscription on_catalog_change(std::function<void(const feature_kind&)> changed) {
@@ -115,20 +112,23 @@ class supervisor::impl final : public server_host, public std::enable_shared_fro
   void stop(std::function<void()> done, std::optional<milliseconds> grace) {
     stopping_ = true;
     on_stopped_.push_back(std::move(done));
-    for (const auto& s : servers_) s->stop(grace.value_or(options_.stop_grace));
+    for (const auto& s : clients()) s->stop(grace.value_or(options_.stop_grace), "mcpbx is stopping");
+    for (const auto& s : std::vector(leaving_)) s->stop(grace.value_or(options_.stop_grace), "mcpbx is stopping");
     server_moved();
   }
 
   std::size_t open_calls() const {
     std::size_t n = 0;
-    for (const auto& s : servers_) n += s->open_calls();
+    for (const slot& s : slots_) n += s.client->open_calls();
+    for (const auto& s : leaving_) n += s->open_calls();
     return n;
   }
 
   bool calling() const noexcept { return soon_->calling(); }
 
   void drop() {
-    for (const auto& s : servers_) s->drop();
+    for (const auto& s : clients()) s->drop();
+    for (const auto& s : leaving_) s->drop();
     waiters_.clear();
     soon_->clear();
   }
@@ -136,20 +136,25 @@ class supervisor::impl final : public server_host, public std::enable_shared_fro
   // server_host
 
   void server_dropped(const managed_client& s, const feature_kind& kind, std::vector<std::string> why) override {
-    builder_.set_dropped(index_.at(&s), kind, std::move(why));
+    const slot* known = slot_of(&s);
+    if (known == nullptr) return;
+    builder_.set_dropped(number_of(*known), kind, std::move(why));
     change_soon();
   }
   void server_list(const managed_client& s, const feature_kind& kind, feature_list list) override {
-    const std::size_t index = index_.at(&s);
-    if (!options_.gate) return set_list(index, kind, std::move(list), {});
-    judgement& j = judged_[index][kind.index()];
+    slot* known = slot_of(&s);
+    if (known == nullptr) return;  // it is leaving
+    if (!options_.gate) return set_list(*known, kind, std::move(list), {});
+    judgement& j = known->judged[kind.index()];
     j.waits = true;
     const auto generation = ++j.generation;
     options_.gate->judge(s.name(), kind, list,
-                         [weak = weak_from_this(), index, &kind, generation, list](definition_decision d) {
+                         [weak = weak_from_this(), client = std::weak_ptr<const managed_client>(s.shared_from_this()),
+                          &kind, generation, list](definition_decision d) {
                            const auto self = weak.lock();
-                           if (self && self->judged_[index][kind.index()].generation == generation)
-                             self->decided(index, kind, list, std::move(d));
+                           slot* judged = self ? self->slot_of(client.lock().get()) : nullptr;
+                           if (judged != nullptr && judged->judged[kind.index()].generation == generation)
+                             self->decided(*judged, kind, list, std::move(d));
                          });
   }
   std::size_t server_ended(const managed_client&) override {
@@ -160,7 +165,7 @@ class supervisor::impl final : public server_host, public std::enable_shared_fro
   }
 
   void server_moved() override {
-    if (waiters_.empty() && on_stopped_.empty() && told_settled_) return;
+    if (waiters_.empty() && on_stopped_.empty() && leaving_.empty() && told_settled_) return;
     if (std::exchange(look_posted_, true)) return;
     soon_->post([weak = weak_from_this()] {
       if (const auto self = weak.lock()) self->look();
@@ -178,23 +183,96 @@ class supervisor::impl final : public server_host, public std::enable_shared_fro
 
     bool undecided() const noexcept { return waits && decisions == 0; }
   };
+  // A wanted server.
+  struct slot {
+    std::shared_ptr<managed_client> client;
+    std::vector<judgement> judged{};  // by kind
+    bool begun = false;               // else it waits for the end of a server that had its name
+  };
   struct waiter {
     std::function<void()> then;
     std::unique_ptr<timer> limit;
   };
 
-  void decided(std::size_t index, const feature_kind& kind, feature_list list, definition_decision d) {
-    judgement& j = judged_[index][kind.index()];
+  void take(std::vector<server_options> servers) {
+    auto before = std::exchange(slots_, {});
+    std::vector<catalog_builder::server> named;
+    for (server_options& s : servers) {
+      catalog_builder::server n{s.name, s.tools, s.plain_names, {}, s.calls, s.origin};
+      n.calls.limits = s.limits;
+      n.calls.serial = s.max_concurrency == 1;
+      const auto known = std::ranges::find_if(before, [&](const slot& b) { return runs_alike(b, s); });
+      if (known != before.end()) {
+        slots_.push_back(std::exchange(*known, {}));
+        slots_.back().client->adjust(std::move(s));
+      } else {
+        slots_.push_back(
+            {std::make_shared<managed_client>(std::move(s), server_context{time_, random_, *this, options_, soon_}),
+             std::vector<judgement>(options_.kinds.size())});
+      }
+      n.owner = slots_.back().client;
+      named.push_back(std::move(n));
+    }
+    builder_.set_servers(std::move(named));
+    change_soon();
+    for (const slot& b : before)
+      if (b.client) leave(b.client);
+    begin_free();
+    server_moved();
+  }
+
+  static bool runs_alike(const slot& s, const server_options& o) {
+    if (!s.client) return false;
+    const server_options& now = s.client->configured();
+    const auto what = [](const server_options& x) {
+      return std::tie(x.name, x.identity, x.disabled, x.lazy, x.unusable, x.protocol, x.start_timeout, x.idle_stop);
+    };
+    return what(now) == what(o);
+  }
+
+  void leave(const std::shared_ptr<managed_client>& client) {
+    leaving_.push_back(client);
+    const bool wanted = std::ranges::any_of(slots_, [&](const slot& s) { return s.client->name() == client->name(); });
+    client->stop(options_.stop_grace, wanted ? "its configuration has changed" : "it is not configured any more");
+  }
+
+  // Two processes of one name might want the same file, port or device.
+  void begin_free() {
+    for (std::size_t i = 0; i < slots_.size(); ++i) {  // by number: a start may lead to another list
+      slot& s = slots_[i];
+      if (s.begun || std::ranges::any_of(leaving_, [&](const auto& l) { return l->name() == s.client->name(); }))
+        continue;
+      s.begun = true;
+      const auto client = s.client;
+      client->start();
+    }
+  }
+
+  slot* slot_of(const managed_client* client) {
+    const auto found = std::ranges::find(slots_, client, [](const slot& s) { return s.client.get(); });
+    return found == slots_.end() ? nullptr : &*found;
+  }
+  std::size_t number_of(const slot& s) const { return static_cast<std::size_t>(&s - slots_.data()); }
+
+  // Copies, because what is done with one may lead to another list.
+  std::vector<std::shared_ptr<managed_client>> clients() const {
+    std::vector<std::shared_ptr<managed_client>> all;
+    for (const slot& s : slots_) all.push_back(s.client);
+    return all;
+  }
+
+  void decided(slot& s, const feature_kind& kind, feature_list list, definition_decision d) {
+    judgement& j = s.judged[kind.index()];
     j.waits = false;
     ++j.decisions;
     j.notice = std::move(d.notice);
     j.withheld = d.withheld ? d.withheld->size() : 0;
-    set_list(index, kind, std::move(list), std::move(d));
+    set_list(s, kind, std::move(list), std::move(d));
     server_moved();
   }
 
-  void set_list(std::size_t index, const feature_kind& kind, feature_list list, definition_decision d) {
-    builder_.set_list(index, kind, std::move(list), std::move(d.withheld), std::move(d.prefixed));
+  void set_list(const slot& s, const feature_kind& kind, feature_list list, definition_decision d) {
+    builder_.set_list(number_of(s), kind, std::move(list), std::move(d.withheld), std::move(d.prefixed));
     change_soon();
   }
 
@@ -213,21 +291,25 @@ class supervisor::impl final : public server_host, public std::enable_shared_fro
     if (const auto then = std::exchange(w->then, {})) then();
   }
 
+  bool starting() const {
+    return std::ranges::any_of(slots_, [](const slot& s) { return !s.begun || s.client->settling(); });
+  }
   bool settled() const {
-    return std::ranges::none_of(servers_, [](const auto& s) { return s->settling(); }) &&
-           std::ranges::none_of(judged_,
-                                [](const auto& kinds) { return std::ranges::any_of(kinds, &judgement::waits); });
+    return !starting() &&
+           std::ranges::none_of(slots_, [](const slot& s) { return std::ranges::any_of(s.judged, &judgement::waits); });
   }
 
   void look() {
     look_posted_ = false;
-    if (!told_settled_ && std::ranges::none_of(servers_, [](const auto& s) { return s->settling(); })) {
+    std::erase_if(leaving_, [](const auto& s) { return s->ended(); });
+    if (!stopping_) begin_free();
+    if (!told_settled_ && !starting()) {
       told_settled_ = true;
       options_.gate->settled();
     }
     if (settled())
       for (const auto& w : std::vector(waiters_)) settle(w);
-    if (stopping_ && std::ranges::all_of(servers_, [](const auto& s) { return s->ended(); }))
+    if (stopping_ && leaving_.empty() && std::ranges::all_of(slots_, [](const slot& s) { return s.client->ended(); }))
       for (const auto& done : std::exchange(on_stopped_, {}))
         if (done) done();
   }
@@ -246,14 +328,14 @@ class supervisor::impl final : public server_host, public std::enable_shared_fro
   random_source& random_;
   options options_;
   std::shared_ptr<deferred> soon_;
-  std::vector<std::shared_ptr<managed_client>> servers_;
-  std::vector<std::vector<judgement>> judged_;  // by the server's number and the kind
-  std::unordered_map<const managed_client*, std::size_t> index_;
+  std::vector<slot> slots_;                               // in file order
+  std::vector<std::shared_ptr<managed_client>> leaving_;  // not wanted any more, and not gone yet
+  std::optional<std::vector<server_options>> wanted_;     // a list that is yet to be taken
   catalog_builder builder_{{}, options_.kinds};
   catalog_ptr catalog_ = builder_.build();
   bool told_settled_ = options_.gate == nullptr;
   std::vector<bool> changed_ = std::vector<bool>(options_.kinds.size());  // by kind
-  bool stale_ = false, change_posted_ = false, look_posted_ = false, stopping_ = false;
+  bool stale_ = false, change_posted_ = false, look_posted_ = false, stopping_ = false, applying_ = false;
   std::vector<std::weak_ptr<std::function<void(const feature_kind&)>>> subscribers_;
   std::vector<std::shared_ptr<waiter>> waiters_;
   std::vector<std::function<void()>> on_stopped_;
@@ -267,8 +349,8 @@ supervisor::~supervisor() {
   impl_->drop();
 }
 
-void supervisor::start(std::vector<server_options> servers) {
-  impl_->start(std::move(servers));
+void supervisor::apply(std::vector<server_options> servers) {
+  impl_->apply(std::move(servers));
 }
 catalog_ptr supervisor::snapshot() const {
   return impl_->snapshot();

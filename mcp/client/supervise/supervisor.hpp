@@ -20,6 +20,9 @@ namespace mcpbx::mcp {
 /// How one server is run; daemon/app makes it from the configuration.
 struct server_options {
   std::string name;
+  /// Everything that decides which server it is (program, arguments, environment, …), in words that are compared and
+  /// never read. Another identity is another server: the one that runs is ended before this one starts.
+  std::string identity;
   bool disabled = false, lazy = false;
   std::string unusable;       ///< why it cannot be started at all; it is listed as failed and never tried
   connector_factory connect;  ///< makes the way to it, once; may be empty for one that is never started
@@ -53,8 +56,11 @@ class supervisor {
   supervisor(const supervisor&) = delete;
   supervisor& operator=(const supervisor&) = delete;
 
-  /// Sets the servers, in file order, and starts the eager ones, all at once.
-  void start(std::vector<server_options> servers);
+  /// Sets the wanted servers, in file order. Starts new ones, the eager ones all at once. Stops those that are not
+  /// wanted any more as stop() does. Keeps those with the same name, identity, `disabled`, `lazy`, `unusable`,
+  /// `protocol`, `start_timeout` and `idle_stop`; their other settings hold from now on. One that differs in these is
+  /// stopped, and starts again when its process has gone. May be called inside of callbacks; does nothing after stop().
+  void apply(std::vector<server_options> servers);
   /// The present catalog; never null.
   catalog_ptr snapshot() const;
   /// Wakes lazy servers, then calls `then` once no server is starting for the first time, or after `at_most`.

@@ -1,6 +1,7 @@
 // Which journal store.url stands for.
 #include "daemon/app/store.hpp"
 
+#include "daemon/app/options/journal_options.hpp"
 #include "daemon/store/lane_journal.hpp"
 #include "mcp/redact/secret.hpp"
 #include "test/daemon/app/loaded.hpp"

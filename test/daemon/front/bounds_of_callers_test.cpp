@@ -1,6 +1,7 @@
 // What a caller may not have: methods of others, runs of others, and more than it has bound itself to.
 #include "daemon/front/front_door.hpp"
 #include "mcp/support/log.hpp"
+#include "test/daemon/front/chat_sources.hpp"
 #include "test/daemon/front/fake_backend.hpp"
 #include "test/daemon/front/fake_transport.hpp"
 #include "test/mcp/server/fake_host.hpp"
@@ -36,15 +37,15 @@ struct bounds_fixture {
   static front_door::options options() {
     front_door::options o;
     o.max_callers = 64;
-    o.approvals.entries =
-        std::make_shared<const std::vector<server_terms>>(std::vector<server_terms>{{"git", {}, {}, {"push"}}});
-    o.chat.base = [](std::string_view, std::string_view profile) -> result<chat_base> {
+    o.approvals = [entries = std::make_shared<const std::vector<server_terms>>(std::vector<server_terms>{
+                       {"git", {}, {}, {"push"}}})] { return approval_rules{.entries = entries}; };
+    o.chat = always(defaults_by([](std::string_view, std::string_view profile) -> result<chat_base> {
       if (profile != "" && profile != "reader" && profile != "writer")
         return fail(errc::invalid_argument, "there is no such profile");
       chat_base b;
       b.profile = profile;
       return b;
-    };
+    }));
     return o;
   }
   void turn() {

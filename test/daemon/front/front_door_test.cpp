@@ -5,6 +5,7 @@
 #include "daemon/front/base/begun_names.hpp"
 #include "mcp/redact/secret.hpp"
 #include "mcp/transport/memory_pair.hpp"
+#include "test/daemon/front/chat_sources.hpp"
 #include "test/daemon/front/fake_backend.hpp"
 #include "test/daemon/front/fake_transport.hpp"
 #include "test/mcp/server/fake_host.hpp"
@@ -90,7 +91,7 @@ TEST_CASE("hello and status need no handshake") {
 
 TEST_CASE("M4: the profile of a hello holds for runs and narrows the tools that the caller sees and calls") {
   auto o = door_fixture::make_options();
-  o.chat.base = [](std::string_view, std::string_view profile) -> result<chat_base> {
+  o.chat = always(defaults_by([](std::string_view, std::string_view profile) -> result<chat_base> {
     if (profile != "" && profile != "reader" && profile != "own")
       return fail(errc::invalid_argument, "there is no profile \"x\"");
     chat_base b;
@@ -98,7 +99,7 @@ TEST_CASE("M4: the profile of a hello holds for runs and narrows the tools that 
     if (profile == "reader") b.deny = {"*write"};
     if (profile == "own") b.rename = {{"s__read", "peruse"}};
     return b;
-  };
+  }));
   door_fixture f(o);
   const auto entry = [](const std::string& name) {
     auto e = std::make_shared<mcp::catalog_entry>();
@@ -150,6 +151,44 @@ TEST_CASE("M4: the profile of a hello holds for runs and narrows the tools that 
   CHECK(f.backend.started[0].profile == "reader");
   CHECK(f.backend.started[0].tools.deny == std::vector<std::string>{"*write"});
   CHECK(f.backend.started[1].profile == "");
+}
+
+TEST_CASE("front_door: a configuration that is replaced holds for the next request, also where the catalog stays") {
+  auto o = door_fixture::make_options();
+  const auto denying = [](std::string glob) {
+    return defaults_by([glob = std::move(glob)](std::string_view, std::string_view profile) -> result<chat_base> {
+      chat_base b;
+      b.profile = profile;
+      if (profile == "reader") b.deny = {glob};
+      return b;
+    });
+  };
+  auto present = denying("*write");
+  o.chat = [&] { return present; };
+  door_fixture f(o);
+  const auto entry = [](const std::string& name) {
+    auto e = std::make_shared<mcp::catalog_entry>();
+    e->name = e->tool = name;
+    e->server = "s";
+    e->definition = e->exposed = e->legacy = raw_json::own(R"({"name":")" + name + R"("})");
+    return e;
+  };
+  f.backend.catalog =
+      std::make_shared<mcp::catalog>(std::vector<mcp::entry_ptr>{entry("s__read"), entry("s__write")}, 2);
+  auto& reader = f.enter();
+  f.ask(reader, request(1, "mcpbx/hello", R"({"profile":"reader"})"));
+  const auto listed = [&] {
+    reader.say(request(2, "mcpbx/tools"));
+    f.run();
+    f.backend.settle();
+    f.run();
+    return reader.sent.back();
+  };
+  CHECK(listed().find(R"([{"name":"s__read"}])") != std::string::npos);
+  present = denying("*read");
+  CHECK(listed().find(R"([{"name":"s__write"}])") != std::string::npos);
+  f.ask(reader, request(3, "mcpbx/chat", R"({"input":"q"})"));
+  CHECK(f.backend.started.back().tools.deny == std::vector<std::string>{"*read"});
 }
 
 TEST_CASE("G49: status names the faulty servers and L22: the histogram of depths") {

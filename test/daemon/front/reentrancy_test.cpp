@@ -3,6 +3,7 @@
 // JSON-RPC and as HTTP. Meant for the asan preset.
 #include "daemon/front/front_door.hpp"
 #include "daemon/loop/json/event_json.hpp"
+#include "test/daemon/front/chat_sources.hpp"
 #include "test/daemon/front/fake_backend.hpp"
 #include "test/support/manual_time.hpp"
 
@@ -76,10 +77,10 @@ struct conversation {
     backend.kept = std::move(journal);
     backend.directory_of_models = &models;
     front_door::options o;
-    o.chat.base = [call](std::string_view, std::string_view) -> result<chat_base> {
+    o.chat = always(defaults_by([call](std::string_view, std::string_view) -> result<chat_base> {
       call();
       return chat_base{};
-    };
+    }));
     door.emplace(io.get_executor(), time, backend, std::move(o));
     door->serves_port("127.0.0.1:1", {.on_port = true, .token = {}}, "",
                       [this, call](const mcp::tcp_ends&, std::function<void(result<std::string>)> then) {

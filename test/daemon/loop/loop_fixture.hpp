@@ -404,6 +404,7 @@ struct fixture {
   std::int64_t most_rounds = 1'000;  ///< the ceiling that runs of an earlier process find
   std::vector<server_terms> servers{
       {"srv", {}, {"locked"}, {"precious", "guarded"}}};  ///< that runs of this process begin with
+  std::shared_ptr<run_configuration> configured;          ///< of runs that begin next
   /// What is done with runs of an earlier process before they go on.
   std::function<result<void>(run_request&)> hold = [this](run_request& r) {
     r.limits.max_rounds = std::min(r.limits.max_rounds, most_rounds);
@@ -416,22 +417,27 @@ struct fixture {
   explicit fixture(bool store_fails = false, journal* other = nullptr, std::size_t awake_runs = 0) {
     if (store_fails) unproven = "what a store that fails has not kept cannot be folded";
     offer({"lookup", "other"});
+    configured = configure();
     runs = std::make_unique<test_runner>(
-        context.get_executor(), time, random, tools,
+        context.get_executor(), time, random, tools, [this] { return configured; },
+        other         ? *other
+        : store_fails ? static_cast<journal&>(failing)
+                      : kept,
+        runner::options{.adapt = plain_adapter,
+                        .keep_to_present_terms = [this](run_request& r) { return hold(r); },
+                        .run_ended = [this] { active_at_ends.push_back(runs->active()); },
+                        .awake_runs = awake_runs});
+  }
+  /// A configuration with the members of now: `servers`, and both models.
+  std::shared_ptr<run_configuration> configure() {
+    return std::make_shared<run_configuration>(
         [this](std::string_view name) -> result<std::shared_ptr<providers::model>> {
           if (name == "quick") return quick;
           if (!name.empty() && name != "scripted")
             return fail(errc::not_found, "there is no model \"" + std::string(name) + "\"");
           return model;
         },
-        other         ? *other
-        : store_fails ? static_cast<journal&>(failing)
-                      : kept,
-        runner::options{.adapt = plain_adapter,
-                        .servers = std::make_shared<const std::vector<server_terms>>(servers),
-                        .keep_to_present_terms = [this](run_request& r) { return hold(r); },
-                        .run_ended = [this] { active_at_ends.push_back(runs->active()); },
-                        .awake_runs = awake_runs});
+        present_terms(std::make_shared<const std::vector<server_terms>>(servers)));
   }
   ~fixture() {
     bool joined = false;

@@ -52,9 +52,12 @@ struct replayed : fixture {
                   time,
                   random,
                   tools,
-                  [this](std::string_view) -> result<std::shared_ptr<providers::model>> { return talk; },
+                  [this] {
+                    return std::make_shared<run_configuration>(
+                        [this](std::string_view) -> result<std::shared_ptr<providers::model>> { return talk; });
+                  },
                   kept,
-                  runner::options{1024, plain_adapter, {}}};
+                  runner::options{1024, plain_adapter}};
 
   void record() { talk = providers::make_recording_model({"talk", path, {}}, model, random, blocking); }
   void play() {

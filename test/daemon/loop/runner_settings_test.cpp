@@ -167,3 +167,46 @@ TEST_CASE(
     CHECK(body_for(api, last) == body_for(api, bare));
   }
 }
+
+TEST_CASE("runner: a run that is under way keeps the configuration that it began with, and the next has the new one") {
+  fixture f;
+  f.server->hold["lookup"] = true;
+  f.model->script = {calls({lookup("a")}), calls({lookup("b")}), says("by the old one")};
+  f.run();
+  REQUIRE(f.server->params.size() == 1);
+  f.servers = {{"srv", {}, {}, {"*"}}};
+  f.configured = f.configure();
+  const auto other = std::make_shared<scripted_model>(f.context, f.note);
+  f.configured->models = [&](std::string_view) { return result<std::shared_ptr<providers::model>>(other); };
+  other->script = {calls({lookup("c")})};
+  f.server->hold.clear();
+  f.server->release();
+  f.settle();
+  CHECK(f.server->params.size() == 2);
+  CHECK(f.model->requests.size() == 3);
+  CHECK(f.caller_.member("text") == "by the old one");
+
+  caller next;
+  auto r = fixture::ask();
+  r.run = "next";
+  REQUIRE(f.runs->start(std::move(r), next));
+  f.settle();
+  CHECK(other->requests.size() == 1);
+  CHECK(f.server->params.size() == 2);
+  REQUIRE_FALSE(next.events.empty());
+  CHECK(find_member(raw_json::own(next.events.back()), "type").as_string() == "question");
+  CHECK(f.runs->cancel("next", ""));
+  f.settle();
+}
+
+TEST_CASE("runner: a request that was read before the configuration was replaced starts its run under what it read") {
+  fixture f;
+  f.model->script = {says("by the old one")};
+  auto r = fixture::ask();
+  r.configured = f.configured;
+  f.configured = f.configure();
+  f.configured->models = [&f](std::string_view) { return result<std::shared_ptr<providers::model>>(f.quick); };
+  f.run(std::move(r));
+  CHECK(f.caller_.member("text") == "by the old one");
+  CHECK(f.quick->requests.empty());
+}

@@ -124,7 +124,7 @@ TEST_CASE("a supervisor that goes away in the middle of everything leaves no pro
   supervisor_rig r;
   r.launcher.add("a", legacy_script());
   r.launcher.add("b", script([](scripted_process&, const message&) {}));
-  r.supervisor->start(r.with_processes({server_named("a"), server_named("b")}));
+  r.supervisor->apply(r.with_processes({server_named("a"), server_named("b")}));
   r.supervisor->when_settled(milliseconds(1000), [] {});
   r.turn();
   CHECK(r.launcher.alive() == 2);

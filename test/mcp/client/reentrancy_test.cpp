@@ -186,7 +186,7 @@ TEST_CASE("supervisor: who destroys it in one of its own handlers is ended there
       },
       [&](auto& r, auto destroy) {
         r.launcher.add("slow", [](scripted_process&, const message&) {});
-        r.supervisor->start(r.with_processes({server_named("slow")}));
+        r.supervisor->apply(r.with_processes({server_named("slow")}));
         r.supervisor->when_settled(milliseconds(1), destroy);
         r.advance(1);
       },

@@ -46,7 +46,7 @@ struct supervisor_rig {
     return servers;
   }
   void start(std::vector<mcp::server_options> servers) {
-    supervisor->start(with_processes(std::move(servers)));
+    supervisor->apply(with_processes(std::move(servers)));
     turn();
   }
   void start(const std::string& name, script s) {

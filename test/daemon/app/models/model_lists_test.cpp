@@ -11,6 +11,7 @@
 
 #include <doctest/doctest.h>
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -26,7 +27,12 @@ using mcpbx::test::http_peer;
 namespace {
 
 struct lists_fixture {
-  explicit lists_fixture(const std::string& text) : all(loaded(text)) {}
+  explicit lists_fixture(const std::string& text) { replace(text); }
+  void replace(const std::string& text) {
+    models = std::make_shared<model_set>(
+        std::make_shared<const configuration_snapshot>(loaded(text)),
+        model_surroundings{loop.context.get_executor(), *loop.client, loop.real, random, keys});
+  }
   std::vector<model_row> rows(bool remote, const std::string& name = "") {
     std::optional<result<std::vector<model_row>>> got;
     lists.list(name, remote, [&](result<std::vector<model_row>> r) { got = std::move(r); });
@@ -34,13 +40,11 @@ struct lists_fixture {
     REQUIRE(*got);
     return **got;
   }
-  conf::configuration all;
-  start_values values{all};
   mcpbx::test::http_loop loop;
   system_random random;
   keyed_lanes keys{loop.context.get_executor(), "keys"};
-  model_set models{all, values, loop.context.get_executor(), *loop.client, loop.real, random, keys};
-  model_lists lists{all, values, models, loop.context.get_executor(), *loop.client, loop.real};
+  std::shared_ptr<model_set> models;
+  model_lists lists{[this] { return models; }, loop.context.get_executor(), *loop.client, loop.real};
 };
 
 }  // namespace
@@ -119,6 +123,21 @@ TEST_CASE(
   CHECK(contains(rows[3].offered_problem, "127.0.0.1:1"));
   CHECK(contains(rows[4].offered_problem, "no endpoint"));
   redactor::clear();
+}
+
+TEST_CASE("model_lists: a list that is being made keeps the configuration that it was asked under") {
+  const auto at_nobody = [](const std::string& name) {
+    return R"({"models": {")" + name +
+           R"(": {"api": "openai-chat", "model": "m", "baseUrl": "http://127.0.0.1:1/v1"}}})";
+  };
+  lists_fixture f(at_nobody("old"));
+  std::vector<model_row> under_way;
+  f.lists.list("", true, [&](result<std::vector<model_row>> r) { under_way = std::move(r.value()); });
+  f.replace(at_nobody("new"));
+  REQUIRE(f.loop.until([&] { return !under_way.empty(); }));
+  CHECK(under_way[0].name == "old");
+  CHECK(contains(under_way[0].offered_problem, "127.0.0.1:1"));
+  CHECK(f.rows(false)[0].name == "new");
 }
 
 TEST_CASE("model_lists: so many lists at a time, no more") {

@@ -17,6 +17,7 @@
 #include <chrono>
 #include <fstream>
 #include <iterator>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -29,20 +30,21 @@ using mcpbx::test::contains;
 namespace {
 
 struct models_fixture {
-  explicit models_fixture(const std::string& text) : all(loaded(text)) {}
+  explicit models_fixture(const std::string& text)
+      : from(std::make_shared<const configuration_snapshot>(loaded(text))) {}
   std::string error(std::string_view name) {
     auto m = models.find(name);
     return m ? "found " + (*m)->name() + " " + (*m)->id() : m.error().message;
   }
-  conf::configuration all;
-  start_values values{all};
+  configuration_ptr from;
+  const conf::configuration& all = from->config;
   boost::asio::io_context io;
   mcpbx::test::manual_time time;
   system_random random;
   keyed_lanes keys{io.get_executor(), "keys"};
   lane compute{"compute", 1};
   http::client http{io.get_executor(), time, compute, {}};
-  model_set models{all, values, io.get_executor(), http, time, random, keys};
+  model_set models{from, {io.get_executor(), http, time, random, keys}};
 };
 
 }  // namespace

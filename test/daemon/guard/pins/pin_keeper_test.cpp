@@ -210,3 +210,41 @@ TEST_CASE("G38: a plain name is given anew as servers list their tools, and for 
   CHECK(said == words{"b", "a", "b prefixed", "a", "b prefixed"});
   CHECK(std::filesystem::exists(k.file));
 }
+
+TEST_CASE("G37: servers that are set anew are judged by their new mode, and those that stay keep their list") {
+  kept k;
+  const auto set = [&](pin_mode mode) { k.keeper->set_servers({server_of("s", mode)}); };
+  k.list_tools({tool_of("a")});
+  k.run();
+  k.list_tools({tool_of("a", "CHANGED")});
+  k.run();
+  CHECK(k.decisions == words{"-", "a"});
+  set(pin_mode::warn);
+  k.run();
+  CHECK(k.decisions == words{"-", "a", "-"});
+  set(pin_mode::block);
+  set(pin_mode::off);  // at once, and what was asked for before counts no more
+  CHECK(k.decisions == words{"-", "a", "-", "-"});
+  k.run();
+  CHECK(k.decisions.size() == 4);
+  set(pin_mode::block);
+  k.run();
+  CHECK(k.decisions.back() == "a");
+  k.keeper->set_servers({});
+  k.run();
+  CHECK(k.decisions.size() == 5);
+  k.list_tools({tool_of("b")});  // of a server that is not configured
+  CHECK(k.decisions.back() == "-");
+}
+
+TEST_CASE("G37: a server that is set while a list of another is compared does not get that one's decision") {
+  kept k;
+  k.list_tools({tool_of("a")});
+  k.keeper->set_servers({server_of("new", pin_mode::block), server_of("s", pin_mode::block)});
+  std::vector<std::string> of_new;
+  k.keeper->judge("new", mcp::tool_kind(), list_of({tool_of("x")}),
+                  [&](const mcp::definition_decision& d) { of_new.emplace_back(d.withheld ? "withheld" : "-"); });
+  k.run();
+  CHECK(of_new == words{"-"});
+  CHECK_FALSE(k.decisions.empty());
+}

@@ -341,3 +341,54 @@ TEST_CASE("G15: callers are not told of a change when only what is left out has 
   CHECK(r.supervisor->snapshot()->dropped().empty());
   CHECK(changes == 0);
 }
+
+TEST_CASE(
+    "catalog: servers that are set anew keep their tools and entries, in the new order, if their owner is the same") {
+  const auto client_of = [&](const std::string& name) {
+    supervisor_rig r;
+    r.start(name, legacy_script());
+    return r.owner(name + "__echo");
+  };
+  const auto owner = client_of("git"), other = client_of("git");
+  const auto with = [](catalog_builder::server s, const std::shared_ptr<client>& c) {
+    s.owner = c;
+    return s;
+  };
+  catalog_builder b({with(server("git"), owner), server("web")});
+  b.set_list(0, tool_kind(), tools({"log", "push"}));
+  b.set_list(1, tool_kind(), tools({"get"}));
+  const auto before = b.build();
+  SUBCASE("nothing differs") {
+    b.set_servers({with(server("git"), owner), server("web")});
+    CHECK(b.build() == before);
+  }
+  SUBCASE("the order") {
+    b.set_servers({server("web"), with(server("git"), owner)});
+    CHECK(names_of(b.build()) == std::vector<std::string>{"web__get", "git__log", "git__push"});
+    CHECK(b.build()->entries().back() == before->find("git__push"));
+    b.set_list(0, tool_kind(), tools({"put"}));
+    CHECK(names_of(b.build()) == std::vector<std::string>{"web__put", "git__log", "git__push"});
+  }
+  SUBCASE("the filter") {
+    b.set_servers({with(server("git", {{}, {"push"}, {}}), owner), server("web")});
+    CHECK(names_of(b.build()) == std::vector<std::string>{"git__log", "web__get"});
+    CHECK(b.build()->find("git__log") == before->find("git__log"));
+  }
+  SUBCASE("rules of calls and the origin, which entries tell") {
+    auto s = with(server("git"), owner);
+    s.calls.serial = true;
+    s.origin = std::make_shared<const std::string>("elsewhere");
+    b.set_servers({s, server("web")});
+    const auto entry = b.build()->find("git__log");
+    CHECK(entry->manner.serial);
+    CHECK(*entry->origin == "elsewhere");
+  }
+  SUBCASE("the owner: nothing is known of another client's tools") {
+    b.set_servers({with(server("git"), other), server("web")});
+    CHECK(names_of(b.build()) == std::vector<std::string>{"web__get"});
+  }
+  SUBCASE("a server that is gone") {
+    b.set_servers({server("web")});
+    CHECK(names_of(b.build()) == std::vector<std::string>{"web__get"});
+  }
+}

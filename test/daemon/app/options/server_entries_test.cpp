@@ -1,5 +1,5 @@
-// What a tool server is started with: command, directory and the whole environment.
-#include "daemon/app/server_entries.hpp"
+// The process of a tool server from its entry: command, directory and the whole environment.
+#include "daemon/app/options/server_entries.hpp"
 
 #include "mcp/redact/secret.hpp"
 #include "test/daemon/app/loaded.hpp"
@@ -43,7 +43,7 @@ result<mcp::process_spec> spec_of(const std::string& entry) {
   return make_process_spec(loaded(R"({"mcpServers": {"s": )" + entry + "}}").servers.at(0), "/opt/mcpbx/bin");
 }
 
-// What is needed to start servers, and what was started last.
+// The means to start servers, and the last process that was started.
 struct server_starts final : mcp::process_launcher, mcp::link_events {
   boost::asio::io_context io;
   keyed_lanes references{io.get_executor(), "references"};
@@ -204,4 +204,23 @@ TEST_CASE("G8: a server with a url is listed with the reason why it does not run
   server_starts s;
   const auto o = make_server_options(all.servers.at(0), all, s.means());
   CHECK(o.unusable.starts_with("it has a url, and "));
+}
+
+TEST_CASE("server_entries: the identity of an entry is that of its process, and of nothing else") {
+  const auto identity = [](const std::string& entry) {
+    return identity_of(loaded(R"({"mcpServers": {"s": )" + entry + "}}").servers.at(0));
+  };
+  const auto usual = identity(R"({"command": "x", "args": ["a", "b"], "env": {"K": "v"}})");
+  for (const auto* other : {R"({"command": "y", "args": ["a", "b"], "env": {"K": "v"}})",
+                            R"({"command": "x", "args": ["a b"], "env": {"K": "v"}})",
+                            R"({"command": "x", "args": ["ab", ""], "env": {"K": "v"}})",
+                            R"({"command": "x", "args": ["a", "b"], "env": {"K": "w"}})",
+                            R"({"command": "x", "args": ["a", "b"], "env": {"K": "v"}, "passEnv": ["P"]})",
+                            R"({"command": "x", "args": ["a", "b"], "env": {"K": "v"}, "envFile": "f"})",
+                            R"({"command": "x", "args": ["a", "b"], "env": {"K": "v"}, "cwd": "/"})",
+                            R"({"command": "x", "args": ["a", "b"], "env": {"K": "v"}, "mayCall": true})",
+                            R"({"command": "x", "args": ["a", "b"], "env": {"K": "v"}, "orphans": "keep"})"})
+    CHECK_MESSAGE(identity(other) != usual, other);
+  CHECK(identity(R"({"command": "x", "args": ["a", "b"], "env": {"K": "v"}, "maxConcurrency": 1,
+    "tools": {"deny": ["z"]}, "callTimeoutMs": 5000, "approve": ["*"], "start": "lazy"})") == usual);
 }

@@ -1,9 +1,9 @@
-// See guard.hpp.
-#include "daemon/app/guard.hpp"
+// Both files lie in the state directory, unless `audit` names another path.
+#include "daemon/app/options/guard.hpp"
 
 #include "conf/model/references.hpp"
 #include "conf/places.hpp"
-#include "daemon/app/server_entries.hpp"
+#include "daemon/app/options/server_entries.hpp"
 #include "mcp/client/catalog/tool_names.hpp"
 
 #include <optional>

@@ -1,8 +1,8 @@
 // Building process_spec: only here does a tool server's environment come about.
-#include "daemon/app/server_entries.hpp"
+#include "daemon/app/options/server_entries.hpp"
 
 #include "conf/model/secrets.hpp"
-#include "daemon/app/guard.hpp"
+#include "daemon/app/options/guard.hpp"
 #include "daemon/app/references/system_references.hpp"
 #include "mcp/client/catalog/tool_names.hpp"
 #include "mcp/client/process/process_connector.hpp"
@@ -13,6 +13,9 @@
 #include <cstddef>
 #include <cstdlib>
 #include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
 #include <utility>
 
 namespace mcpbx::daemon {
@@ -60,7 +63,55 @@ bool needs_lane(const conf::server_entry& e) {
   return false;
 }
 
+// Parts of an identity, each behind its length, so that no two lists read the same.
+class identity_text {
+ public:
+  void add(std::string_view part) {
+    text_ += std::to_string(part.size());
+    text_ += ':';
+    text_ += part;
+  }
+  void add(const conf::reference_string& part) { add(part.text); }
+  void add(const std::optional<conf::reference_string>& part) {
+    if (part)
+      add(*part);
+    else
+      text_ += '-';
+  }
+  template <class Parts>
+  void add_all(const Parts& parts) {
+    add(std::to_string(parts.size()));
+    for (const auto& p : parts) add(p);
+  }
+  void add_all(const conf::reference_map& parts) {
+    add(std::to_string(parts.size()));
+    for (const auto& [name, value] : parts) {
+      add(name);
+      add(value);
+    }
+  }
+  std::string take() { return std::move(text_); }
+
+ private:
+  std::string text_;
+};
+
 }  // namespace
+
+std::string identity_of(const conf::server_entry& entry) {
+  identity_text all;
+  all.add(entry.command);
+  all.add_all(entry.args);
+  all.add_all(entry.env);
+  all.add(entry.env_file);
+  all.add_all(entry.pass_env);
+  all.add(entry.cwd);
+  all.add(entry.url);
+  all.add_all(entry.headers);
+  all.add(entry.may_call ? "may call" : "");
+  all.add(entry.orphans == conf::orphan_policy::keep ? "keep" : "end");
+  return all.take();
+}
 
 result<std::vector<std::pair<std::string, std::string>>> parse_env_file(std::string_view text,
                                                                         const std::string& path) {
@@ -107,7 +158,7 @@ result<mcp::process_spec> make_process_spec(const conf::server_entry& entry, con
     auto lines = parse_env_file(*text, file);
     if (!lines) return std::unexpected(lines.error());
     for (const auto& [name, value] : *lines) {
-      // What a file of variables holds is what people keep out of the configuration: treat it as secret where named so.
+      // People keep secrets in such files to keep them out of the configuration.
       conf::register_secrets(name, value);
       environment.set(name, value);
     }
@@ -190,6 +241,7 @@ mcp::server_options make_server_options(const conf::server_entry& entry, const c
                                         const server_means& with) {
   mcp::server_options o;
   o.name = entry.name;
+  o.identity = identity_of(entry);
   o.origin = std::make_shared<const std::string>(origin_of(entry));
   o.disabled = entry.disabled;
   o.lazy = entry.start == conf::start_mode::lazy;
@@ -213,6 +265,12 @@ mcp::server_options make_server_options(const conf::server_entry& entry, const c
   }
   o.connect = process_of(entry, with);
   return o;
+}
+
+std::vector<mcp::server_options> supervised_servers(const conf::configuration& all, const server_means& with) {
+  std::vector<mcp::server_options> list;
+  for (const auto& entry : all.servers) list.push_back(make_server_options(entry, all, with));
+  return list;
 }
 
 }  // namespace mcpbx::daemon

@@ -26,13 +26,17 @@ result<mcp::process_spec> make_process_spec(const conf::server_entry& entry, con
 /// stand in single or double quotes. errc::config names the line.
 result<std::vector<std::pair<std::string, std::string>>> parse_env_file(std::string_view text, const std::string& path);
 
-/// Which of its tools an entry lets through, and under which names.
+/// Returns the tools that an entry lets through, and their names.
 mcp::tool_filter tool_filter_of(const conf::server_entry& entry);
-/// What the entries that are not disabled say of their tools.
+/// Returns the rules of the entries that are not disabled about their tools.
 std::vector<server_terms> server_terms_of(const conf::configuration& all);
 bool has_plain_names(const conf::server_entry& entry, const conf::configuration& all);
 
-/// What servers are connected with; all of it must outlive them.
+/// Returns everything of an entry that decides which process runs, for server_options::identity. References stand as
+/// they are written: a value that changes behind one is no other entry.
+std::string identity_of(const conf::server_entry& entry);
+
+/// The means to connect servers; all of it must outlive them.
 struct server_means {
   std::string own_folder;  ///< as for make_process_spec()
   keyed_lanes& references;
@@ -45,5 +49,8 @@ struct server_means {
 /// happens at each start, on a thread of `references` when a reference needs it.
 mcp::server_options make_server_options(const conf::server_entry& entry, const conf::configuration& all,
                                         const server_means& with);
+
+/// Returns the options of all entries, in the order of the configuration.
+std::vector<mcp::server_options> supervised_servers(const conf::configuration& all, const server_means& with);
 
 }  // namespace mcpbx::daemon

@@ -1,4 +1,4 @@
-// What the configuration says about pinned definitions and the audit.
+// Options of the guard that come from the configuration: pinned definitions and the audit.
 #pragma once
 #include "conf/environment.hpp"
 #include "conf/model/model.hpp"
@@ -10,14 +10,14 @@
 
 namespace mcpbx::daemon {
 
-/// Where a server comes from, see origin_text: what its pins and every approval of a person are bound to.
+/// Returns the text of a server's origin (origin_text). Its pins and every approval of a person are bound to it.
 std::string origin_of(const conf::server_entry& entry);
 
-/// Every configured server with its mode and where it comes from, as its entry has it; the file is pins.json in the
+/// Returns the mode and the origin of every configured server, as its entry has them. The file is pins.json in the
 /// state directory.
 pin_keeper::options pin_options(const conf::configuration& config, const conf::environment& env);
 
-/// The audit's file: audit.jsonl in the state directory, or the path of `audit`; nullopt where it is off.
+/// Returns the audit's file: audit.jsonl in the state directory, or the path of `audit`. Nullopt: the audit is off.
 std::optional<audit_log::options> audit_options(const conf::configuration& config, const conf::environment& env);
 
 }  // namespace mcpbx::daemon

@@ -1,5 +1,5 @@
-// What the configuration says about pins and the audit.
-#include "daemon/app/guard.hpp"
+// Options of pins and audit from a configuration.
+#include "daemon/app/options/guard.hpp"
 
 #include "test/daemon/app/loaded.hpp"
 

@@ -1,0 +1,30 @@
+// Signals are taken before any socket is open: who sees the socket may ask the daemon to stop.
+#include "daemon/app/base_parts.hpp"
+
+#include "daemon/app/options/process_settings.hpp"
+#include "mcp/support/shared_bytes.hpp"
+
+#include <signal.h>
+
+#include <utility>
+
+namespace mcpbx::daemon {
+
+void stop_wish::express(const std::string& why) {
+  if (carry_out_) return carry_out_(why);
+  if (kept_.empty()) kept_ = why;
+}
+
+void stop_wish::carried_out_by(carrier carry_out) {
+  carry_out_ = std::move(carry_out);
+  if (!kept_.empty()) carry_out_(std::exchange(kept_, {}));
+}
+
+base_parts::base_parts(const command_line& o, const conf::configuration& config)
+    : log(log_level_of(o, config), 1u << 20, o.log_file) {
+  byte_account::set_limit(byte_limit_of(config));
+  for (const int number : {SIGTERM, SIGINT, SIGHUP, SIGCHLD}) signals.add(number);
+  if (!o.log_file.empty()) signals.add(SIGUSR1);
+}
+
+}  // namespace mcpbx::daemon

@@ -1,0 +1,59 @@
+// The parts that all others of the daemon stand on: the log, the event loop, the clock, and the wish to stop.
+#pragma once
+#include "conf/model/model.hpp"
+#include "daemon/app/process/logging.hpp"
+#include "daemon/app/process/options.hpp"
+#include "mcp/async/keyed_lanes.hpp"
+#include "mcp/async/lane.hpp"
+#include "mcp/async/system_time.hpp"
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/signal_set.hpp>
+
+#include <functional>
+#include <string>
+
+namespace mcpbx::daemon {
+
+/// The wish that the daemon stops. Parts express it; whoever is built last carries it out.
+class stop_wish {
+ public:
+  using carrier = std::function<void(const std::string& why)>;
+
+  /// Carries the wish out, or keeps it until carried_out_by() is called.
+  void express(const std::string& why);
+  /// Sets the carrier, which is called at once if the wish was expressed before.
+  void carried_out_by(carrier carry_out);
+
+ private:
+  carrier carry_out_;
+  std::string kept_;
+};
+
+struct base_parts {
+  /// Installs the log, bounds the bytes of requests, and lets the signals of `signals` wait instead of ending the
+  /// process.
+  base_parts(const command_line& o, const conf::configuration& config);
+
+  boost::asio::any_io_executor executor() { return io.get_executor(); }
+
+  log_lane log;
+  boost::asio::io_context io{1};
+  system_time time{io.get_executor()};
+  system_random random;
+  boost::asio::signal_set signals{io};
+  stop_wish stop;
+};
+
+/// Threads for blocking work.
+struct blocking_lanes {
+  explicit blocking_lanes(base_parts& base)
+      : references(base.executor(), "references"), keys(base.executor(), "keys") {}
+
+  keyed_lanes references;  ///< of tool servers, by server
+  keyed_lanes keys;        ///< of models, by entry
+  lane compute{"compute", 1};
+};
+
+}  // namespace mcpbx::daemon

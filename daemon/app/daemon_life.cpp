@@ -1,0 +1,112 @@
+// See daemon_life.hpp.
+#include "daemon/app/daemon_life.hpp"
+
+#include "daemon/app/process/process_limits.hpp"
+#include "daemon/app/process/run_loop.hpp"
+#include "daemon/app/process/service.hpp"
+#include "mcp/client/supervise/supervisor_core.hpp"
+#include "mcp/support/heap.hpp"
+#include "mcp/support/log.hpp"
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/post.hpp>
+
+#include <signal.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <exception>
+#include <utility>
+
+namespace mcpbx::daemon {
+namespace {
+
+constexpr milliseconds stop_grace{3'000};  // running work may end when the daemon is told to stop
+constexpr unsigned whole_stop_s = 8;       // from the order to stop to the end, whatever hangs
+using stop_times = mcp::supervisor_core;
+static_assert(stop_grace + stop_times::insist_after + stop_times::force_after <= std::chrono::seconds(whole_stop_s),
+              "servers must get their SIGKILL before the daemon ends");
+
+}  // namespace
+
+daemon_life::daemon_life(base_parts& base, tool_servers& servers, run_parts& runs, entrances& ways_in,
+                         milliseconds idle_exit)
+    : base_(base), servers_(servers), runs_(runs), ways_in_(ways_in), idle_exit_(idle_exit) {
+  base_.stop.carried_out_by([this](const std::string& why) { stop(why); });
+  next_signal();
+  if (idle_exit_.count() == 0) return;
+  idle_timer_ = base_.time.make_timer();
+  ways_in_.door().on_callers([this](std::size_t) { watch_idle(); });
+  runs_.on_run_ended([this] { watch_idle(); });
+  watch_idle();
+}
+
+int daemon_life::run() {
+  forget_program_pages();  // reading the configuration and making the parts is over
+  const int bugs = run_loop(base_.io, [this] { stop("an internal error"); });
+  if (bugs == most_bugs) return 1;  // the stop itself does not get on; the destructors end what is left
+  log::info("stopped");
+  return bugs == 0 ? 0 : 1;
+}
+
+void daemon_life::next_signal() {
+  base_.signals.async_wait([this](const boost::system::error_code& wrong, int number) {
+    if (wrong) return;
+    on_signal(number);
+    next_signal();
+  });
+}
+
+void daemon_life::on_signal(int number) {
+  if (number == SIGHUP) {
+    log::warn("SIGHUP: reloading the configuration comes in a later version; restart the daemon to change it");
+  } else if (number == SIGCHLD) {
+    servers_.child_ended();
+  } else if (number == SIGUSR1) {
+    base_.log.rotate();
+  } else if (stopping_) {
+    std::_Exit(0);  // nobody is waited for; the keeper ends the tool servers when our end of its socket closes
+  } else {
+    stop(number == SIGTERM ? "SIGTERM" : "SIGINT");
+  }
+}
+
+// A graceful stop (G20): nothing new begins, and what goes on has stop_grace to end. The runs come first:
+// while they go on they may call their tools, and they have ended before a call of theirs is cut. Then the servers
+// are closed in order, with what is left of the time for calls of others.
+void daemon_life::stop(const std::string& why) {
+  if (std::exchange(stopping_, true)) return;
+  log::info("stopping: " + why);
+  end_at_the_latest(whole_stop_s);  // the keeper ends what is left of the servers
+  notify_service_manager("STOPPING=1");
+  ways_in_.begin_closing();
+  runs_.left().stop();
+  const time_point until = base_.time.now() + stop_grace;
+  boost::asio::co_spawn(base_.io, runs_.runs().shut_down(stop_grace), [this, until](const std::exception_ptr&) {
+    const auto left = std::chrono::ceil<milliseconds>(until - base_.time.now());
+    servers_.supervisor().stop([this] { finish(); }, std::max(left, milliseconds(0)));
+  });
+}
+
+void daemon_life::finish() {
+  ways_in_.door().close();
+  servers_.shut_down();
+  base_.signals.cancel();
+  if (idle_timer_) idle_timer_->cancel();
+  boost::asio::post(base_.io, [this] { base_.io.stop(); });
+}
+
+bool daemon_life::is_idle() const {
+  return ways_in_.door().callers() == 0 && runs_.runs().active() == 0;
+}
+
+// Called whenever a caller comes or goes and when a run ends, so that the time counts from the last of them.
+void daemon_life::watch_idle() {
+  if (!is_idle()) return idle_timer_->cancel();
+  idle_timer_->arm(base_.time.now() + idle_exit_, [this] {
+    if (is_idle()) stop("no callers for " + std::to_string(idle_exit_.count() / 1000) + " s");
+  });
+}
+
+}  // namespace mcpbx::daemon

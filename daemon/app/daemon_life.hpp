@@ -1,0 +1,40 @@
+// The daemon's life from its first caller to its end: signals, the end of an idle daemon, and the stop in order.
+#pragma once
+#include "daemon/app/base_parts.hpp"
+#include "daemon/app/entrances.hpp"
+#include "daemon/app/run_parts.hpp"
+#include "daemon/app/tool_servers.hpp"
+#include "mcp/support/time.hpp"
+
+#include <memory>
+#include <string>
+
+namespace mcpbx::daemon {
+
+class daemon_life {
+ public:
+  /// Carries out the wish to stop from now on. `idle_exit`: the time without callers and runs after which the daemon
+  /// stops; 0: it does not. All must outlive it.
+  daemon_life(base_parts& base, tool_servers& servers, run_parts& runs, entrances& ways_in, milliseconds idle_exit);
+
+  /// Runs the event loop until the daemon has stopped. Returns the exit status.
+  int run();
+
+ private:
+  void next_signal();
+  void on_signal(int number);
+  void stop(const std::string& why);
+  void finish();
+  void watch_idle();
+  bool is_idle() const;
+
+  base_parts& base_;
+  tool_servers& servers_;
+  run_parts& runs_;
+  entrances& ways_in_;
+  milliseconds idle_exit_;
+  std::unique_ptr<timer> idle_timer_;  // null: an idle daemon does not stop
+  bool stopping_ = false;
+};
+
+}  // namespace mcpbx::daemon

@@ -1,0 +1,84 @@
+// See entrances.hpp.
+#include "daemon/app/entrances.hpp"
+
+#include "daemon/app/options/door_options.hpp"
+#include "daemon/app/process/service.hpp"
+#include "mcp/support/log.hpp"
+
+#include <sys/types.h>
+
+#include <utility>
+
+namespace mcpbx::daemon {
+namespace {
+
+front_door::options door_options_with(run_parts& runs, started_world& world, const conf::configuration& config,
+                                      const std::string& socket) {
+  auto o = door_options(config);
+  o.socket = socket;
+  o.audit = runs.audit();
+  o.adapt = runs.adapter();
+  o.chat = [&settings = runs.settings()] { return settings.get()->chat; };
+  o.approvals = [&settings = runs.settings()] { return settings.get()->direct_calls; };
+  o.tell_start = [&world](json_writer& out) { world.tell(out); };
+  return o;
+}
+
+}  // namespace
+
+result<open_sockets> open_sockets_at(base_parts& base, const std::string& path, const std::optional<http_port>& port) {
+  open_sockets sockets;
+  const auto passed = take_passed_socket();
+  auto local = passed ? mcp::unix_listener::adopt(base.executor(), base.time, *passed)
+                      : mcp::unix_listener::open(base.executor(), base.time, path);
+  if (!local) return std::unexpected(std::move(local.error()));
+  sockets.local = std::move(*local);
+  if (!port) return sockets;
+  auto opened = mcp::loopback_listener::open(base.executor(), base.time, port->address);
+  if (!opened) return std::unexpected(std::move(opened.error()));
+  sockets.port = std::move(*opened);
+  return sockets;
+}
+
+entrances::entrances(base_parts& base, blocking_lanes& lanes, tool_servers& servers, run_parts& runs,
+                     started_world& world, open_sockets& sockets, const conf::configuration& config,
+                     const std::string& socket)
+    : sockets_(sockets),
+      port_callers_(
+          base.executor(), lanes.compute, base.time, [&servers](pid_t pid) { return servers.owner_of(pid); },
+          [&servers](pid_t pid) { return servers.is_not_known_yet(pid); }),
+      backend_(
+          servers.supervisor(), runs.runs(), runs.store(), servers.pins(), runs.lists(),
+          [&runs](backend::left_taken then) { runs.left().when_taken(std::move(then)); },
+          [&base] { base.stop.express("asked to by a caller"); }),
+      door_(base.executor(), base.time, backend_, door_options_with(runs, world, config, socket),
+            [&servers](const mcp::peer_credentials& p) { return servers.admit(p); }),
+      early_(
+          base.time, [&servers](pid_t pid) { return servers.is_not_known_yet(pid); },
+          [this](int fd, const mcp::peer_credentials& peer) { door_.accept(fd, peer); }) {}
+
+void entrances::open() {
+  sockets_.local->start([this](int fd, mcp::peer_credentials peer) { early_.came(fd, std::move(peer)); });
+}
+
+void entrances::open_port(const http_port& port) {
+  const auto& address = sockets_.port->address();
+  if (port.rules.token.empty())
+    log::warn("HTTP is served at http://" + address +
+              " without a token (http.auth is \"none\"): every program of this machine may ask there");
+  else
+    log::info("HTTP is served at http://" + address + ", with the token in " + port.token_file);
+  door_.serves_port(address, port.rules, port.token_file, [this](const mcp::tcp_ends& ends, port_callers::answer then) {
+    port_callers_.ask(ends, std::move(then));
+  });
+  sockets_.port->start([this](int fd, const std::string& from) { door_.accept_on_port(fd, from); });
+}
+
+void entrances::begin_closing() {
+  sockets_.local->close();
+  early_.close();
+  if (sockets_.port) sockets_.port->close();
+  door_.refuse_calls();
+}
+
+}  // namespace mcpbx::daemon

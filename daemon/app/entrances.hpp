@@ -1,0 +1,55 @@
+// The ways in: the front door, and the callers that wait until they are known.
+#pragma once
+#include "conf/model/model.hpp"
+#include "daemon/app/base_parts.hpp"
+#include "daemon/app/callers/early_callers.hpp"
+#include "daemon/app/callers/port_callers.hpp"
+#include "daemon/app/http_port.hpp"
+#include "daemon/app/run_parts.hpp"
+#include "daemon/app/started_world.hpp"
+#include "daemon/app/tool_servers.hpp"
+#include "daemon/front/base/backend.hpp"
+#include "daemon/front/front_door.hpp"
+#include "mcp/socket/tcp_socket.hpp"
+#include "mcp/socket/unix_socket.hpp"
+
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace mcpbx::daemon {
+
+/// Open sockets that nobody reads yet. The Unix socket has the lock of its place: who gets that may open the store, so
+/// the listener goes behind all parts that use the store.
+struct open_sockets {
+  std::unique_ptr<mcp::unix_listener> local;
+  std::unique_ptr<mcp::loopback_listener> port;  ///< null: HTTP is served on the Unix socket only
+};
+/// Opens the socket at `path`, or takes the one that systemd passed in, and the port. errc::unavailable: another daemon
+/// has it.
+result<open_sockets> open_sockets_at(base_parts& base, const std::string& path, const std::optional<http_port>& port);
+
+class entrances {
+ public:
+  /// Everything given by reference but `config` must outlive it.
+  entrances(base_parts& base, blocking_lanes& lanes, tool_servers& servers, run_parts& runs, started_world& world,
+            open_sockets& sockets, const conf::configuration& config, const std::string& socket);
+
+  /// Lets callers come in on the Unix socket.
+  void open();
+  /// The same on the port, if there is one.
+  void open_port(const http_port& port);
+  /// Closes the sockets for new callers. Those that are there stay, but their calls are refused.
+  void begin_closing();
+
+  front_door& door() noexcept { return door_; }
+
+ private:
+  open_sockets& sockets_;
+  port_callers port_callers_;
+  live_backend backend_;
+  front_door door_;
+  early_callers early_;
+};
+
+}  // namespace mcpbx::daemon

@@ -1,0 +1,20 @@
+// Values of the door that hold from the daemon's start to its end; what may change between requests is in
+// request_settings.
+#include "daemon/app/options/door_options.hpp"
+
+#include "daemon/app/options/framing.hpp"
+
+#include <cstddef>
+
+namespace mcpbx::daemon {
+
+front_door::options door_options(const conf::configuration& config) {
+  front_door::options o;
+  o.version = MCPBX_VERSION;
+  o.session.version = MCPBX_VERSION;
+  o.max_callers = static_cast<std::size_t>(config.limits.callers);
+  o.framing = caller_framing(config);
+  return o;
+}
+
+}  // namespace mcpbx::daemon

@@ -1,0 +1,27 @@
+// Both kinds of framing go by the same limits.
+#include "daemon/app/options/framing.hpp"
+
+#include <cstddef>
+
+namespace mcpbx::daemon {
+namespace {
+
+mcp::line_framer::options framing_of(const conf::limit_settings& limits, bool repair) {
+  return {.max_message_bytes = static_cast<std::size_t>(limits.max_message_bytes),
+          .max_depth = static_cast<int>(limits.max_json_depth),
+          .repair_utf8 = repair,
+          .max_message_bytes_key = "limits.maxMessageBytes",
+          .max_depth_key = "limits.maxJsonDepth"};
+}
+
+}  // namespace
+
+mcp::line_framer::options server_framing(const conf::configuration& config) {
+  return framing_of(config.limits, true);
+}
+
+mcp::line_framer::options caller_framing(const conf::configuration& config) {
+  return framing_of(config.limits, false);
+}
+
+}  // namespace mcpbx::daemon

@@ -1,0 +1,13 @@
+// The options of the journal that come from the configuration.
+#pragma once
+#include "conf/model/model.hpp"
+#include "daemon/store/lane_journal.hpp"
+#include "daemon/store/store_worker.hpp"
+
+namespace mcpbx::daemon {
+
+/// Returns the rules of a journal that keeps runs: which continue after a crash, how long they are kept, and which
+/// appends are synced. `closed` is record_rules::closed.
+lane_journal::options journal_options(const conf::configuration& config, decltype(record_rules::closed) closed = {});
+
+}  // namespace mcpbx::daemon

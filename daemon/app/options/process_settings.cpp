@@ -1,0 +1,18 @@
+// Options of the command line win over the configuration.
+#include "daemon/app/options/process_settings.hpp"
+
+namespace mcpbx::daemon {
+
+log::level log_level_of(const command_line& o, const conf::configuration& config) {
+  return o.log_level.value_or(static_cast<log::level>(config.log.level));
+}
+
+milliseconds idle_exit_of(const command_line& o, const conf::configuration& config, bool has_port) {
+  return o.idle_exit && !has_port ? config.idle_exit_ms : milliseconds(0);
+}
+
+std::size_t byte_limit_of(const conf::configuration& config) {
+  return static_cast<std::size_t>(config.limits.total_bytes);
+}
+
+}  // namespace mcpbx::daemon

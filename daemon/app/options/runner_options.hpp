@@ -1,0 +1,12 @@
+// The options of the runner that come from the configuration.
+#pragma once
+#include "conf/model/model.hpp"
+#include "daemon/loop/run/runner.hpp"
+
+namespace mcpbx::daemon {
+
+/// Returns the fate of detached runs at the daemon's stop, and awake_runs. The wiring adds what connects the runner
+/// with other parts.
+runner::options runner_options(const conf::configuration& config);
+
+}  // namespace mcpbx::daemon

@@ -1,0 +1,42 @@
+// The part of the configuration that requests need: made once for each snapshot, and kept by the requests and runs that
+// began under it.
+#pragma once
+#include "daemon/app/models/models.hpp"
+#include "daemon/app/references/current_configuration.hpp"
+#include "daemon/front/chat/chat_params.hpp"
+#include "daemon/loop/run/runner.hpp"
+#include "daemon/policy/policy.hpp"
+
+#include <memory>
+
+namespace mcpbx::daemon {
+
+/// Made of one snapshot. Its members outlive it where requests keep them.
+struct request_settings {
+  request_settings(configuration_ptr from, model_surroundings around);
+
+  configuration_ptr from;
+  std::shared_ptr<model_set> models;
+  std::shared_ptr<run_configuration> runs;
+  std::shared_ptr<const chat_defaults> chat;
+  /// Rules for calls that callers make themselves. Destructive tools need an approval if the usual settings cannot be
+  /// made.
+  approval_rules direct_calls;
+};
+
+/// Gives the settings of the present snapshot.
+class present_settings {
+ public:
+  /// `current`, and everything in `around`, must outlive it.
+  present_settings(const current_configuration& current, model_surroundings around);
+
+  /// Returns the same object until the configuration is replaced; never null.
+  std::shared_ptr<const request_settings> get();
+
+ private:
+  const current_configuration& current_;
+  model_surroundings around_;
+  std::shared_ptr<const request_settings> made_;
+};
+
+}  // namespace mcpbx::daemon

@@ -1,0 +1,70 @@
+// See run_parts.hpp.
+#include "daemon/app/run_parts.hpp"
+
+#include "conf/places.hpp"
+#include "daemon/app/options/guard.hpp"
+#include "daemon/app/options/runner_options.hpp"
+#include "daemon/app/store.hpp"
+#include "daemon/front/base/process_memory.hpp"
+#include "daemon/guard/audit/audited_journal.hpp"
+#include "mcp/support/heap.hpp"
+#include "mcp/support/shared_bytes.hpp"
+
+#include <unistd.h>
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace mcpbx::daemon {
+namespace {
+
+// The configuration has no keys for it: proxies are those of the process's variables.
+http::client::options http_options() {
+  http::client::options o;
+  o.proxies = http::proxy_rules::of_process();
+  return o;
+}
+
+std::unique_ptr<audit_log> audit_of(base_parts& base, const conf::configuration& config) {
+  auto o = audit_options(config, conf::environment_for_places());
+  return o ? std::make_unique<audit_log>(base.executor(), base.time, std::move(*o)) : nullptr;
+}
+
+std::unique_ptr<journal> journal_of(base_parts& base, const configuration_snapshot& now, audit_log* audit,
+                                    bool keeps_by_default) {
+  auto closed = audit ? audit_of_closed_runs(base.executor(), *audit, base.time) : decltype(record_rules::closed)();
+  auto made = make_journal(now.config, now.values, conf::environment_for_places(), base.executor(), base.time,
+                           keeps_by_default, std::move(closed));
+  if (!audit) return made;
+  return std::make_unique<audited_journal>(std::move(made), *audit, base.time);
+}
+
+}  // namespace
+
+run_parts::run_parts(base_parts& base, blocking_lanes& lanes, const current_configuration& current, tool_source& tools,
+                     bool keeps_by_default)
+    : http_(base.executor(), base.time, lanes.compute, http_options()),
+      settings_(current, {base.executor(), http_, base.time, base.random, lanes.keys}),
+      model_lists_([this] { return settings_.get()->models; }, base.executor(), http_, base.time),
+      audit_(audit_of(base, current.snapshot()->config)),
+      journal_(journal_of(base, *current.snapshot(), audit_.get(), keeps_by_default)),
+      runs_(
+          base.executor(), base.time, base.random, tools, [this] { return settings_.get()->runs; }, *journal_,
+          [&] {
+            auto o = runner_options(current.snapshot()->config);
+            o.adapt = adapt_;
+            o.keep_to_present_terms = [this](run_request& r) {
+              return keep_to_present_terms(r, *settings_.get()->chat);
+            };
+            o.run_ended = [this] {
+              heap_.run_ended();
+              if (run_ended_) run_ended_();
+            };
+            return o;
+          }()),
+      left_(*journal_, base.time, [this](unfinished_run run) { runs_.resume(std::move(run)); }),
+      heap_(base.time, {[] { return resident_bytes(::getpid()) - static_cast<std::int64_t>(byte_account::total()); },
+                        [this] { return runs_.active() > 0; }, give_back_free_memory}) {}
+
+}  // namespace mcpbx::daemon

@@ -1,0 +1,54 @@
+// What answers questions: models, the journal with its audit, and the runner.
+#pragma once
+#include "conf/model/model.hpp"
+#include "daemon/app/base_parts.hpp"
+#include "daemon/app/left_runs.hpp"
+#include "daemon/app/models/model_lists.hpp"
+#include "daemon/app/process/heap_trimmer.hpp"
+#include "daemon/app/references/current_configuration.hpp"
+#include "daemon/app/request_settings.hpp"
+#include "daemon/guard/audit/audit_log.hpp"
+#include "daemon/loop/run/runner.hpp"
+#include "daemon/loop/tools/tool_source.hpp"
+#include "daemon/store/journal.hpp"
+#include "mcp/http/client/http_client.hpp"
+
+#include <functional>
+#include <memory>
+#include <utility>
+
+namespace mcpbx::daemon {
+
+class run_parts {
+ public:
+  /// `keeps_by_default`: runs are kept where the configuration does not say; a private daemon, beside the usual one,
+  /// keeps only what it is told to. Everything given by reference must outlive it.
+  run_parts(base_parts& base, blocking_lanes& lanes, const current_configuration& current, tool_source& tools,
+            bool keeps_by_default);
+
+  /// Sets what is called, in a turn of its own, when a run has ended.
+  void on_run_ended(std::function<void()> ended) { run_ended_ = std::move(ended); }
+
+  present_settings& settings() noexcept { return settings_; }
+  model_lists& lists() noexcept { return model_lists_; }
+  audit_log* audit() noexcept { return audit_.get(); }  ///< null: off
+  journal& store() noexcept { return *journal_; }
+  runner& runs() noexcept { return runs_; }
+  left_runs& left() noexcept { return left_; }
+  /// Converts tools for models: the one of runs, so that others who show their tools convert each only once.
+  const tool_adapter& adapter() const noexcept { return adapt_; }
+
+ private:
+  tool_adapter adapt_ = schema_adapter();
+  http::client http_;
+  present_settings settings_;
+  model_lists model_lists_;
+  std::unique_ptr<audit_log> audit_;
+  std::unique_ptr<journal> journal_;
+  std::function<void()> run_ended_;
+  runner runs_;
+  left_runs left_;
+  heap_trimmer heap_;
+};
+
+}  // namespace mcpbx::daemon

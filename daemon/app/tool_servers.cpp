@@ -1,0 +1,60 @@
+// See tool_servers.hpp.
+#include "daemon/app/tool_servers.hpp"
+
+#include "conf/places.hpp"
+#include "daemon/app/callers/port_callers.hpp"
+#include "daemon/app/options/framing.hpp"
+#include "daemon/app/options/guard.hpp"
+#include "daemon/app/options/server_entries.hpp"
+
+#include <boost/asio/post.hpp>
+
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+namespace mcpbx::daemon {
+namespace {
+
+std::string own_folder() {
+  std::error_code ignored;
+  return std::filesystem::read_symlink("/proc/self/exe", ignored).parent_path().string();
+}
+
+}  // namespace
+
+tool_servers::tool_servers(base_parts& base, blocking_lanes& lanes, const conf::configuration& config,
+                           mcp::keeper_handle keeper)
+    : base_(base),
+      references_(lanes.references),
+      keeper_(base.executor(), base.time, std::move(keeper), server_framing(config),
+              [this] { servers_.keeper_replaced(); }),
+      strays_(base.time, [this](pid_t pid) { return keeper_.pid() == pid; }),
+      pins_(base.executor(), base.time, pin_options(config, conf::environment_for_places())),
+      servers_(base.time, base.random, {.version = MCPBX_VERSION, .gate = &pins_}),
+      tools_(servers_) {}
+
+void tool_servers::when_listed(std::function<void()> listed) {
+  first_tools_ = servers_.on_catalog_change([this, listed = std::move(listed)](const mcp::feature_kind&) {
+    listed();
+    boost::asio::post(base_.io, [this] { first_tools_.reset(); });
+  });
+}
+
+void tool_servers::apply(const conf::configuration& config) {
+  pins_.set_servers(pin_options(config, conf::environment_for_places()).servers);
+  servers_.apply(supervised_servers(config, {own_folder(), references_, base_.executor(), keeper_, base_.time}));
+}
+
+result<std::string> tool_servers::admit(const mcp::peer_credentials& peer) const {
+  const auto owner = keeper_.owner_of(peer.pid);
+  return admitted(mcp::still_there(peer) ? owner : mcp::process_owner());
+}
+
+bool tool_servers::is_not_known_yet(pid_t pid) const {
+  if (!keeper_.is_starting()) return false;
+  const auto owner = keeper_.owner_of(pid);
+  return owner.type == mcp::process_owner::kind::ours && owner.server.empty();
+}
+
+}  // namespace mcpbx::daemon

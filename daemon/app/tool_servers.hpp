@@ -1,0 +1,56 @@
+// The tool servers: the keeper that starts them, the pins of their tools, and their supervisor.
+#pragma once
+#include "conf/model/model.hpp"
+#include "daemon/app/base_parts.hpp"
+#include "daemon/app/process/stray_reaper.hpp"
+#include "daemon/guard/pins/pin_keeper.hpp"
+#include "daemon/loop/tools/tool_source.hpp"
+#include "mcp/client/supervise/supervisor.hpp"
+#include "mcp/process/keeper/keeper.hpp"
+#include "mcp/socket/peer_process.hpp"
+
+#include <sys/types.h>
+
+#include <string>
+
+namespace mcpbx::daemon {
+
+class tool_servers {
+ public:
+  /// Everything given by reference but `config` must outlive it.
+  tool_servers(base_parts& base, blocking_lanes& lanes, const conf::configuration& config, mcp::keeper_handle keeper);
+
+  /// Calls `listed` once, when the first tools are in the catalog.
+  void when_listed(std::function<void()> listed);
+  /// Lets the servers of the configuration run, and no others (supervisor::apply).
+  void apply(const conf::configuration& config);
+
+  /// Returns the name of the tool server behind a connection, or "" for another program. A process below the keeper
+  /// belongs to a tool server, whose entry decides; errc::unavailable tells who may not come in.
+  result<std::string> admit(const mcp::peer_credentials& peer) const;
+  mcp::process_owner owner_of(pid_t pid) const { return keeper_.owner_of(pid); }
+  /// Returns true if the process is below the keeper, and may belong to a server whose start the keeper has yet to
+  /// report.
+  bool is_not_known_yet(pid_t pid) const;
+
+  /// Reaps what nobody waits for. To be called at SIGCHLD.
+  void child_ended() { strays_.look(); }
+  /// Ends the keeper, behind the stop of the supervisor.
+  void shut_down() { keeper_.shut_down(); }
+
+  mcp::supervisor& supervisor() noexcept { return servers_; }
+  pin_keeper& pins() noexcept { return pins_; }
+  tool_source& tools() noexcept { return tools_; }
+
+ private:
+  base_parts& base_;
+  keyed_lanes& references_;
+  mcp::keeper keeper_;
+  stray_reaper strays_;
+  pin_keeper pins_;
+  mcp::supervisor servers_;
+  mcp::supervisor::subscription first_tools_;
+  supervised_tools tools_;
+};
+
+}  // namespace mcpbx::daemon
