@@ -1,4 +1,4 @@
-// What a caller declares that it can answer.
+// Tests of what a caller declares in `initialize` that it can answer.
 #include "mcp/protocol/caller_capabilities.hpp"
 
 #include <doctest/doctest.h>
