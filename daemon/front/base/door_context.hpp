@@ -55,7 +55,7 @@ struct door_context {
     std::function<void(json_writer&)> tell_start = {};
     /// Gives the rules for calls that callers make themselves, as they are now; `profile` and `then` are not used.
     std::function<approval_rules()> approvals = [] { return approval_rules{}; };
-    audit_log* audit = nullptr;     ///< takes every tools/call; null: nobody does
+    audit_log* audit = nullptr;             ///< takes every tools/call; null: nobody does
     tool_adapter adapt = schema_adapter();  ///< the one of runs: what they see is converted once
   };
   boost::asio::any_io_executor executor;
