@@ -30,7 +30,7 @@ result<call_number> caller_asks::ask(std::string_view method, const raw_json& pa
                   done(std::move(outcome));
                 });
   arm();
-  host_->send_ask(about, text);
+  host_->send_ask(about, text, outgoing::request(number));
   return number;
 }
 
@@ -96,7 +96,7 @@ caller_asks::open_ask caller_asks::take(call_number number) {
 }
 
 void caller_asks::tell(const open_ask& a, std::string_view reason) {
-  if (host_) host_->send_ask(a.about, make_cancelled(a.number, reason));
+  if (host_) host_->send_ask(a.about, make_cancelled(a.number, reason), outgoing::cancellation(a.number));
 }
 
 void caller_asks::arm() {

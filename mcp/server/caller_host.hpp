@@ -2,6 +2,7 @@
 #pragma once
 #include "mcp/client/catalog/catalog.hpp"
 #include "mcp/json/raw_json.hpp"
+#include "mcp/rpc/outgoing.hpp"
 #include "mcp/protocol/features.hpp"
 #include "mcp/server/call_recorder.hpp"
 #include "mcp/server/reply_once.hpp"
@@ -29,7 +30,7 @@ class caller_host {
   virtual void send_list_changed(const feature_kind& kind, const segments& text) = 0;
   /// A request of ours to the caller, or its cancellation. It must reach the caller. `about` is the serial of the
   /// caller's own open request that it belongs to; 0: none.
-  virtual void send_ask(std::uint64_t about, const segments& text) = 0;
+  virtual void send_ask(std::uint64_t about, const segments& text, outgoing what) = 0;
   /// The clock of limits. It must outlive the host.
   virtual time_source& time() = 0;
 

@@ -91,8 +91,8 @@ struct nobody final : mcp::message_sink {
 struct silent_host final : mcp::caller_host {
   void send(const segments& text) override { bytes += text.size(); }
   void send_progress(std::uint64_t, const segments&) override {}
-  void send_list_changed() override {}
-  void send_ask(std::uint64_t, const segments&) override {}
+  void send_list_changed(const mcp::feature_kind&, const segments&) override {}
+  void send_ask(std::uint64_t, const segments&, mcp::outgoing) override {}
   time_source& time() override { return clock; }
   mcp::catalog_ptr tools() const override { return catalog; }
   void when_settled(milliseconds, std::function<void()> then) override { then(); }

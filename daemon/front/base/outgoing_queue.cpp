@@ -33,12 +33,12 @@ void outgoing_queue::close() {
   waiting_ = 0;
 }
 
-void outgoing_queue::push(const segments& text) {
+void outgoing_queue::push(const segments& text, mcp::outgoing what) {
   if (closed_) return;
   if (may_send())
-    send(text, mcp::outgoing::response());
+    send(text, what);
   else
-    add({.type = kind::message, .text = text});
+    add({.type = kind::message, .text = text, .what = what});
   watch_bound();
 }
 
@@ -120,7 +120,7 @@ void outgoing_queue::flush() {
       continue;
     }
     forget(first);
-    send(first.text, first.type == kind::message ? mcp::outgoing::response() : mcp::outgoing());
+    send(first.text, first.what);
     items_.pop_front();
   }
   watch_bound();

@@ -59,8 +59,8 @@ class outgoing_queue {
   outgoing_queue(const outgoing_queue&) = delete;
   outgoing_queue& operator=(const outgoing_queue&) = delete;
 
-  /// A response: it must arrive.
-  void push(const segments& text);
+  /// Takes a response, or a request of ours or its cancellation. It must arrive.
+  void push(const segments& text, mcp::outgoing what = mcp::outgoing::response());
   void push_progress(std::uint64_t request, const segments& text);
   /// The notification of this method, which lives for ever; one that has not left yet stands for all.
   void push_list_changed(std::string_view method, const segments& text);
@@ -83,6 +83,7 @@ class outgoing_queue {
   struct item {
     kind type = kind::message;
     segments text{};
+    mcp::outgoing what{};
     std::string_view method{};  // list_changed: which
     std::uint64_t request = 0;  // progress: whose
     std::shared_ptr<source> from{};

@@ -146,8 +146,8 @@ void connection::send_progress(std::uint64_t serial, const segments& text) {
 }
 
 // Everything that a request causes goes through this one connection.
-void connection::send_ask(std::uint64_t /*about*/, const segments& text) {
-  outbox_.push(text);
+void connection::send_ask(std::uint64_t /*about*/, const segments& text, mcp::outgoing what) {
+  outbox_.push(text, what);
   watch_bytes();
 }
 

@@ -100,7 +100,7 @@ class connection final : public std::enable_shared_from_this<connection>,
   void send_list_changed(const mcp::feature_kind& kind, const segments& text) override {
     outbox_.push_list_changed(kind.changed, text);
   }
-  void send_ask(std::uint64_t about, const segments& text) override;
+  void send_ask(std::uint64_t about, const segments& text, mcp::outgoing what) override;
   time_source& time() override { return door_.time; }
   result<void> admit_call() const override;
   result<void> admit_call(const mcp::catalog_entry& tool) const override;

@@ -57,6 +57,19 @@ std::string cancelled(int number, std::string_view reason) {
 }
 const std::string_view call_ended = "the request that it belongs to has ended";
 
+TEST_CASE("caller_session: a request of ours and its cancellation are sent as what they are") {
+  asked_caller c;
+  const auto number = c.ask();
+  REQUIRE(number);
+  c.caller.session.withdraw(*number, "why");
+  const auto& as = c.caller.host.asks_as;
+  REQUIRE(as.size() == 2);
+  CHECK(as[0].type == outgoing::kind::request);
+  CHECK(as[1].type == outgoing::kind::cancellation);
+  CHECK(as[0].id == *number);
+  CHECK(as[1].id == *number);
+}
+
 TEST_CASE("caller_session: the caller's answer ends a request of ours, with its own bytes") {
   asked_caller c;
   CHECK(c.ask("elicitation/create") == 1);

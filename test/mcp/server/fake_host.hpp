@@ -80,8 +80,9 @@ class fake_host final : public mcp::caller_host {
   void send(const segments& text) override { sent.push_back(text.str()); }
   void send_progress(std::uint64_t, const segments& text) override { sent.push_back(text.str()); }
   void send_list_changed(const mcp::feature_kind&, const segments& text) override { sent.push_back(text.str()); }
-  void send_ask(std::uint64_t about, const segments& text) override {
+  void send_ask(std::uint64_t about, const segments& text, mcp::outgoing what) override {
     asks_about.push_back(about);
+    asks_as.push_back(what);
     sent.push_back(text.str());
   }
   time_source& time() override { return clock; }
@@ -114,6 +115,7 @@ class fake_host final : public mcp::caller_host {
   mcp::catalog_ptr catalog = std::make_shared<mcp::catalog>(std::vector<mcp::entry_ptr>(), 1);
   std::vector<std::string> sent;
   std::vector<std::uint64_t> asks_about;
+  std::vector<mcp::outgoing> asks_as;
   manual_time clock;
   std::vector<std::function<void()>> waiting;
   std::vector<mcp::reply_once> slow;

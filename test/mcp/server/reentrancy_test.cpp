@@ -40,9 +40,9 @@ struct acting_host final : caller_host {
     inner.send_progress(serial, text);
   }
   void send_list_changed(const feature_kind&, const segments&) override { event(); }
-  void send_ask(std::uint64_t about, const segments& text) override {
+  void send_ask(std::uint64_t about, const segments& text, outgoing what) override {
     event();
-    inner.send_ask(about, text);
+    inner.send_ask(about, text, what);
   }
   time_source& time() override { return inner.time(); }
   catalog_ptr tools() const override { return inner.catalog; }
