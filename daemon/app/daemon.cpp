@@ -102,7 +102,7 @@ class parts {
         world_(conf::environment_for_places(), files_of(o), config_, idle_exit_.count() > 0),
         log_(level_of(o, config_), 1u << 20, o.log_file),
         time_(io_.get_executor()),
-        keeper_(io_.get_executor(), keeper, server_framing(), [this] { servers_.keeper_replaced(); }),
+        keeper_(io_.get_executor(), time_, keeper, server_framing(), [this] { servers_.keeper_replaced(); }),
         pins_(io_.get_executor(), time_, pin_options(config_, conf::environment_for_places())),
         audit_(make_audit()),
         servers_(time_, random_, {.version = MCPBX_VERSION, .gate = &pins_}),
@@ -114,8 +114,7 @@ class parts {
         runs_(io_.get_executor(), time_, random_, tools_, [this](std::string_view name) { return models_.find(name); },
               *journal_,
               {.adapt = adapt_,
-               .needs_approval = [this](const mcp::catalog_entry& e) { return needs_yes(e); },
-               .servers = std::make_shared<const std::vector<server_terms>>(server_terms_of(config_)),
+               .servers = entries_,
                .keep_to_present_terms = [defaults =
                                              chat()](run_request& r) { return keep_to_present_terms(r, defaults); },
                .run_ended =
@@ -139,8 +138,8 @@ class parts {
     byte_account::set_limit(static_cast<std::size_t>(config_.limits.total_bytes));
     watch_signals();  // before the socket: who sees it may ask us to stop
     auto listener = [&]() -> result<std::unique_ptr<mcp::unix_listener>> {
-      if (auto fd = take_passed_socket()) return mcp::unix_listener::adopt(io_.get_executor(), *fd);
-      return mcp::unix_listener::open(io_.get_executor(), socket_);
+      if (auto fd = take_passed_socket()) return mcp::unix_listener::adopt(io_.get_executor(), time_, *fd);
+      return mcp::unix_listener::open(io_.get_executor(), time_, socket_);
     }();
     if (!listener) return std::unexpected(listener.error());
     listener_ = std::move(*listener);
@@ -178,7 +177,7 @@ class parts {
  private:
   result<void> open_port() {
     if (!port_) return {};
-    auto listener = mcp::loopback_listener::open(io_.get_executor(), port_->address);
+    auto listener = mcp::loopback_listener::open(io_.get_executor(), time_, port_->address);
     if (!listener) return std::unexpected(listener.error());
     port_listener_ = std::move(*listener);
     const auto& address = port_listener_->address();
@@ -223,13 +222,6 @@ class parts {
     return std::make_unique<audited_journal>(std::move(made), *audit_, time_);
   }
 
-  // `approve` of a server's entry names its tools by their own names (L19).
-  bool needs_yes(const mcp::catalog_entry& tool) const {
-    const auto* entry = config_.find_server(tool.server);
-    return entry != nullptr &&
-           std::ranges::any_of(entry->approve, [&](const auto& glob) { return glob_match(glob, tool.tool); });
-  }
-
   // What requests start from and are kept to.
   chat_defaults chat() {
     chat_defaults c;
@@ -256,10 +248,9 @@ class parts {
     o.audit = audit_.get();
     o.adapt = adapt_;
     o.chat = chat();
-    o.needs_yes = [this, base = chat().base("", "")](const mcp::catalog_entry& tool) {
-      return needs_yes(tool) || ((!base || base->limits.approve_destructive) && tool.annotations.may_destroy());
-    };
-    o.tell_start = [this](mcp::json_out& out) { world_.tell(out); };
+    const auto usual = o.chat.base("", "");
+    o.approvals = {.entries = entries_, .destructive = !usual || usual->limits.approve_destructive};
+    o.tell_start = [this](json_writer& out) { world_.tell(out); };
     return o;
   }
 
@@ -354,6 +345,7 @@ class parts {
   }
 
   conf::configuration config_;
+  terms_ptr entries_ = std::make_shared<const std::vector<server_terms>>(server_terms_of(config_));
   const start_values& values_;
   std::string socket_;
   std::optional<http_port> port_;
@@ -362,8 +354,8 @@ class parts {
   started_world world_;
   log_lane log_;
   asio::io_context io_{1};
-  std::unique_ptr<mcp::unix_listener> listener_;  // up here, because whoever gets its lock may open our store
   system_time time_;
+  std::unique_ptr<mcp::unix_listener> listener_;  // up here, because whoever gets its lock may open our store
   system_random random_;
   keyed_lanes references_{io_.get_executor(), "references"};  // of servers
   keyed_lanes keys_{io_.get_executor(), "keys"};              // of models

@@ -40,7 +40,7 @@ std::string text_of(const std::optional<conf::reference_string>& s) {
 
 plain_name_of naming_of(const conf::server_entry& entry) {
   return [filter = tool_filter_of(entry)](std::string_view tool) {
-    return mcp::passes(filter, tool) ? mcp::plain_name(tool, filter.rename) : std::string();
+    return mcp::passes(filter.allow, filter.deny, tool) ? mcp::plain_name(tool, filter.rename) : std::string();
   };
 }
 

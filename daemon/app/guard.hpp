@@ -10,7 +10,7 @@
 
 namespace mcpbx::daemon {
 
-/// Where a server comes from, see origin_text: what its pins and every yes of a person are bound to.
+/// Where a server comes from, see origin_text: what its pins and every approval of a person are bound to.
 std::string origin_of(const conf::server_entry& entry);
 
 /// Every configured server with its mode and where it comes from, as its entry has it; the file is pins.json in the

@@ -85,7 +85,7 @@ std::vector<std::string> started_world::changed_files() {
   return changed;
 }
 
-void started_world::tell(mcp::json_out& out) {
+void started_world::tell(json_writer& out) {
   const auto list = [&](std::string_view key, const std::vector<std::string>& values) {
     out.key(key).begin_array();
     for (const auto& v : values) out.value(v);

@@ -4,7 +4,7 @@
 #include "conf/config_files.hpp"
 #include "conf/environment.hpp"
 #include "conf/model/model.hpp"
-#include "mcp/server/json_out.hpp"
+#include "mcp/json/json_writer.hpp"
 
 #include <sys/stat.h>
 
@@ -25,7 +25,7 @@ class started_world {
   /// The variables that the configuration or its defaults refer to.
   const std::vector<std::string>& variables() const noexcept { return variables_; }
   /// The members of hello about it.
-  void tell(mcp::json_out& out);
+  void tell(json_writer& out);
 
  private:
   struct file {

@@ -9,7 +9,7 @@
 namespace mcpbx {
 namespace {
 
-// Prints a page that was asked for. A reader that has gone is no error worth a word.
+// Prints a page of help. A reader that has gone is no error.
 int print_page(const CLI::App& app, const CLI::Success& page, const std::function<void(const std::string&)>& tell) {
   const int status = app.exit(page);
   if (std::cout.flush() || errno == EPIPE) return status;

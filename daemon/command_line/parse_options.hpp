@@ -1,4 +1,4 @@
-// What the programs' command lines share: CLI11's outcomes as an exit status and one sentence.
+// Parses the command line of a program with CLI11 and turns the outcome into an exit status and one sentence.
 #pragma once
 #include <functional>
 #include <optional>

@@ -1,5 +1,5 @@
 // Binds a person's approval of a tool call to the tool as it was shown, to the origin of its server, and to the
-// arguments (docs/guarantees.md, G39).
+// arguments (docs/guarantees.md, G39). Pure.
 #pragma once
 #include "mcp/client/catalog/catalog.hpp"
 #include "mcp/json/raw_json.hpp"

@@ -1,6 +1,8 @@
 // Sentences only; whoever needs one decides when.
 #include "daemon/loop/run_words.hpp"
 
+#include "mcp/client/catalog/catalog.hpp"
+#include "mcp/json/json_writer.hpp"
 #include "mcp/redact/hidden_text.hpp"
 #include "mcp/support/text.hpp"
 #include "providers/wire/api_errors.hpp"
@@ -147,10 +149,12 @@ std::string refused(std::string_view model, const providers::message& reply) {
 }
 
 raw_json error_result(std::string_view text) {
-  std::string json = R"({"content":[{"type":"text","text":)";
-  append_quoted(json, text);
-  json += R"(}],"isError":true})";
-  return raw_json::own(json);
+  std::string json;
+  json_writer w(json);
+  w.begin_object().key("content").begin_array();
+  w.begin_object().member("type", "text").member("text", text).end_object().end_array();
+  w.member("isError", true).end_object();
+  return w.json();
 }
 
 std::string guidance(std::span<const std::string> names) {
@@ -227,6 +231,32 @@ std::string goes_on_later(std::string_view run) {
 std::string goes_on_elsewhere(std::string_view run) {
   return "the run " + json_quoted(run) +
          " goes on in another daemon, which has taken it over; attach to it there, or find its answer in its session";
+}
+
+std::string_view wants_approval(rule by) {
+  if (by == rule::approve_destructive) return "nothing says that this tool only reads or leaves intact what is there";
+  if (by == rule::approve_after_output)
+    return "the model has read what tools returned, and nothing says that this tool only reads or leaves intact what "
+           "is there";
+  return "the configuration wants a yes for this tool";
+}
+
+std::string not_allowed(const decision& why, std::string_view name, const tool_facts& tool) {
+  switch (why.by) {
+    case rule::withheld:
+      return "Not executed: " + mcp::withheld_text(name, *tool.withheld);
+    case rule::changed:
+      return fmt::format(
+          "Not executed: the server \"{}\" changed its definition of this tool, or where it comes from, and the tool "
+          "needs a yes of the user.",
+          tool.server);
+    case rule::run_is_ending:
+      return std::string(stopped_at_failure);
+    case rule::nobody_to_ask:
+      return "Not executed: this tool needs a yes of the user, and nobody who follows this run can be asked.";
+    default:
+      return "Not executed: this tool needs a yes of the user, and this run may not ask for one.";
+  }
 }
 
 std::string asked_anew(std::string_view why) {

@@ -1,6 +1,8 @@
 // What a run says: to people (status lines, why it stopped) and to the model (why a call has no answer of a server).
 // One place, so that the sentences are alike at every door.
 #pragma once
+#include "daemon/policy/decision.hpp"
+#include "daemon/policy/tool_facts.hpp"
 #include "daemon/store/records/record.hpp"
 #include "mcp/json/raw_json.hpp"
 
@@ -106,8 +108,13 @@ std::string unknown_tool(std::string_view name, std::span<const std::string> sim
 /// For a call that was at its server when an earlier daemon ended and that is not made again; `why` says why, as it
 /// would be said of one that was never sent ("Not executed: …").
 std::string not_again(std::string_view why);
-/// Why a question comes again whose yes was for something else.
+/// Says to a person why a call needs an approval, by the rule that wants one.
+std::string_view wants_approval(rule by);
+/// The same of a question that comes again, because the approval was for something else; `why` as above.
 std::string asked_anew(std::string_view why);
+/// Says to the model why a call is not made that daemon/policy denies. `name`: the tool's own one, `server`:
+/// configured.
+std::string not_allowed(const decision& why, std::string_view name, const tool_facts& tool);
 
 /// "120 s", "1.5 s", "250 ms".
 std::string span_of(std::int64_t ms);

@@ -1,10 +1,13 @@
 // The protocol of the toolbox: initialize, ping, tools/list, tools/call, and an error for everything else.
 #include "daemon/toolbox/server.hpp"
 
+#include "mcp/json/json_writer.hpp"
+#include "mcp/protocol/revisions.hpp"
 #include "mcp/redact/hidden_text.hpp"
 #include "mcp/support/text.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace mcpbx::toolbox {
 namespace {
@@ -17,28 +20,20 @@ constexpr std::size_t max_message_bytes = 4u << 20;
 constexpr int max_json_depth = 64;
 constexpr std::size_t max_batch = 64;
 
-constexpr std::string_view latest_revision = "2025-11-25";
-constexpr std::string_view revisions[] = {"2024-11-05", "2025-03-26", "2025-06-18", latest_revision};
-// The only revision in which messages may come as a JSON array.
-constexpr std::string_view batch_revision = "2025-03-26";
-
-std::string refusal(const mcp::rpc_id& id, int code, std::string message) {
-  return mcp::make_error(id, rpc_error{code, std::move(message), {}}).str();
-}
-
-std::string success(const mcp::rpc_id& id, std::string_view result) {
-  return mcp::make_result(id, raw_json::own(result)).str();
+void refuse_params(const mcp::reply_once& reply, std::string message) {
+  reply.error(rpc_error{mcp::code::invalid_params, std::move(message), {}});
 }
 
 /// A result of tools/call.
-std::string call_result(const answer& a, bool is_error) {
-  std::string out = R"({"content":[)";
-  for (const auto& text : a.texts)
-    out.append(&text == &a.texts.front() ? "" : ",").append(R"({"type":"text","text":)").append(json_quoted(text)) +=
-        '}';
-  out += ']';
-  if (!a.structured.empty()) out += ",\"structuredContent\":" + a.structured;
-  return out + (is_error ? ",\"isError\":true}" : "}");
+raw_json call_result(const answer& a, bool is_error) {
+  std::string text;
+  json_writer out(text);
+  out.begin_object().key("content").begin_array();
+  for (const auto& t : a.texts) out.begin_object().member("type", "text").member("text", t).end_object();
+  out.end_array();
+  if (!a.structured.empty()) out.member("structuredContent", raw_json::own(a.structured));
+  if (is_error) out.member("isError", true);
+  return out.end_object().json();
 }
 
 std::vector<std::string> member_names(std::string_view object) {
@@ -72,12 +67,46 @@ std::string server::finish() {
   return std::exchange(out_, {});
 }
 
-void server::write(std::string_view line) {
-  if (!line.empty()) out_.append(line) += '\n';
+const mcp::method_table<server>& server::methods() {
+  static const mcp::method_table<server> table = [] {
+    mcp::method_table<server> m;
+    const auto open_only = [](void (server::*handle)(const raw_json&, const mcp::reply_once&) const) {
+      return [handle](const server& s, const raw_json& params, const mcp::reply_once& reply) {
+        if (!s.revision_.empty()) return (s.*handle)(params, reply);
+        reply.error(rpc_error{mcp::code::invalid_request, "The session is not open yet: send initialize first.", {}});
+      };
+    };
+    m.add("initialize",
+          [](server& s, const raw_json& params, const mcp::reply_once& reply) { s.initialize(params, reply); });
+    m.add("ping",
+          [](server&, const raw_json&, const mcp::reply_once& reply) { reply.result(raw_json::literal("{}")); });
+    m.add("tools/list", open_only(&server::list_tools));
+    m.add("tools/call", open_only(&server::call_tool));
+    return m;
+  }();
+  return table;
 }
 
+void server::write_line(const segments& text) {
+  for (const auto& piece : text.pieces()) out_ += piece.text();
+  out_ += '\n';
+}
+
+void server::write(const segments& text, const std::shared_ptr<mcp::reply_batch>& batch) {
+  if (!batch) return write_line(text);
+  batch->add(text);
+  if (const segments whole = batch->end_one(); !whole.empty()) write_line(whole);
+}
+
+void server::refuse(const mcp::rpc_id& id, int code, std::string message,
+                    const std::shared_ptr<mcp::reply_batch>& batch) {
+  write(mcp::make_error(id, rpc_error{code, std::move(message), {}}), batch);
+}
+
+// Notifications need no answer, notifications/cancelled included: a call is over before the next line is read.
 void server::on_message(message&& m) {
-  write(m.type == message::kind::batch ? answer_to_batch(m) : answer_to(m));
+  if (m.type == message::kind::request) return take_request(m, nullptr);
+  if (m.type == message::kind::batch) take_batch(m);
 }
 
 void server::on_fault(mcp::message_fault f) {
@@ -88,89 +117,90 @@ void server::on_fault(mcp::message_fault f) {
                        ? (f.type == kind::noise ? mcp::code::parse_error : mcp::code::invalid_request)
                        : f.envelope.code;
   auto what = f.envelope.what.empty() ? std::string("the line is no message") : f.envelope.what;
-  write(refusal(f.envelope.id, code,
-                (code == mcp::code::parse_error ? "Parse error: " : "Invalid request: ") + what + "."));
+  refuse(f.envelope.id, code, (code == mcp::code::parse_error ? "Parse error: " : "Invalid request: ") + what + ".");
 }
 
-std::string server::answer_to_batch(const message& m) {
-  if (revision_ != batch_revision)
-    return refusal({}, mcp::code::invalid_request,
-                   "Invalid request: this revision has no batches; send one message per line.");
-  std::string answers;
-  const auto add = [&answers](std::string_view one) {
-    if (!one.empty()) answers.append(answers.empty() ? "[" : ",").append(one);
+void server::take_request(const message& m, std::shared_ptr<mcp::reply_batch> batch) {
+  const boost::intrusive_ptr request(
+      new mcp::open_request(static_cast<mcp::reply_taker*>(this), mcp::rpc_id(m.id), next_serial_++));
+  request->batch = std::move(batch);
+  const mcp::reply_once reply(request);
+  if (const auto* handler = methods().find(m.method())) return (*handler)(*this, m.params, reply);
+  reply.error(
+      rpc_error{mcp::code::method_not_found, "Method not found: " + printable(cut_utf8(m.method(), 100)) + ".", {}});
+}
+
+void server::take_batch(const message& m) {
+  constexpr int invalid = mcp::code::invalid_request;
+  if (revision_ != mcp::revision::with_batches)
+    return refuse({}, invalid, "Invalid request: this revision has no batches; send one message per line.");
+  const auto batch = std::make_shared<mcp::reply_batch>();
+  batch->expect();  // this function itself: the array leaves when every element has been looked at
+  const auto refuse_element = [&](const mcp::rpc_id& id, int code, std::string message) {
+    batch->expect();
+    refuse(id, code, std::move(message), batch);
   };
   std::size_t count = 0;
   for_each_element(m.whole, [&](const raw_json& element) {
     if (++count > max_batch) {
-      add(refusal({}, mcp::code::invalid_request, "Invalid request: a batch may hold at most 64 messages."));
+      refuse_element({}, invalid, "Invalid request: a batch may hold at most 64 messages.");
       return false;
     }
     const auto one = mcp::parse_message(element, max_json_depth);
-    if (one && one->type != message::kind::batch)
-      add(answer_to(*one));
-    else if (one)
-      add(refusal({}, mcp::code::invalid_request, "Invalid request: a batch within a batch."));
-    else if (!one.error().is_response)
-      add(refusal(one.error().id, one.error().code, "Invalid request: " + one.error().what + "."));
+    if (!one) {
+      if (!one.error().is_response)
+        refuse_element(one.error().id, one.error().code, "Invalid request: " + one.error().what + ".");
+    } else if (one->type == message::kind::batch) {
+      refuse_element({}, invalid, "Invalid request: a batch within a batch.");
+    } else if (one->type == message::kind::request) {
+      batch->expect();
+      take_request(*one, batch);
+    }
     return true;
   });
-  if (count == 0) return refusal({}, mcp::code::invalid_request, "Invalid request: the batch is empty.");
-  return answers.empty() ? answers : answers + "]";
+  if (count == 0) return refuse({}, invalid, "Invalid request: the batch is empty.");
+  if (const segments whole = batch->end_one(); !whole.empty()) write_line(whole);
 }
 
-std::string server::answer_to(const message& m) {
-  // Notifications need no answer, notifications/cancelled included: a call is over before the next line is read.
-  if (m.type != message::kind::request) return {};
-  const auto method = m.method();
-  if (method == "initialize") return initialize(m);
-  if (method == "ping") return success(m.id, "{}");
-  const bool known = method == "tools/list" || method == "tools/call";
-  if (!known)
-    return refusal(m.id, mcp::code::method_not_found, "Method not found: " + printable(cut_utf8(method, 100)) + ".");
-  if (revision_.empty())
-    return refusal(m.id, mcp::code::invalid_request, "The session is not open yet: send initialize first.");
-  return method == "tools/list" ? list_tools(m) : call_tool(m);
-}
-
-std::string server::initialize(const message& m) {
-  const auto asked = find_member(m.params, "protocolVersion").as_string();
-  if (!asked) return refusal(m.id, mcp::code::invalid_params, "initialize needs the text protocolVersion.");
-  const auto known = std::ranges::find(revisions, std::string_view(*asked));
-  revision_ = known == std::end(revisions) ? latest_revision : *known;
+void server::initialize(const raw_json& params, const mcp::reply_once& reply) {
+  const auto asked = find_member(params, "protocolVersion").as_string();
+  if (!asked) return refuse_params(reply, "initialize needs the text protocolVersion.");
+  revision_ = mcp::revision::is_legacy(*asked) ? *asked : mcp::revision::latest_legacy;
   std::string instructions = "Small tools that need no network: clock, time zones, arithmetic";
   instructions += files_.empty() ? "." : ", and reading files in " + files_.names() + ".";
-  return success(
-      m.id,
-      "{\"protocolVersion\":" + json_quoted(revision_) +
-          R"(,"capabilities":{"tools":{}},"serverInfo":{"name":"mcpbx-toolbox","title":"mcpbx toolbox","version":)" +
-          json_quoted(options_.version) + "},\"instructions\":" + json_quoted(instructions) + "}");
+  std::string text;
+  json_writer out(text);
+  out.begin_object().member("protocolVersion", revision_);
+  out.key("capabilities").begin_object().key("tools").begin_object().end_object().end_object();
+  out.key("serverInfo").begin_object().member("name", "mcpbx-toolbox").member("title", "mcpbx toolbox");
+  out.member("version", options_.version).end_object();
+  reply.result(out.member("instructions", instructions).end_object().json());
 }
 
-std::string server::list_tools(const message& m) const {
-  if (const auto cursor = find_member(m.params, "cursor"); cursor && !cursor.is_null())
-    return refusal(m.id, mcp::code::invalid_params, "There is no such cursor: the list of tools has one page.");
+void server::list_tools(const raw_json& params, const mcp::reply_once& reply) const {
+  if (const auto cursor = find_member(params, "cursor"); cursor && !cursor.is_null())
+    return refuse_params(reply, "There is no such cursor: the list of tools has one page.");
   std::string list;
   for (const auto* t : tools_) list += (list.empty() ? "" : ",") + definition(*t, files_);
-  return success(m.id, "{\"tools\":[" + list + "]}");
+  reply.result(raw_json::own("{\"tools\":[" + list + "]}"));
 }
 
-std::string server::call_tool(const message& m) const {
-  if (!m.params) return refusal(m.id, mcp::code::invalid_params, "tools/call needs params.");
-  const auto params = raw_object::open(m.params, {"name", "arguments", "_meta"});
-  if (!params) return refusal(m.id, mcp::code::invalid_params, params.error().message);
-  const auto name = params->find("name").as_string();
-  if (!name) return refusal(m.id, mcp::code::invalid_params, "tools/call needs the text params.name.");
+void server::call_tool(const raw_json& params, const mcp::reply_once& reply) const {
+  if (!params) return refuse_params(reply, "tools/call needs params.");
+  const auto members = raw_object::open(params, {"name", "arguments", "_meta"});
+  if (!members) return refuse_params(reply, members.error().message);
+  const auto name = members->find("name").as_string();
+  if (!name) return refuse_params(reply, "tools/call needs the text params.name.");
   const auto found = std::ranges::find(tools_, std::string_view(*name), &tool::name);
   if (found == tools_.end()) {
     std::vector<std::string_view> names;
     for (const auto* t : tools_) names.push_back(t->name);
-    return refusal(m.id, mcp::code::invalid_params,
-                   "There is no tool \"" + printable(cut_utf8(*name, 100)) + "\"" + did_you_mean(*name, names) + ".");
+    return refuse_params(
+        reply, "There is no tool \"" + printable(cut_utf8(*name, 100)) + "\"" + did_you_mean(*name, names) + ".");
   }
-  const auto given = params->find("arguments");
+  const auto given = members->find("arguments");
   if (given && !given.is_object() && !given.is_null())
-    return refusal(m.id, mcp::code::invalid_params, "params.arguments must be an object.");
+    return refuse_params(reply, "params.arguments must be an object.");
   const auto& t = **found;
   const auto names = member_names(t.properties);
   const std::vector<std::string_view> known(names.begin(), names.end());
@@ -178,8 +208,7 @@ std::string server::call_tool(const message& m) const {
   const auto outcome =
       checked ? t.run(context{files_, options_.wall_ms}, *checked) : result<answer>(std::unexpected(checked.error()));
   // Errors of a tool are results, so that the model reads them and can do better.
-  if (!outcome) return success(m.id, call_result({{outcome.error().message}, {}}, true));
-  return success(m.id, call_result(*outcome, false));
+  reply.result(outcome ? call_result(*outcome, false) : call_result({{outcome.error().message}, {}}, true));
 }
 
 }  // namespace mcpbx::toolbox

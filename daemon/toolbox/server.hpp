@@ -1,17 +1,22 @@
-// The bundled MCP server as a core: bytes of stdin in, bytes for stdout out. An `initialize`-era server of tools only.
+// The bundled MCP server as a core: bytes of stdin in, bytes for stdout out. An `initialize`-era server of tools only,
+// made of the parts of mcp/server. Each request is answered before the next line is read, so nothing is ever open.
 #pragma once
 #include "daemon/toolbox/toolbox_tools.hpp"
 #include "mcp/rpc/line_framer.hpp"
 #include "mcp/rpc/rpc_message.hpp"
+#include "mcp/server/method_table.hpp"
+#include "mcp/server/reply_once.hpp"
 
-#include <optional>
+#include <cstdint>
+#include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace mcpbx::toolbox {
 
-class server final : private mcp::message_sink {
+class server final : private mcp::message_sink, private mcp::reply_taker {
  public:
   struct options {
     std::string version;
@@ -25,20 +30,28 @@ class server final : private mcp::message_sink {
   std::string finish();
 
  private:
+  static const mcp::method_table<server>& methods();
+
   void on_message(mcp::message&& m) override;
   void on_fault(mcp::message_fault f) override;
-  /// The answer to one message, or "" when it wants none.
-  std::string answer_to(const mcp::message& m);
-  std::string answer_to_batch(const mcp::message& m);
-  std::string initialize(const mcp::message& m);
-  std::string list_tools(const mcp::message& m) const;
-  std::string call_tool(const mcp::message& m) const;
-  void write(std::string_view line);
+  void take_reply(mcp::open_request& r, const segments& text) override { write(text, r.batch); }
+  void take_request(const mcp::message& m, std::shared_ptr<mcp::reply_batch> batch);
+  void take_batch(const mcp::message& m);
+  /// Answers what is no request.
+  void refuse(const mcp::rpc_id& id, int code, std::string message,
+              const std::shared_ptr<mcp::reply_batch>& batch = nullptr);
+  void write(const segments& text, const std::shared_ptr<mcp::reply_batch>& batch);
+  void write_line(const segments& text);
+
+  void initialize(const raw_json& params, const mcp::reply_once& reply);
+  void list_tools(const raw_json& params, const mcp::reply_once& reply) const;
+  void call_tool(const raw_json& params, const mcp::reply_once& reply) const;
 
   options options_;
   folders files_;
   std::vector<const tool*> tools_;
   mcp::line_framer framer_;
+  std::uint64_t next_serial_ = 1;
   std::string out_;
   std::string revision_;  // agreed on; "" before `initialize`
 };

@@ -1,6 +1,10 @@
 // Parses http://host[:port][/path][?query] and unix:/socket[:/path[?query]]. Refuses characters that could break a
-// request line.
+// request line. Boost.URL reads the authority. Path and query keep their bytes, even those that RFC 3986 would escape;
+// the endpoint decides about them.
 #include "mcp/http/url.hpp"
+
+#include <boost/url/grammar/parse.hpp>
+#include <boost/url/rfc/authority_rule.hpp>
 
 #include <sys/un.h>
 
@@ -10,6 +14,8 @@
 
 namespace mcpbx::http {
 namespace {
+
+constexpr std::string_view strange_host = "its host name holds a character that host names do not have.";
 
 char lower_letter(char c) {
   return c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c;
@@ -79,27 +85,34 @@ result<url_parts> parse_url(std::string_view url) {
   u.target = rest.substr(end);
   if (u.target.empty() || u.target.front() == '?') u.target.insert(0, 1, '/');
   if (authority.find('@') != std::string_view::npos) return wrong("user names and passwords belong into headers.");
-  std::string_view host, port;
-  if (authority.starts_with('[')) {
-    const auto close = authority.find(']');
-    if (close == std::string_view::npos) return wrong("the bracket of its IPv6 address is not closed.");
-    host = authority.substr(1, close - 1);
-    port = authority.substr(close + 1);
-  } else {
-    host = authority.substr(0, authority.find(':'));
-    port = authority.substr(host.size());
+  // RFC 3986 knows no zone of an IPv6 address: it is put back behind what the rule has read.
+  std::string zone, plain(authority);
+  if (const auto percent = plain.find('%'); plain.starts_with('[') && percent < plain.find(']')) {
+    zone = plain.substr(percent, std::min(plain.find(']'), plain.size()) - percent);
+    plain.erase(percent, zone.size());
   }
-  if (host.empty()) return wrong("it names no host.");
-  u.host.resize(host.size());
-  std::transform(host.begin(), host.end(), u.host.begin(), lower_letter);
+  const char* read = plain.data();
+  const char* const stop = read + plain.size();
+  const auto parsed = boost::urls::grammar::parse(read, stop, boost::urls::authority_rule);
+  if (!parsed) {
+    if (!plain.starts_with('[')) return wrong(strange_host);
+    if (plain.find(']') == std::string::npos) return wrong("the bracket of its IPv6 address is not closed.");
+    return wrong(plain.starts_with("[]") ? "it names no host." : "its brackets hold no IPv6 address.");
+  }
+  const auto address = parsed->encoded_host_address();
+  if (address.empty()) return wrong("it names no host.");
+  u.host.resize(address.size());
+  std::transform(address.begin(), address.end(), u.host.begin(), lower_letter);
+  u.host += zone;
   if (u.host.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789.-_:%") != std::string::npos)
-    return wrong("its host name holds a character that host names do not have.");
-  if (!port.empty()) {
-    unsigned number = 0;
-    const auto [stop, ec] = std::from_chars(port.data() + 1, port.data() + port.size(), number);
-    if (port.front() != ':' || ec != std::errc() || stop != port.data() + port.size() || number == 0 || number > 65535)
-      return wrong("its port is no number from 1 to 65535.");
-    u.port = static_cast<std::uint16_t>(number);
+    return wrong(strange_host);
+  if (parsed->has_port() || read != stop) {
+    // The text that the rule has left unread stands in the place of a port, except behind a name.
+    if (!parsed->has_port() && !plain.starts_with('[')) return wrong(strange_host);
+    // Not port_number(): Boost 1.81 takes some numbers above 65535 for one below.
+    const auto port = parsed->port();
+    const auto [end, ec] = std::from_chars(port.data(), port.data() + port.size(), u.port);
+    if (read != stop || ec != std::errc() || u.port == 0) return wrong("its port is no number from 1 to 65535.");
   }
   const bool ipv6 = u.host.find(':') != std::string::npos;
   u.authority = ipv6 ? "[" + u.host + "]" : u.host;

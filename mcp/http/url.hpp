@@ -1,4 +1,4 @@
-// Parses http(s) and Unix-socket addresses. Written by hand, because every exchange needs it.
+// Splits http(s) and Unix-socket addresses into parts. Says which are allowed, and what one without a path means.
 #pragma once
 #include "mcp/support/error.hpp"
 

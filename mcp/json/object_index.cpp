@@ -1,7 +1,7 @@
 // Collects the members of an object and sorts them if there are many.
 #include "mcp/json/object_index.hpp"
 
-#include "mcp/json/member_walk.hpp"
+#include "mcp/json/json_walk.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -18,25 +18,25 @@ void object_index::clear() {
 
 bool object_index::open(std::string_view object) {
   clear();
-  member_walk walk(object);
-  while (walk.next()) {
-    const member m{
-        walk.key_has_escapes ? unescaped_.emplace_front(unescaped(walk.key)) : walk.key.substr(1, walk.key.size() - 2),
-        walk.value};
+  walk::member_walk members(object);
+  while (members.next()) {
+    const member m{members.key_has_escapes ? unescaped_.emplace_front(unescaped(members.key))
+                                           : members.key.substr(1, members.key.size() - 2),
+                   members.value};
     if (count_ < few_.size())
       few_[count_] = m;
     else
       more_.push_back(m);
     ++count_;
   }
-  if (walk.broken()) clear();
+  if (members.broken()) clear();
   // Members of one key keep their order, because the last one counts.
   sorted_ = more_.size() > few_.size();
   if (sorted_)
     std::ranges::sort(more_, [](const member& a, const member& b) {
       return a.key != b.key ? a.key < b.key : a.value.data() < b.value.data();
     });
-  return !walk.broken();
+  return !members.broken();
 }
 
 std::string_view object_index::find(std::string_view key) const {

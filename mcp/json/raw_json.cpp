@@ -2,8 +2,7 @@
 #include "mcp/json/raw_json.hpp"
 
 #include "mcp/json/json_scanner.hpp"
-#include "mcp/json/json_skip.hpp"
-#include "mcp/support/byte_search.hpp"
+#include "mcp/json/json_walk.hpp"
 
 #include <array>
 #include <charconv>
@@ -103,18 +102,11 @@ raw_json segments::join() const {
 }
 
 std::size_t for_each_element(const raw_json& array, const std::function<bool(raw_json)>& f) {
-  if (!array.is_array()) return 0;
-  const char* const end = array.text().data() + array.text().size();
-  const char* p = byte_search::skip_blanks(array.text().data() + 1, end);
+  walk::element_walk elements(array.text());
   std::size_t visited = 0;
-  while (p != end && *p != ']') {
-    const char* const value_end = json_skip::value(p, end);
-    if (value_end == p) break;
+  while (elements.next()) {
     ++visited;
-    if (!f(array.slice({p, static_cast<std::size_t>(value_end - p)}))) break;
-    p = byte_search::skip_blanks(value_end, end);
-    if (p == end || *p != ',') break;
-    p = byte_search::skip_blanks(p + 1, end);
+    if (!f(array.slice(elements.value))) break;
   }
   return visited;
 }

@@ -124,7 +124,7 @@ inline constexpr std::size_t most_schema_members = 250'000;
 inline constexpr std::size_t any_number_of_members = static_cast<std::size_t>(-1);
 
 /// One level of a JSON object, opened for reading and editing. Members that are not touched keep their bytes, their
-/// order and their duplicates.
+/// order and their duplicates; of those with one key the last one is read (mcp/README.md has the rule).
 class raw_object {
  public:
   /// Indexes one level of `json`; compares keys unescaped. errc::invalid_argument: no object, or a key of `unique`

@@ -1,6 +1,6 @@
 // Edits one level of an object. The result consists of the original's stretches between changed members. A member owns
 // the comma before it, so that erasing a member removes exactly one comma.
-#include "mcp/json/member_walk.hpp"
+#include "mcp/json/json_walk.hpp"
 #include "mcp/json/raw_json.hpp"
 
 #include <algorithm>
@@ -26,18 +26,18 @@ result<raw_object> raw_object::open(raw_json json, std::span<const std::string_v
   raw_object o;
   const char* const begin = json.text().data();
   const auto at = [begin](const char* p) { return static_cast<std::uint32_t>(p - begin); };
-  member_walk walk(json.text());
+  walk::member_walk members(json.text());
   o.members_.reserve(8);  // edited objects (params, _meta, a definition) rarely have more
-  while (walk.next()) {
+  while (members.next()) {
     if (o.members_.size() == most) return too_many(most);
     member m;
-    m.key = unescaped(walk.key);
-    m.begin = at(walk.key.data());
-    m.value_begin = at(walk.value.data());
-    m.value_end = at(walk.value.data() + walk.value.size());
+    m.key = unescaped(members.key);
+    m.begin = at(members.key.data());
+    m.value_begin = at(members.value.data());
+    m.value_end = at(members.value.data() + members.value.size());
     o.members_.push_back(std::move(m));
   }
-  if (walk.broken()) return fail(errc::parse, "an object with broken members cannot be edited");
+  if (members.broken()) return fail(errc::parse, "an object with broken members cannot be edited");
   for (const std::string_view key : unique) {
     int seen = 0;
     for (const member& m : o.members_) seen += m.key == key ? 1 : 0;
@@ -180,16 +180,16 @@ raw_json raw_object::json() const {
 
 result<void> read_members(const raw_json& object, std::span<const std::string_view> keys, std::span<raw_json> values) {
   if (!object.is_object()) return fail(errc::invalid_argument, "an object is expected here");
-  member_walk walk(object.text());
-  for (std::size_t n = 0; walk.next(); ++n) {
+  walk::member_walk members(object.text());
+  for (std::size_t n = 0; members.next(); ++n) {
     if (n == most_members) return too_many(most_members);
     for (std::size_t i = 0; i < keys.size(); ++i) {
-      if (!walk.key_is(keys[i])) continue;
+      if (!members.key_is(keys[i])) continue;
       if (!values[i].empty()) return fail(errc::invalid_argument, "duplicate member " + json_quoted(keys[i]));
-      values[i] = raw_json::literal(walk.value);
+      values[i] = raw_json::literal(members.value);
     }
   }
-  if (walk.broken()) return fail(errc::parse, "an object with broken members cannot be edited");
+  if (members.broken()) return fail(errc::parse, "an object with broken members cannot be edited");
   return {};
 }
 
@@ -207,10 +207,10 @@ raw_json with_replaced(const raw_json& whole, std::string_view part, std::string
 raw_json find_member(const raw_json& object, std::string_view key, std::size_t most) {
   raw_json found;
   std::string_view value;
-  member_walk walk(object.text());
-  for (std::size_t n = 0; walk.next(); ++n) {
+  walk::member_walk members(object.text());
+  for (std::size_t n = 0; members.next(); ++n) {
     if (n == most) return {};
-    if (walk.key_is(key)) value = walk.value;
+    if (members.key_is(key)) value = members.value;
   }
   if (!value.empty()) found = object.slice(value);
   return found;

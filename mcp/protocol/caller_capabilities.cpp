@@ -1,4 +1,4 @@
-// See caller_capabilities.hpp.
+// Reads declared capabilities, and looks up the one that a method needs.
 #include "mcp/protocol/caller_capabilities.hpp"
 
 #include "mcp/support/text.hpp"

@@ -1,4 +1,4 @@
-// What a caller declares in `initialize` that it can answer, and whether a request of ours is among it (2025-11-25,
+// Capabilities that a caller declares in `initialize`, and the check of a request of ours against them (2025-11-25,
 // client features: roots, sampling, elicitation).
 #pragma once
 #include "mcp/json/raw_json.hpp"

@@ -76,7 +76,7 @@ std::string required_capabilities(const raw_json& data) {
   return names;
 }
 
-// Whether the params stay as they are: there is nothing to add, nothing to take away and nothing to check.
+// Returns true if the params can stay as they are: nothing to add, to remove or to check.
 bool needs_no_meta(const raw_json& params, const request_meta& meta) {
   return meta.revision.empty() && !meta.progress_token && !(meta.in_params && find_member(params, "_meta"));
 }

@@ -8,12 +8,15 @@
 namespace mcpbx::mcp {
 
 namespace revision {
-/// The one stateless revision: every request says who asks, nothing is negotiated before.
+/// The only stateless revision: every request names its client, and nothing is negotiated before.
 inline constexpr std::string_view modern = "2026-07-28";
-/// What `initialize` asks for: the newest one with a handshake.
+/// Revision that `initialize` asks for: the newest one with a handshake.
 inline constexpr std::string_view latest_legacy = "2025-11-25";
-/// Everything that has the handshake, oldest first.
+/// All revisions with the handshake, oldest first.
 inline constexpr std::array<std::string_view, 4> legacy = {"2024-11-05", "2025-03-26", "2025-06-18", latest_legacy};
+
+/// The only one in which messages may come as a JSON array.
+inline constexpr std::string_view with_batches = "2025-03-26";
 
 inline bool is_legacy(std::string_view r) {
   return std::ranges::find(legacy, r) != legacy.end();

@@ -43,7 +43,7 @@ constexpr std::array optional_annotations = {
     optional_member{"destructiveHint", kind::boolean}, optional_member{"idempotentHint", kind::boolean},
     optional_member{"openWorldHint", kind::boolean}};
 
-/// What is wrong with the members of `object` that may be absent, or "".
+/// Returns the fault of an optional member of `object`, or "".
 std::string wrong_member(const raw_object& object, std::span<const optional_member> members, std::string_view where) {
   for (const optional_member& m : members)
     if (const raw_json value = object.find(m.key); value && value.type() != m.type)
@@ -51,7 +51,7 @@ std::string wrong_member(const raw_object& object, std::span<const optional_memb
   return {};
 }
 
-/// Nothing, null and true demand nothing of the arguments: the tool is good all the same.
+/// Returns the fault of an inputSchema, or "". An absent one, null and true are accepted, since they demand nothing.
 std::string wrong_input_schema(const raw_json& schema) {
   if (!schema || schema.is_null() || schema.is_true()) return {};
   if (schema.text() == "false") return "inputSchema is false, so that no arguments fit it";
@@ -61,7 +61,7 @@ std::string wrong_input_schema(const raw_json& schema) {
   return {};
 }
 
-/// An outputSchema is an object (old revisions) or any JSON Schema, of which true and false are two.
+/// Returns the fault of an outputSchema, or "". It is an object (old revisions) or any JSON Schema, even true or false.
 std::string wrong_output_schema(const raw_json& schema) {
   if (!schema || schema.is_object() || schema.type() == kind::boolean) return {};
   return "outputSchema must be a JSON Schema";

@@ -7,10 +7,9 @@
 
 namespace mcpbx::mcp {
 
-/// Checks a definition by what every revision demands: name a string, inputSchema an object whose `type`, if any, is
-/// "object" (or nothing, null or true, which say as little as an empty one); and what is optional has its kind, because
-/// strict hosts refuse a whole list for one wrong member. The error says in one clause what is wrong and names the tool
-/// when its name is readable.
+/// Checks a definition by the demands of all revisions: a name, an inputSchema that is an object of type "object" (or
+/// absent, null or true), and optional members of the right kind, because strict hosts refuse a whole list for one
+/// wrong member. The error is one clause, which names the tool if its name is readable.
 result<feature_item> read_tool(raw_json definition);
 
 }  // namespace mcpbx::mcp

@@ -1,4 +1,4 @@
-// Cutting a stream into lines and checking each while it arrives.
+// Cuts a stream into lines and checks each while it arrives.
 #include "mcp/rpc/line_framer.hpp"
 
 #include "mcp/support/text.hpp"
@@ -15,12 +15,12 @@ constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
 constexpr std::size_t excerpt_bytes = 200;
 constexpr std::string_view no_room = "too many bytes are held already to take this message in";
 
-/// The configuration key behind a limit, as its mention in a text.
+/// Returns the mention of a limit's configuration key in a text.
 std::string mentioned(std::string_view key) {
   return key.empty() ? std::string() : " (" + std::string(key) + ")";
 }
 
-/// The index of a value that is cut out of its text at `begin`.
+/// Returns the index of a value that is cut out of its text at `begin`.
 envelope_index moved(envelope_index index, std::size_t begin) {
   if (begin == 0) return index;
   for (envelope_index::span& s : index.members) {
@@ -79,7 +79,7 @@ void line_framer::take_part(std::string_view part, bool last, message_sink& sink
   if (phase_ != phase::discarding) {
     const std::size_t room = options_.max_message_bytes - line_bytes_;
     const bool over = part.size() > room;
-    // Behind the limit nothing is looked at, so that the report is the same however the bytes were cut.
+    // Ignore bytes behind the limit, so that the report does not depend on the cuts.
     part = part.substr(0, room);
     line_bytes_ += part.size();
     if (phase_ == phase::faulty) {
@@ -168,7 +168,7 @@ void line_framer::scan_failed(std::string_view part) {
               text + " at byte " + std::to_string(scanner_.fault_offset()), part);
 }
 
-/// Everything of the line that is not needed any more goes here, at once: only the id and an excerpt stay.
+/// Notes the fault, and drops all of the line except the id and an excerpt.
 void line_framer::begin_fault(message_fault::kind type, int code, std::string what, std::string_view part) {
   const auto cut = [&](std::size_t begin, std::size_t end) {
     std::string out(tail_.view().substr(std::min(begin, tail_.size()), end - begin));
@@ -182,7 +182,7 @@ void line_framer::begin_fault(message_fault::kind type, int code, std::string wh
   id = {0, id_text.size()};
   fault_.type = type;
   fault_.envelope = fault_of(id_text, index, code, std::move(what));
-  // What a tool server sends with an id and without a method is meant as an answer, however it goes on.
+  // A text of a tool server with an id and without a method is meant as an answer, however it continues.
   if (options_.repair_utf8 && !fault_.envelope.id.empty() && !index.has_seen(envelope_member::method) &&
       !index.has_seen(envelope_member::params))
     fault_.envelope.is_response = true;

@@ -1,5 +1,5 @@
-// Newline-delimited JSON-RPC: bytes in, checked messages out. Holds at most one unfinished message. Knows no I/O.
-// Follows the MCP stdio transport: messages are delimited by newlines and contain none.
+// Cuts newline-delimited JSON-RPC, the form of MCP's stdio transport, into checked messages. Holds at most one
+// unfinished message. No I/O.
 #pragma once
 #include "mcp/json/json_scanner.hpp"
 #include "mcp/rpc/message_sink.hpp"
@@ -20,7 +20,7 @@ class line_framer {
     int max_depth = 256;
     /// From a tool server: invalid UTF-8 is repaired in a counted copy. From a caller: -32700.
     bool repair_utf8 = false;
-    /// Where the limits can be changed, for the texts of faults: string literals, or "".
+    /// Configuration keys of the limits, for the texts of faults: string literals, or "".
     std::string_view max_message_bytes_key = {}, max_depth_key = {};
   };
   explicit line_framer(options o) : options_(o), scanner_({o.max_depth, o.repair_utf8}) {}
@@ -28,16 +28,16 @@ class line_framer {
   /// Takes bytes as they were read, cut anywhere. A message of up to 64 KiB that lies within `chunk` gets one exact
   /// allocation of its own; a longer one is gathered in one buffer that is handed over.
   /// Lines may end in CR LF, one byte order mark may come first, empty lines are skipped. An oversized line is reported
-  /// when it passes the limit, every other fault at the end of its line. What is reported does not depend on the cuts.
+  /// when it passes the limit, every other fault at the end of its line. The reports do not depend on the cuts.
   /// `sink` must not feed the framer from inside.
   void feed(std::string_view chunk, message_sink& sink);
-  /// The stream ended: an unfinished line becomes a fault (malformed, "the line was cut off"; noise if it looks like
+  /// Ends the stream. An unfinished line becomes a fault (malformed, "the line was cut off"; noise if it looks like
   /// it).
   void finish(message_sink& sink);
 
-  /// Bytes of the unfinished message held now.
+  /// Returns the size in bytes of the unfinished message.
   std::size_t held() const noexcept { return tail_.size(); }
-  /// Invalid UTF-8 sequences that were replaced so far.
+  /// Returns the number of invalid UTF-8 sequences replaced so far.
   std::uint64_t repaired_utf8() const noexcept { return repaired_; }
 
  private:
@@ -58,9 +58,9 @@ class line_framer {
   options options_;
   json_scanner scanner_;
   byte_buffer tail_;            // the unfinished line, while it has no fault
-  std::size_t line_bytes_ = 0;  // of the line, at most the limit + 1
+  std::size_t line_bytes_ = 0;  // length of the line, at most the limit + 1
   phase phase_ = phase::reading;
-  std::uint8_t mark_bytes_ = 0;  // of the byte order mark at the start of the stream, so far
+  std::uint8_t mark_bytes_ = 0;  // bytes received of a byte order mark at the start of the stream
   bool stream_begins_ = true;
   message_fault fault_;
   std::uint64_t repaired_ = 0;

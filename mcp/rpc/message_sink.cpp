@@ -1,4 +1,4 @@
-// How a fault reads for people.
+// Describes a fault for people.
 #include "mcp/rpc/message_sink.hpp"
 
 #include "mcp/redact/cut_text.hpp"

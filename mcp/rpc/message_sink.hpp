@@ -1,4 +1,4 @@
-// Where received messages go: each one whole and checked, or the fault that took its place. However they travelled.
+// Receiver of messages, whatever transport brought them: each one whole and checked, or a fault in its place.
 #pragma once
 #include "mcp/rpc/rpc_message.hpp"
 

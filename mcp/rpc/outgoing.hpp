@@ -1,4 +1,4 @@
-// What a message that is to be sent is to its connection, beside its text.
+// Description of a message for the connection that sends it.
 #pragma once
 #include <cstdint>
 

@@ -1,4 +1,4 @@
-// Our open requests: matched by exact id, ended exactly once.
+// Keeps our open requests, matches answers by exact id, and ends each request exactly once.
 #include "mcp/rpc/pending_calls.hpp"
 
 #include <algorithm>
@@ -20,7 +20,7 @@ std::string in_words(milliseconds t) {
   return std::to_string(t.count()) + " ms";
 }
 
-/// The number that `id` is on the wire, exactly as we write it; 0 when it cannot be one of ours. "2" is not 2.
+/// Returns the number of an id in exactly our spelling; 0: it cannot be ours. The string "2" is not 2.
 call_number number_of(const rpc_id& id) {
   const std::string_view token = id.token();
   call_number n = 0;
@@ -126,7 +126,7 @@ void pending_calls::close_all(errc code, const std::string& why) {
   open.reserve(calls_.size());
   for (const auto& [number, c] : calls_) open.push_back(number);
   std::ranges::sort(open);
-  const std::string reason = why;  // `why` may belong to what a handler destroys
+  const std::string reason = why;  // a copy: `why` may belong to an object that a handler destroys
   for (const call_number number : open) close(number, call_outcome::lost(code, reason));
 }
 
@@ -150,7 +150,7 @@ std::vector<call_number> pending_calls::expire(time_point now) {
   ended.reserve(due.size());
   for (const call_number number : due) {
     auto taken = take(number, false);
-    if (taken.empty()) continue;  // the handler of an earlier one has ended it
+    if (taken.empty()) continue;  // an earlier handler has ended this call
     ended.push_back(number);
     ++counters_.timed_out;
     call& c = taken.mapped();

@@ -14,17 +14,17 @@
 
 namespace mcpbx::mcp {
 
-/// The one outcome of a request: what the peer answered, or why there will be no answer.
+/// Outcome of a request: the peer's answer, or the reason why there will be none.
 struct call_outcome {
   enum class kind : std::uint8_t {
     result,  ///< `value` is the result object as the peer sent it
     error,   ///< `value` is the JSON-RPC error object as the peer sent it
-    failed   ///< no answer: `failure` says why (timed_out, cancelled, unavailable, protocol, limit)
+    failed   ///< no answer; `failure` has the reason (timed_out, cancelled, unavailable, protocol, limit)
   };
   kind type = kind::failed;
   raw_json value;
   mcpbx::error failure;
-  bool sent = false;  ///< of one that failed: the peer had been asked, so that it may have taken effect all the same
+  bool sent = false;  ///< for a failure: the request was sent, so it may have taken effect
 
   static call_outcome failed(errc code, std::string message) { return {kind::failed, {}, {code, std::move(message)}}; }
   static call_outcome lost(errc code, std::string message) {
@@ -52,29 +52,30 @@ class pending_calls {
   };
 
   /// Registers a call and returns its number, which is its JSON-RPC id and its progress token. Numbers rise from 1 and
-  /// are not used twice. Failures that come from here are clauses about the call ("gave no sign of life for 60 s"):
-  /// whoever opened it knows what it was.
+  /// are never reused. Failures made here are clauses about the call ("gave no sign of life for 60 s"), to which the
+  /// opener adds the subject.
   call_number open(call_limits limits, time_point now, done_handler done, progress_handler progress = {});
 
-  /// Takes a response. The matching call ends; anything else is counted and dropped. Returns whether it matched.
+  /// Ends the call that a response matches; counts and drops any other response. Returns true if there was a match.
   bool answer(message&& response);
-  /// A response that broke the rules but whose id is readable: its call fails at once with errc::protocol (G14).
+  /// Fails the call of a malformed response whose id is readable, with errc::protocol (G14).
   bool answer_malformed(const rpc_id& id, const std::string& what);
-  /// A `notifications/progress` of the peer: extends the idle limit and calls the handler. False for a foreign token.
+  /// Takes the peer's `notifications/progress`: extends the idle limit and calls the handler. Returns false for a
+  /// foreign token.
   bool progress(const raw_json& params, time_point now);
-  /// Ends a call locally (cancelled, refused). A later answer is counted as late. False if it had ended.
+  /// Ends a call locally (cancelled, refused). A later answer counts as late. Returns false if the call had ended.
   bool close(call_number number, call_outcome outcome);
   /// Ends every open call with the same failure, in the order of their numbers.
   void close_all(errc code, const std::string& why);
 
-  /// When expire() should be called next: never later than the earliest deadline, sometimes earlier (a call that ended
-  /// leaves its deadline behind until then); `never` when no call is open.
+  /// Returns the time for the next expire(): at the earliest deadline or before it, since an ended call may leave its
+  /// deadline behind; `never` if no call is open.
   time_point next_deadline() const;
   /// Ends calls whose time is up; returns their numbers so that the peer can be told (notifications/cancelled).
   std::vector<call_number> expire(time_point now);
 
   std::size_t size() const noexcept { return calls_.size(); }
-  /// The number that open() will give next.
+  /// Returns the number that open() will give next.
   call_number next_number() const noexcept { return next_; }
   bool contains(call_number n) const { return calls_.contains(n); }
   const counters& counts() const noexcept { return counters_; }
@@ -86,7 +87,7 @@ class pending_calls {
     done_handler done;
     progress_handler progress;
   };
-  /// A call that ended not long ago, to tell a late answer from a second one.
+  /// A recently ended call, to distinguish a late answer from a second one.
   struct ended_call {
     call_number number = 0;
     bool answered = false;
@@ -97,7 +98,7 @@ class pending_calls {
 
   open_calls calls_;
   call_number next_ = 1;
-  time_point earliest_ = never;    // no deadline is before it; kept lazily
+  time_point earliest_ = never;    // lower bound of all deadlines, updated lazily
   std::vector<ended_call> ended_;  // a ring
   std::size_t ended_at_ = 0;
   counters counters_;

@@ -1,6 +1,7 @@
-// The rules of the envelope, and its building.
+// Checks and builds JSON-RPC envelopes.
 #include "mcp/rpc/rpc_message.hpp"
 
+#include "mcp/json/json_writer.hpp"
 #include "mcp/support/byte_search.hpp"
 #include "mcp/support/utf8.hpp"
 
@@ -17,8 +18,8 @@ namespace mcpbx::mcp {
 namespace {
 
 constexpr std::size_t longest_id = 256;
-/// The body of a message that is smaller than this is copied into one block with its envelope: cheaper than a piece of
-/// its own, which is shared, counted and let go of.
+/// Size below which a body is copied into one block with its envelope. That is cheaper than a piece of its own, which
+/// must be shared, counted and freed.
 constexpr std::size_t shared_from = 4096;
 
 constexpr std::array<std::string_view, 6> member_names = {"jsonrpc", "id", "method", "params", "result", "error"};
@@ -41,7 +42,7 @@ std::string first_duplicate(const envelope_index& index) {
   return {};
 }
 
-/// What is wrong with an error object, or "".
+/// Returns the fault of an error object, or "".
 std::string wrong_error_object(const raw_json& error) {
   const auto object = raw_object::open(error, {"code", "message"});
   if (!object) return "member \"error\" is wrong: " + object.error().message;
@@ -50,7 +51,7 @@ std::string wrong_error_object(const raw_json& error) {
   return {};
 }
 
-/// Takes the members of one envelope object. Returns what is wrong with it, or "".
+/// Takes the members of one envelope object. Returns its fault, or "".
 std::string take_members(message& m, const envelope_index& index) {
   const auto text = [&](envelope_member which) {
     const envelope_index::span& s = index[which];
@@ -88,8 +89,8 @@ std::string take_members(message& m, const envelope_index& index) {
   return wrong_error_object(m.error);
 }
 
-/// Reads the id of an envelope whose text may be cut off behind the index. A repeated id is none: it would name two
-/// calls.
+/// Reads the id of an envelope whose text may be cut off behind the index. A repeated id does not count, since it would
+/// name two calls.
 void read_id(rpc_id& id, std::string_view whole, const envelope_index& index) {
   const envelope_index::span& s = index[envelope_member::id];
   if (s.present() && !index.duplicate(envelope_member::id) && s.end <= whole.size())
@@ -109,7 +110,7 @@ raw_json trimmed(raw_json whole) {
   return begin == 0 && end == t.size() ? whole : whole.slice(t.substr(begin, end - begin));
 }
 
-/// The same value without raw line breaks; only to be called for checked text, where they stand between tokens.
+/// Returns the value without raw line breaks. Only for checked text, where they are between tokens.
 raw_json on_one_line(const raw_json& value) {
   std::string text(value.text());
   std::ranges::replace(text, '\n', ' ');
@@ -123,7 +124,7 @@ pieces one(const raw_json& value) {
   return {&value, value.empty() ? 0u : 1u};
 }
 
-/// A line that begins with `head`, goes on with `body` and ends in the envelope's closing brace.
+/// Returns a line of `head`, `body` and the envelope's closing brace.
 segments enclosed(std::initializer_list<std::string_view> head, pieces body) {
   std::size_t head_size = 0, body_size = 0;
   for (const std::string_view part : head) head_size += part.size();
@@ -180,12 +181,12 @@ bool rpc_id::read(std::string_view token) {
   key_.clear();
   token_.clear();
   if (token.starts_with('"')) {
-    // Each byte takes at most six as an escape; what is longer need not be unescaped to be refused.
+    // An escaped byte takes at most six, so a longer token can be refused without unescaping it.
     if (token.size() > 6 * longest_id + 2) return false;
     const std::string plain = unescaped(token);
     if (plain.size() > longest_id) return false;
     token_ = token;
-    // U+FFFD may stand for any lone surrogate, and two different ids must never become equal: those compare as written.
+    // U+FFFD may replace any lone surrogate, and different ids must stay different, so compare such ids as written.
     if (plain.find(utf8::replacement) == std::string::npos)
       key_.append(1, 's').append(plain);
     else
@@ -206,18 +207,14 @@ rpc_id rpc_id::number(std::int64_t value) {
 }
 
 raw_json rpc_error::json() const {
-  std::string out = "{\"code\":" + std::to_string(code) + ",\"message\":";
-  append_quoted(out, message);
-  if (!data.empty()) {
-    out += ",\"data\":";
-    out += data.text();
-  }
-  out += '}';
+  std::string out;
+  json_writer w(out);
+  w.begin_object().member("code", code).member("message", message).given("data", data).end_object();
   return raw_json::own(out);
 }
 
 std::expected<message, envelope_fault> make_message(raw_json& whole, const envelope_index& index) {
-  // Filled where it is returned: moving a message costs as much as half of what is done here.
+  // Fill the returned object in place: moving a message would cost half as much as all of this.
   std::expected<message, envelope_fault> out;
   message& m = *out;
   m.whole = std::move(whole);

@@ -1,4 +1,4 @@
-// The JSON-RPC 2.0 envelope: taken apart once when it arrives, rebuilt at each hop; params, result and error stay raw.
+// The JSON-RPC 2.0 envelope. It is parsed once on arrival and rebuilt at each hop; params, result and error stay raw.
 #pragma once
 #include "mcp/json/json_scanner.hpp"
 #include "mcp/json/raw_json.hpp"
@@ -28,24 +28,24 @@ inline constexpr int cancelled = -32800;     ///< the request was cancelled by i
 class rpc_id {
  public:
   rpc_id() = default;
-  /// nullopt when `token` is no valid id (null, fraction, exponent, object, a string over 256 bytes).
+  /// Parses a token. nullopt: no valid id (null, fraction, exponent, object, a string over 256 bytes).
   static std::optional<rpc_id> from(const raw_json& token);
-  /// The same in place, without the moves: false, and then this is empty, when `token` is no valid id.
+  /// Does the same in place. Returns false and leaves the id empty if `token` is no valid id.
   bool read(std::string_view token);
   static rpc_id number(std::int64_t value);
 
   bool empty() const noexcept { return key_.empty(); }
-  /// The bytes to echo. Its own copy: an id is kept for a while and must not keep its message alive.
+  /// Returns the bytes to echo. They are a copy, so that a stored id does not keep its message alive.
   std::string_view token() const noexcept {
     return token_.empty() && !key_.empty() ? std::string_view(key_).substr(1) : std::string_view(token_);
   }
-  /// Type and value in one string: equal for "a" and "\u0061", different for 2 and "2".
+  /// Returns type and value in one string: equal for "a" and "\u0061", different for 2 and "2".
   const std::string& key() const noexcept { return key_; }
   friend bool operator==(const rpc_id& a, const rpc_id& b) noexcept { return a.key_ == b.key_; }
 
  private:
-  std::string key_;    // what kind of id it is in one letter, and its value
-  std::string token_;  // empty where it is the key without its letter, as for nearly every integer
+  std::string key_;    // a letter for the kind of id, then its value
+  std::string token_;  // empty if it equals the value in key_, as for nearly every integer
 };
 
 /// A JSON-RPC error object. `data` is absent or any JSON.
@@ -63,24 +63,24 @@ struct message {
   raw_json whole;   ///< the text of the envelope (of the array, for a batch)
   rpc_id id;        ///< request, response
   raw_json params;  ///< object, or absent
-  raw_json result;  ///< response: any JSON, or absent; that MCP wants an object is pending_calls' to say
+  raw_json result;  ///< response: any JSON, or absent; pending_calls checks that it is an object
   raw_json error;   ///< response: an object, or absent
-  /// The method, unescaped; valid as long as this message is.
+  /// Returns the unescaped method; valid as long as this message.
   std::string_view method() const noexcept {
     return method_storage.empty() ? method_ : std::string_view(method_storage);
   }
 
-  std::string method_storage;  // only when the method has escapes
-  std::string_view method_;    // else: inside whole, so that moving the message leaves it valid
+  std::string method_storage;  // set if the method has escapes
+  std::string_view method_;    // otherwise a view into `whole`, which stays valid when the message is moved
 };
 
-/// Why an envelope was refused, with the id found so far so that its sender or its pending call can be told at once.
+/// Reason for refusing an envelope, with the id if it was found, so that the sender or the pending call gets an error.
 struct envelope_fault {
   int code = code::invalid_request;  ///< -32700 or -32600
-  rpc_id id;                         ///< empty when none could be read
-  bool is_response = false;          ///< it had a result or error, or an id and no method: the id is one of ours
+  rpc_id id;                         ///< empty if none could be read
+  bool is_response = false;          ///< it has a result or error, or an id and no method: the id is one of ours
   std::string what;                  ///< one clause, e.g. "member \"id\" occurs twice"
-  bool answers = false;              ///< it had a result or error: nobody is to answer it
+  bool answers = false;              ///< it has a result or error, so it must not be answered
 };
 
 /// Makes a message of one checked text and its index. Rules: `jsonrpc` is "2.0"; no duplicate of a member that we use;
@@ -88,14 +88,14 @@ struct envelope_fault {
 /// object with an integer `code` and a string `message`). A top-level array is a batch, its elements unchecked.
 /// The spans of `index` count from the first byte of `whole`, which the message takes over; a refused one is left.
 std::expected<message, envelope_fault> make_message(raw_json& whole, const envelope_index& index);
-/// The same for text that has not been scanned yet (an element of a batch, an HTTP body). Blanks around it are dropped;
-/// raw line breaks between its tokens become blanks, in a copy, so that the message can leave on one line.
+/// Does the same for text that has not been scanned yet (an element of a batch, an HTTP body). Drops blanks around it,
+/// and replaces raw line breaks by blanks, in a copy, so that the message can be sent on one line.
 std::expected<message, envelope_fault> parse_message(raw_json whole, int max_depth = 256);
-/// What can still be told about text that the scanner refused or that is too long: the id if it was read, and whose it
-/// is. `text` is what was read of it, `index` what the scanner found in there.
+/// Makes the fault of a text that the scanner refused or that is too long, with its id if it was read. `text` is the
+/// part that was read, `index` the scanner's result for it.
 envelope_fault fault_of(std::string_view text, const envelope_index& index, int code, std::string what);
 
-// Building envelopes. None of them ends in a line break; the transport adds it.
+// Functions that build envelopes, without a line break at the end; the transport adds it.
 segments make_request(std::int64_t id, std::string_view method, const segments& params);
 segments make_request(std::int64_t id, std::string_view method, const raw_json& params);
 segments make_notification(std::string_view method, const segments& params);
@@ -104,9 +104,9 @@ segments make_notification(std::string_view method, const raw_json& params);
 segments make_cancelled(std::int64_t id, std::string_view reason);
 segments make_result(const rpc_id& id, const segments& result);
 segments make_result(const rpc_id& id, const raw_json& result);
-/// An empty id is sent as null.
+/// Makes an error answer. An empty id becomes null.
 segments make_error(const rpc_id& id, const rpc_error& error);
-/// With the error object as its sender wrote it.
+/// Makes an error answer with the error object as its sender wrote it.
 segments make_error(const rpc_id& id, const raw_json& error);
 
 }  // namespace mcpbx::mcp

@@ -1,7 +1,7 @@
 // The handshake of a caller's session, and the table of MCP's methods that callers can use.
+#include "mcp/json/json_writer.hpp"
 #include "mcp/protocol/revisions.hpp"
 #include "mcp/server/caller_session.hpp"
-#include "mcp/server/json_out.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -53,7 +53,8 @@ void caller_session::initialize(const raw_json& params, const reply_once& reply)
   if (!info.empty() && info.text().size() <= longest_client_info) client_info_ = info.detached();
   capabilities_ = read_caller_capabilities(find_member(params, "capabilities"));
   phase_ = phase::answered;
-  json_out out;
+  std::string json;
+  json_writer out(json);
   out.begin_object().member("protocolVersion", revision_);
   out.key("capabilities").begin_object();
   for (const feature_kind& kind : options_.kinds)

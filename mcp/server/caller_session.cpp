@@ -2,6 +2,7 @@
 // caller_methods.cpp and methods_*.cpp.
 #include "mcp/server/caller_session.hpp"
 
+#include "mcp/protocol/revisions.hpp"
 #include "mcp/support/text.hpp"
 
 #include <utility>
@@ -115,7 +116,7 @@ void caller_session::end_input() {
 
 // A batch exists in one revision of MCP only. Its responses leave together, in the order in which they came up.
 void caller_session::take_batch(const message& m) {
-  if (revision_ != "2025-03-26")
+  if (revision_ != revision::with_batches)
     return refuse(
         {}, code::invalid_request,
         "invalid request: a batch is only possible in a session of revision 2025-03-26; send one message per line", {});
@@ -131,7 +132,7 @@ void caller_session::take_batch(const message& m) {
                   "invalid request: a batch may hold at most " + std::to_string(most) + " messages", {});
 
   auto batch = std::make_shared<reply_batch>();
-  batch->waiting = 1;       // this function itself: nothing may leave before every element has been looked at
+  batch->expect();          // this function itself: nothing may leave before every element has been looked at
   const auto asks = asks_;  // knows whether this session is still there: what an element ends may destroy it
   for (auto& element : elements) {
     if (asks->closed()) return;
@@ -141,14 +142,14 @@ void caller_session::take_batch(const message& m) {
       if (part.error().answers) {
         asks_->answer_malformed(part.error().id, part.error().what);
       } else {
-        ++batch->waiting;
+        batch->expect();
         refuse(part.error().id, part.error().code, "invalid request: " + part.error().what, batch);
       }
     } else if (part->type == message::kind::request) {
-      ++batch->waiting;
+      batch->expect();
       take_request(std::move(*part), batch);
     } else if (part->type == message::kind::batch) {
-      ++batch->waiting;
+      batch->expect();
       refuse({}, code::invalid_request, "invalid request: a batch inside of a batch", batch);
     } else {
       on_message(std::move(*part));
@@ -164,15 +165,13 @@ void caller_session::refuse(const rpc_id& id, int code, std::string text, const 
 
 void caller_session::deliver(const segments& text, const std::shared_ptr<reply_batch>& batch) {
   if (!batch) return host_.send(text);
-  batch->text.append_literal(batch->gathered++ == 0 ? "[" : ",");
-  batch->text.append(text);
+  batch->add(text);
   finish_batch_part(batch);
 }
 
 void caller_session::finish_batch_part(const std::shared_ptr<reply_batch>& batch) {
-  if (!batch || --batch->waiting > 0 || batch->gathered == 0) return;
-  batch->text.append_literal("]");
-  host_.send(std::exchange(batch->text, {}));
+  if (!batch) return;
+  if (const segments whole = batch->end_one(); !whole.empty()) host_.send(whole);
 }
 
 // The caller hears first that what it was asked for this request is cancelled: the answer may end the way to it.

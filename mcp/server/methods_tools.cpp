@@ -1,9 +1,9 @@
 // The methods of tools beside their list: tools/call, with all tools of all tool servers as if they were ours.
+#include "mcp/json/json_writer.hpp"
 #include "mcp/protocol/eras.hpp"
 #include "mcp/protocol/revisions.hpp"
 #include "mcp/redact/secret.hpp"
 #include "mcp/server/caller_session.hpp"
-#include "mcp/server/json_out.hpp"
 #include "mcp/support/text.hpp"
 
 #include <utility>
@@ -27,7 +27,8 @@ result<raw_json> progress_token_of(const raw_json& meta) {
 rpc_error unknown_tool(const catalog& tools, std::string_view name) {
   rpc_error e = invalid_params("unknown tool " + json_quoted(cut_utf8(name, 128)));
   const auto& near = tools.similar(name);
-  json_out data;
+  std::string json;
+  json_writer data(json);
   data.begin_object().key("similar").begin_array();
   for (const auto& one : near) data.value(one);
   data.end_array().end_object();

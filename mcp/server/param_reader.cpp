@@ -45,6 +45,7 @@ param_reader::param_reader(const raw_json& value, std::string path, std::optiona
 }
 
 void param_reader::open(const raw_json& value) {
+  json_ = value;
   if (!value.is_object()) return expected("", "an object", value);
   auto opened = raw_object::open(value);
   if (!opened) return wrong("", opened.error().message);
@@ -105,38 +106,23 @@ raw_json param_reader::take(std::string_view key) {
 }
 
 std::optional<std::string> param_reader::text(std::string_view key, std::size_t max_bytes) {
-  const raw_json v = take(key);
-  if (v.empty()) return {};
-  auto text = v.as_string();
-  if (!text) {
-    expected(key, "a string", v);
-  } else if (text->size() > max_bytes) {
-    wrong(key,
-          "expected a string of at most " + std::to_string(max_bytes) + " bytes, got " + std::to_string(text->size()));
-    return {};
-  }
-  return text;
+  auto text = typed_member::text(*this, key);
+  if (!text || text->size() <= max_bytes) return text;
+  wrong(key,
+        "expected a string of at most " + std::to_string(max_bytes) + " bytes, got " + std::to_string(text->size()));
+  return {};
 }
 
 std::optional<std::int64_t> param_reader::integer(std::string_view key, std::int64_t least, std::int64_t most) {
-  const raw_json v = take(key);
-  if (v.empty()) return {};
-  const auto n = v.as_integer();
-  if (n && *n >= least && *n <= most) return n;
-  const bool open_ended = most == std::numeric_limits<std::int64_t>::max();
-  expected(key,
-           "an integer " + (open_ended ? "of at least " + std::to_string(least)
-                                       : "from " + std::to_string(least) + " to " + std::to_string(most)),
-           v);
-  return {};
+  return typed_member::integer(*this, key, least, most, [&] {
+    const bool open_ended = most == std::numeric_limits<std::int64_t>::max();
+    return "an integer " + (open_ended ? "of at least " + std::to_string(least)
+                                       : "from " + std::to_string(least) + " to " + std::to_string(most));
+  });
 }
 
 std::optional<bool> param_reader::boolean(std::string_view key) {
-  const raw_json v = take(key);
-  if (v.empty()) return {};
-  if (v.type() == raw_json::kind::boolean) return v.is_true();
-  expected(key, "true or false", v);
-  return {};
+  return typed_member::boolean(*this, key);
 }
 
 std::optional<std::size_t> param_reader::word(std::string_view key, std::span<const std::string_view> words) {
@@ -177,17 +163,13 @@ std::optional<std::vector<std::string>> param_reader::texts(std::string_view key
 }
 
 raw_json param_reader::object(std::string_view key) {
-  raw_json v = take(key);
-  if (v.empty() || v.is_object()) return v;
-  expected(key, "an object", v);
-  return {};
+  const auto token = typed_member::container(*this, key, walk::is_object, "an object");
+  return token ? json_.slice(*token) : raw_json();
 }
 
 raw_json param_reader::array(std::string_view key) {
-  raw_json v = take(key);
-  if (v.empty() || v.is_array()) return v;
-  expected(key, "an array", v);
-  return {};
+  const auto token = typed_member::container(*this, key, walk::is_array, "an array");
+  return token ? json_.slice(*token) : raw_json();
 }
 
 raw_json param_reader::any(std::string_view key) {

@@ -2,6 +2,7 @@
 // what was found, in one form for all methods: "params.limits.maxRounds: expected an integer from 0 to 100000, got
 // true".
 #pragma once
+#include "mcp/json/json_reader.hpp"
 #include "mcp/json/raw_json.hpp"
 #include "mcp/support/error.hpp"
 
@@ -16,6 +17,7 @@
 
 namespace mcpbx::mcp {
 
+/// The reader of files (json_reader) takes what it knows; this one takes nothing else, and no member twice.
 class param_reader {
  public:
   /// `params` is an object or absent (which reads as {}).
@@ -42,6 +44,12 @@ class param_reader {
     return {value, path_ + std::string(suffix), error_};
   }
 
+  // For typed_member.
+  std::string_view token(std::string_view key) { return take(key).text(); }
+  void wrong_kind(std::string_view key, std::string_view form, std::string_view token) {
+    expected(key, form, raw_json::literal(token));
+  }
+
   bool has(std::string_view key) const;
   /// The members that are not among `without`, in the order of their keys, as one text: the same for the same members.
   std::string others(std::span<const std::string_view> without) const;
@@ -65,6 +73,7 @@ class param_reader {
   /// The value of a member, which counts as asked for; absent when it is not there or occurs twice.
   raw_json take(std::string_view key);
 
+  raw_json json_;
   std::string path_;
   std::vector<member> members_;
   std::vector<std::string> asked_;

@@ -8,6 +8,17 @@
 
 namespace mcpbx::mcp {
 
+void reply_batch::add(const segments& response) {
+  text_.append_literal(gathered_++ == 0 ? "[" : ",");
+  text_.append(response);
+}
+
+segments reply_batch::end_one() {
+  if (--waiting_ > 0 || gathered_ == 0) return {};
+  text_.append_literal("]");
+  return std::exchange(text_, {});
+}
+
 open_request::~open_request() {
   if (!taker) return;
   log::error("a request was dropped without an answer; this is a bug in mcpbx");

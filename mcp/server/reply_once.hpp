@@ -27,10 +27,18 @@ class reply_taker {
 };
 
 /// The responses of one JSON-RPC batch, gathered into one array.
-struct reply_batch {
-  std::size_t waiting = 0;  ///< requests that have neither been answered nor cancelled
-  std::size_t gathered = 0;
-  segments text;
+class reply_batch {
+ public:
+  /// One more response may come.
+  void expect() { ++waiting_; }
+  void add(const segments& response);
+  /// One that was expected has come, or will not. Returns the array when it was the last one; empty until then, and
+  /// when there was no response at all.
+  segments end_one();
+
+ private:
+  std::size_t waiting_ = 0, gathered_ = 0;
+  segments text_;
 };
 
 /// A caller's request from its arrival to its answer. Only the speaking thread ever touches it, so its owners are

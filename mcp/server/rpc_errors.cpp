@@ -1,8 +1,8 @@
 // See rpc_errors.hpp.
 #include "mcp/server/rpc_errors.hpp"
 
+#include "mcp/json/json_writer.hpp"
 #include "mcp/redact/secret.hpp"
-#include "mcp/server/json_out.hpp"
 
 #include <utility>
 
@@ -37,7 +37,8 @@ int code_of(errc kind) {
 }  // namespace
 
 rpc_error to_rpc_error(const error& e, std::string_view server) {
-  json_out data;
+  std::string json;
+  json_writer data(json);
   data.begin_object();
   if (!server.empty()) data.member("server", server);
   data.member("cause", to_string(e.code));

@@ -6,12 +6,10 @@
 #include <boost/asio/error.hpp>
 #include <boost/asio/posix/stream_descriptor.hpp>
 #include <boost/asio/post.hpp>
-#include <boost/asio/steady_timer.hpp>
 
 #include <sys/socket.h>
 
 #include <cerrno>
-#include <chrono>
 #include <cstring>
 #include <string>
 #include <utility>
@@ -21,12 +19,14 @@ namespace mcpbx::mcp {
 namespace asio = boost::asio;
 
 namespace {
-constexpr std::chrono::milliseconds longest_turn{2};
-}
+constexpr milliseconds longest_turn{2};
+constexpr milliseconds rest_time{100};
+}  // namespace
 
 class acceptor::impl : public std::enable_shared_from_this<impl> {
  public:
-  impl(const asio::any_io_executor& executor, unique_fd socket) : socket_(executor, socket.get()), pause_(executor) {
+  impl(const asio::any_io_executor& executor, time_source& time, unique_fd socket)
+      : time_(time), socket_(executor, socket.get()), pause_(time.make_timer()) {
     socket.release();
   }
 
@@ -39,7 +39,7 @@ class acceptor::impl : public std::enable_shared_from_this<impl> {
     if (!socket_.is_open()) return;
     boost::system::error_code ignored;
     socket_.close(ignored);
-    pause_.cancel();
+    pause_->cancel();
     // The handler may be running, so destroy it in a later turn.
     asio::post(socket_.get_executor(), [f = std::move(accepted_)] {});
   }
@@ -59,8 +59,8 @@ class acceptor::impl : public std::enable_shared_from_this<impl> {
   // Accepts a bounded number of connections within a bounded time, since each caller is examined first: a storm of new
   // ones must not delay those already connected.
   void accept_some() {
-    const auto until = std::chrono::steady_clock::now() + longest_turn;
-    for (int i = 0; i < 16 && std::chrono::steady_clock::now() < until; ++i) {
+    const auto until = time_.now() + longest_turn;
+    for (int i = 0; i < 16 && time_.now() < until; ++i) {
       unique_fd fd(::accept4(socket_.native_handle(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
       if (fd.get() < 0) {
         if (errno == EINTR || errno == ECONNABORTED) continue;
@@ -79,22 +79,21 @@ class acceptor::impl : public std::enable_shared_from_this<impl> {
   // Pauses after a lack of descriptors or memory instead of spinning. Existing connections go on.
   void rest(int number) {
     if (!std::exchange(complained_, true)) log::warn(std::string("accepting callers pauses: ") + std::strerror(number));
-    pause_.expires_after(std::chrono::milliseconds(100));
-    pause_.async_wait([weak = weak_from_this()](const boost::system::error_code& failed) {
-      auto self = weak.lock();
-      if (failed || !self || !self->socket_.is_open()) return;
-      self->accept_some();
+    pause_->arm(time_.now() + rest_time, [weak = weak_from_this()] {
+      const auto self = weak.lock();
+      if (self && self->socket_.is_open()) self->accept_some();
     });
   }
 
+  time_source& time_;
   asio::posix::stream_descriptor socket_;
-  asio::steady_timer pause_;
+  std::unique_ptr<timer> pause_;
   std::function<void(unique_fd)> accepted_;
   bool complained_ = false;
 };
 
-acceptor::acceptor(const asio::any_io_executor& executor, unique_fd socket)
-    : impl_(std::make_shared<impl>(executor, std::move(socket))) {}
+acceptor::acceptor(const asio::any_io_executor& executor, time_source& time, unique_fd socket)
+    : impl_(std::make_shared<impl>(executor, time, std::move(socket))) {}
 
 acceptor::~acceptor() {
   impl_->close();

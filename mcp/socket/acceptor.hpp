@@ -2,6 +2,7 @@
 // no descriptors left.
 #pragma once
 #include "mcp/process/unique_fd.hpp"
+#include "mcp/support/time.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
 
@@ -12,8 +13,8 @@ namespace mcpbx::mcp {
 
 class acceptor {
  public:
-  /// `socket` must listen and be non-blocking.
-  acceptor(const boost::asio::any_io_executor& executor, unique_fd socket);
+  /// `socket` must listen and be non-blocking. `time` must outlive the acceptor.
+  acceptor(const boost::asio::any_io_executor& executor, time_source& time, unique_fd socket);
   ~acceptor();
   acceptor(const acceptor&) = delete;
   acceptor& operator=(const acceptor&) = delete;

@@ -55,7 +55,7 @@ std::string name_of(int fd, Ask ask) {
 }  // namespace
 
 result<std::unique_ptr<loopback_listener>> loopback_listener::open(const asio::any_io_executor& executor,
-                                                                   const std::string& address) {
+                                                                   time_source& time, const std::string& address) {
   const auto where = endpoint_of(address);
   if (!where)
     return fail(errc::invalid_argument, "HTTP cannot be served at " + address +
@@ -73,7 +73,7 @@ result<std::unique_ptr<loopback_listener>> loopback_listener::open(const asio::a
       ::listen(socket.get(), SOMAXCONN) != 0)
     return failed();
   auto name = name_of(socket.get(), ::getsockname);
-  return std::make_unique<loopback_listener>(executor, std::move(socket), std::move(name));
+  return std::make_unique<loopback_listener>(executor, time, std::move(socket), std::move(name));
 }
 
 void loopback_listener::start(std::function<void(int fd, const std::string& from)> on_connection) {

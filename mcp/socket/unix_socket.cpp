@@ -81,8 +81,8 @@ presence probe(const sockaddr_un& address) {
 
 class listener final : public unix_listener {
  public:
-  listener(const asio::any_io_executor& executor, unique_fd socket, unique_fd lock, std::string path)
-      : acceptor_(executor, std::move(socket)), lock_(std::move(lock)), path_(std::move(path)) {
+  listener(const asio::any_io_executor& executor, time_source& time, unique_fd socket, unique_fd lock, std::string path)
+      : acceptor_(executor, time, std::move(socket)), lock_(std::move(lock)), path_(std::move(path)) {
     struct stat s{};
     if (!path_.empty() && ::lstat(path_.c_str(), &s) == 0) own_file_ = {s.st_dev, s.st_ino};
   }
@@ -129,7 +129,8 @@ result<unique_fd> take_lock(const std::string& path, const sockaddr_un& address)
 
 }  // namespace
 
-result<std::unique_ptr<unix_listener>> unix_listener::open(asio::any_io_executor executor, const std::string& path) {
+result<std::unique_ptr<unix_listener>> unix_listener::open(asio::any_io_executor executor, time_source& time,
+                                                           const std::string& path) {
   const auto address = address_of(path);
   if (!address) return std::unexpected(address.error());
   const std::string directory = directory_of(path);
@@ -167,10 +168,10 @@ result<std::unique_ptr<unix_listener>> unix_listener::open(asio::any_io_executor
     ::unlink(path.c_str());
     return system_failure("cannot listen at " + path, why);
   }
-  return std::make_unique<listener>(executor, std::move(socket), std::move(*lock), path);
+  return std::make_unique<listener>(executor, time, std::move(socket), std::move(*lock), path);
 }
 
-result<std::unique_ptr<unix_listener>> unix_listener::adopt(asio::any_io_executor executor, int fd) {
+result<std::unique_ptr<unix_listener>> unix_listener::adopt(asio::any_io_executor executor, time_source& time, int fd) {
   unique_fd socket(fd);
   int listening = 0, domain = 0;
   socklen_t size = sizeof listening;
@@ -181,7 +182,7 @@ result<std::unique_ptr<unix_listener>> unix_listener::adopt(asio::any_io_executo
     return fail(errc::io, "descriptor " + std::to_string(fd) + " is no Unix socket: use ListenStream with a path");
   ::fcntl(fd, F_SETFD, FD_CLOEXEC);
   ::fcntl(fd, F_SETFL, ::fcntl(fd, F_GETFL) | O_NONBLOCK);
-  return std::make_unique<listener>(executor, std::move(socket), unique_fd(), std::string());
+  return std::make_unique<listener>(executor, time, std::move(socket), unique_fd(), std::string());
 }
 
 result<int> connect_unix(const std::string& path) {

@@ -3,6 +3,7 @@
 #pragma once
 #include "mcp/socket/peer_process.hpp"
 #include "mcp/support/error.hpp"
+#include "mcp/support/time.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/awaitable.hpp>
@@ -21,10 +22,12 @@ class unix_listener {
  public:
   /// Opens the socket. errc::unavailable: another process holds the lock ("a daemon already …");
   /// errc::invalid_argument: a path over 107 bytes; errc::io. Connections of other users are closed; all others go to
-  /// `on_connection`, which takes ownership of the descriptor. After EMFILE accepting pauses for 100 ms.
-  static result<std::unique_ptr<unix_listener>> open(boost::asio::any_io_executor executor, const std::string& path);
+  /// `on_connection`, which takes ownership of the descriptor. After EMFILE accepting pauses for 100 ms. `time` must
+  /// outlive the listener.
+  static result<std::unique_ptr<unix_listener>> open(boost::asio::any_io_executor executor, time_source& time,
+                                                     const std::string& path);
   /// Takes over a socket passed by systemd (descriptor 3); its file is not removed at the end.
-  static result<std::unique_ptr<unix_listener>> adopt(boost::asio::any_io_executor executor, int fd);
+  static result<std::unique_ptr<unix_listener>> adopt(boost::asio::any_io_executor executor, time_source& time, int fd);
   virtual ~unix_listener() = default;
   virtual void start(std::function<void(int fd, peer_credentials)> on_connection) = 0;
   /// Stops accepting and removes the socket file if it is ours. Keeps the lock, since the daemon is still ending.

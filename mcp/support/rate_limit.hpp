@@ -11,7 +11,7 @@ class rate_limit {
  public:
   rate_limit(double per_second, double burst) : per_second_(per_second), burst_(burst), left_(burst) {}
 
-  /// Whether `n` may go now; if so they are used up.
+  /// Takes `n` tokens. Returns false, and takes none, if there are fewer.
   bool take(time_point now, double n = 1) {
     refill(now);
     if (left_ < n) return false;

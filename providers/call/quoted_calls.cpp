@@ -2,7 +2,7 @@
 // foreign text. All positions are in the text's skeleton, so that the way of quoting does not move them.
 #include "providers/call/quoted_calls.hpp"
 
-#include "providers/model/json_walk.hpp"
+#include "mcp/json/json_walk.hpp"
 #include "providers/wire/results.hpp"
 
 #include <algorithm>

@@ -1,8 +1,8 @@
 // Translates message by message. Messages without calls and results are passed on unchanged, raw bytes included.
 #include "providers/call/text_conversation.hpp"
 
+#include "mcp/json/json_walk.hpp"
 #include "mcp/support/text.hpp"
-#include "providers/model/json_walk.hpp"
 #include "providers/wire/encoding.hpp"
 #include "providers/wire/results.hpp"
 

@@ -1,11 +1,11 @@
 // Reads arguments strictly first, then by repair, and refuses the rest.
 #include "providers/model/arguments.hpp"
 
+#include "mcp/json/json_walk.hpp"
 #include "mcp/redact/hidden_text.hpp"
 #include "mcp/support/log.hpp"
 #include "mcp/support/text.hpp"
 #include "providers/model/json_repair.hpp"
-#include "providers/model/json_walk.hpp"
 
 #include <algorithm>
 #include <string>

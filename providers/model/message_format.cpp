@@ -10,58 +10,58 @@ namespace mcpbx::providers {
 namespace {
 
 struct block_writer {
-  object_writer& w;
+  json_writer& w;
   void operator()(const text_block& b) const {
-    w.text("type", "text");
-    w.text("text", b.text);
+    w.member("type", "text");
+    w.member("text", b.text);
   }
   void operator()(const image_block& b) const {
-    w.text("type", "image");
+    w.member("type", "image");
     w.filled("mime", b.mime);
     w.filled("data", b.data);
     w.filled("url", b.url);
     w.filled("detail", b.detail);
   }
   void operator()(const file_block& b) const {
-    w.text("type", "file");
+    w.member("type", "file");
     w.filled("mime", b.mime);
     w.filled("name", b.name);
     w.filled("data", b.data);
     w.filled("url", b.url);
   }
   void operator()(const reasoning_block& b) const {
-    w.text("type", "reasoning");
+    w.member("type", "reasoning");
     w.filled("text", b.text);
-    w.json("opaque", b.opaque);
+    w.given("opaque", b.opaque);
   }
   void operator()(const tool_call_block& b) const {
-    w.text("type", "toolCall");
-    w.text("id", b.id);
+    w.member("type", "toolCall");
+    w.member("id", b.id);
     w.filled("providerId", b.provider_id);
-    w.text("name", b.name);
-    w.json("arguments", b.arguments);
+    w.member("name", b.name);
+    w.given("arguments", b.arguments);
     w.filled("argumentsText", b.arguments_text);
     w.filled("problem", b.problem);
     w.set("repaired", b.repaired);
   }
   void operator()(const tool_result_block& b) const {
-    w.text("type", "toolResult");
-    w.text("call", b.call_id);
+    w.member("type", "toolResult");
+    w.member("call", b.call_id);
     w.filled("name", b.name);
-    w.json("result", b.result);
+    w.given("result", b.result);
     w.set("isError", b.is_error);
   }
   void operator()(const refusal_block& b) const {
-    w.text("type", "refusal");
-    w.text("text", b.text);
+    w.member("type", "refusal");
+    w.member("text", b.text);
   }
   void operator()(const opaque_block& b) const {
-    w.text("type", "opaque");
-    w.json("json", b.json);
+    w.member("type", "opaque");
+    w.given("json", b.json);
   }
 };
 
-block read_block(const object_reader& o) {
+block read_block(const json_reader& o) {
   const auto type = o.text("type");
   if (type == "text") return text_block{o.text("text")};
   if (type == "image") return image_block{o.text("mime"), o.text("data"), o.text("url"), o.text("detail")};
@@ -92,13 +92,11 @@ block read_block(const object_reader& o) {
   return text_block{};
 }
 
-void append_number_text(std::string& out, object_writer& w, std::string_view name, std::string_view number) {
-  if (number.empty()) return;
-  w.key(name);
-  out += number;
+void append_number_text(json_writer& w, std::string_view name, std::string_view number) {
+  if (!number.empty()) w.key(name).token(number);
 }
 
-std::string number_text(const object_reader& o, std::string_view name) {
+std::string number_text(const json_reader& o, std::string_view name) {
   const auto value = o.json(name);
   const auto text = value.text();
   if (text.empty()) return {};
@@ -115,62 +113,56 @@ bool has_two_calls_of_one_id(const message& m) {
 
 }  // namespace
 
-void append_message(std::string& out, const message& m) {
-  object_writer w(out);
+void append_message(json_writer& w, const message& m) {
+  w.begin_object();
   w.word("role", m.role);
-  w.key("blocks");
-  char before = '[';
+  w.key("blocks").begin_array();
   for (const auto& b : m.blocks) {
-    out += before;
-    object_writer inner(out);
-    std::visit(block_writer{inner}, b);
-    inner.end();
-    before = ',';
+    w.begin_object();
+    std::visit(block_writer{w}, b);
+    w.end_object();
   }
-  out += m.blocks.empty() ? "[]" : "]";
+  w.end_array();
   if (m.origin != origin{}) {
-    w.key("origin");
-    object_writer from(out);
-    from.text("api", m.origin.api);
-    from.text("endpoint", m.origin.endpoint);
-    from.text("model", m.origin.model);
-    from.end();
+    w.key("origin").begin_object().member("api", m.origin.api);
+    w.member("endpoint", m.origin.endpoint);
+    w.member("model", m.origin.model).end_object();
   }
-  w.json("raw", m.raw);
-  w.end();
+  w.given("raw", m.raw);
+  w.end_object();
 }
 
-message_ptr read_message(raw_json json, const object_reader& within, std::string_view name) {
-  const object_reader o(std::move(json), within, name);
+message_ptr read_message(raw_json json, const json_reader& within, std::string_view name) {
+  const json_reader o(std::move(json), within, name);
   auto m = std::make_shared<message>();
   o.word("role", m->role);
   o.each("blocks", [&](raw_json element) {
-    const object_reader one(std::move(element), o, "blocks");
+    const json_reader one(std::move(element), o, "blocks");
     m->blocks.push_back(read_block(one));
   });
   if (has_two_calls_of_one_id(*m)) o.complain("has two calls of one id");
   if (auto from = o.json("origin")) {
-    const object_reader origin(std::move(from), o, "origin");
+    const json_reader origin(std::move(from), o, "origin");
     m->origin = {origin.text("api"), origin.text("endpoint"), origin.text("model")};
   }
   m->raw = o.json("raw");
   return m;
 }
 
-void append_usage(std::string& out, const usage& u) {
-  object_writer w(out);
-  w.number("input", u.input);
-  w.number("output", u.output);
-  w.number("cached", u.cached);
-  w.number("cacheWrite", u.cache_write);
-  w.number("reasoning", u.reasoning);
+void append_usage(json_writer& w, const usage& u) {
+  w.begin_object();
+  w.member("input", u.input);
+  w.member("output", u.output);
+  w.member("cached", u.cached);
+  w.member("cacheWrite", u.cache_write);
+  w.member("reasoning", u.reasoning);
   w.set("estimated", u.estimated);
-  w.end();
+  w.end_object();
 }
 
-usage read_usage(raw_json json, const object_reader& within, std::string_view name) {
+usage read_usage(raw_json json, const json_reader& within, std::string_view name) {
   usage u;
-  const object_reader o(std::move(json), within, name);
+  const json_reader o(std::move(json), within, name);
   o.number("input", u.input);
   o.number("output", u.output);
   o.number("cached", u.cached);
@@ -180,23 +172,20 @@ usage read_usage(raw_json json, const object_reader& within, std::string_view na
   return u;
 }
 
-void append_settings(std::string& out, const call_settings& s) {
-  object_writer w(out);
-  append_number_text(out, w, "temperature", s.temperature);
-  append_number_text(out, w, "topP", s.top_p);
-  if (s.max_output_tokens != 0) w.number("maxOutputTokens", s.max_output_tokens);
-  if (!s.stop.empty()) w.texts("stop", s.stop);
-  if (s.parallel_tool_calls) {
-    w.key("parallelToolCalls");
-    out += *s.parallel_tool_calls ? "true" : "false";
-  }
+void append_settings(json_writer& w, const call_settings& s) {
+  w.begin_object();
+  append_number_text(w, "temperature", s.temperature);
+  append_number_text(w, "topP", s.top_p);
+  if (s.max_output_tokens != 0) w.member("maxOutputTokens", s.max_output_tokens);
+  if (!s.stop.empty()) w.list("stop", s.stop);
+  if (s.parallel_tool_calls) w.member("parallelToolCalls", *s.parallel_tool_calls);
   w.filled("reasoningEffort", s.reasoning_effort);
-  w.end();
+  w.end_object();
 }
 
-call_settings read_settings(raw_json json, const object_reader& within, std::string_view name) {
+call_settings read_settings(raw_json json, const json_reader& within, std::string_view name) {
   call_settings s;
-  const object_reader o(std::move(json), within, name);
+  const json_reader o(std::move(json), within, name);
   s.temperature = number_text(o, "temperature");
   s.top_p = number_text(o, "topP");
   o.number("maxOutputTokens", s.max_output_tokens);

@@ -1,6 +1,7 @@
 // Writes messages as JSON objects and reads them back without loss. The journal and recordings use this format.
 #pragma once
-#include "mcp/json/json_members.hpp"
+#include "mcp/json/json_reader.hpp"
+#include "mcp/json/json_writer.hpp"
 #include "providers/model/message.hpp"
 
 #include <array>
@@ -26,19 +27,19 @@ namespace providers {
 
 /// Appends `m` as a JSON object. JSON inside the message (arguments, results, the provider's own message) is copied
 /// byte for byte; invalid UTF-8 in texts becomes U+FFFD.
-void append_message(std::string& out, const message& m);
+void append_message(json_writer& w, const message& m);
 /// Reads an object that append_message() wrote. `json` is the member `name` of the object that `within` reads, and
 /// errors go to `within`: members of a wrong kind, unknown words, two calls with one id. Unknown members are ignored,
 /// absent ones have their default.
-message_ptr read_message(raw_json json, const object_reader& within, std::string_view name);
+message_ptr read_message(raw_json json, const json_reader& within, std::string_view name);
 
-void append_usage(std::string& out, const usage& u);
+void append_usage(json_writer& w, const usage& u);
 /// Reads a usage object, as read_message() does.
-usage read_usage(raw_json json, const object_reader& within, std::string_view name);
+usage read_usage(raw_json json, const json_reader& within, std::string_view name);
 
-void append_settings(std::string& out, const call_settings& s);
+void append_settings(json_writer& w, const call_settings& s);
 /// Reads a settings object, as read_message() does.
-call_settings read_settings(raw_json json, const object_reader& within, std::string_view name);
+call_settings read_settings(raw_json json, const json_reader& within, std::string_view name);
 
 }  // namespace providers
 }  // namespace mcpbx

@@ -1,7 +1,7 @@
 // Fills one property at a time: by its enum, by its type, then by its name.
 #include "providers/rehearsal/fill.hpp"
 
-#include "providers/model/json_walk.hpp"
+#include "mcp/json/json_walk.hpp"
 #include "providers/rehearsal/question_words.hpp"
 
 #include <algorithm>

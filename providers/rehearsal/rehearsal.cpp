@@ -2,9 +2,9 @@
 // for the next round.
 #include "providers/rehearsal/rehearsal.hpp"
 
+#include "mcp/json/json_walk.hpp"
 #include "mcp/support/text.hpp"
 #include "providers/model/arguments.hpp"
-#include "providers/model/json_walk.hpp"
 #include "providers/rehearsal/fill.hpp"
 #include "providers/rehearsal/question_words.hpp"
 

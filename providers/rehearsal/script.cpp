@@ -2,7 +2,7 @@
 #include "providers/rehearsal/script.hpp"
 
 #include "mcp/json/json_scanner.hpp"
-#include "providers/model/json_walk.hpp"
+#include "mcp/json/json_walk.hpp"
 
 #include <charconv>
 

@@ -1,10 +1,10 @@
 // Redacts and normalises JSON in one walk: with sorted members for comparing, in the original order for the file.
 #include "providers/replay/canonical.hpp"
 
-#include "mcp/json/json_members.hpp"
+#include "mcp/json/json_walk.hpp"
+#include "mcp/json/json_writer.hpp"
 #include "mcp/redact/secret.hpp"
 #include "mcp/support/text.hpp"
-#include "providers/model/json_walk.hpp"
 #include "providers/model/message_format.hpp"
 
 #include <algorithm>
@@ -103,82 +103,73 @@ raw_json for_comparing(const raw_json& json) {
 // Opens a list member at its first element.
 class list_member {
  public:
-  list_member(object_writer& w, std::string& out, std::string_view name) : w_(w), out_(out), name_(name) {}
-  void next() {
-    if (!std::exchange(open_, true)) {
-      w_.key(name_);
-      out_ += '[';
-    } else {
-      out_ += ',';
-    }
+  list_member(json_writer& w, std::string_view name) : w_(w), name_(name) {}
+  json_writer& next() {
+    if (!std::exchange(open_, true)) w_.key(name_).begin_array();
+    return w_.begin_object();
   }
   void end() {
-    if (open_) out_ += ']';
+    if (open_) w_.end_array();
   }
 
  private:
-  object_writer& w_;
-  std::string& out_;
+  json_writer& w_;
   std::string_view name_;
   bool open_ = false;
 };
 
-void append_files(object_writer& w, std::string& out, const message& m) {
-  list_member list(w, out, "files");
+void append_files(json_writer& w, const message& m) {
+  list_member list(w, "files");
   for (const auto& b : m.blocks) {
     const auto* file = std::get_if<file_block>(&b);
     if (!file) continue;
-    list.next();
-    object_writer one(out);
+    auto& one = list.next();
     one.filled("mime", file->mime);
     one.filled("name", file->name);
     one.filled("url", without_secrets(file->url));
-    if (!file->data.empty()) one.text("dataHash", hex(stable_hash(file->data), 16));
-    one.end();
+    if (!file->data.empty()) one.member("dataHash", hex(stable_hash(file->data), 16));
+    one.end_object();
   }
   list.end();
 }
 
-void append_images(object_writer& w, std::string& out, const message& m) {
-  list_member list(w, out, "images");
+void append_images(json_writer& w, const message& m) {
+  list_member list(w, "images");
   for (const auto& b : m.blocks) {
     const auto* image = std::get_if<image_block>(&b);
     if (!image) continue;
-    list.next();
-    object_writer one(out);
+    auto& one = list.next();
     one.filled("mime", image->mime);
     one.filled("url", without_secrets(image->url));
-    if (!image->data.empty()) one.text("dataHash", hex(stable_hash(image->data), 16));
-    one.end();
+    if (!image->data.empty()) one.member("dataHash", hex(stable_hash(image->data), 16));
+    one.end_object();
   }
   list.end();
 }
 
-void append_calls(object_writer& w, std::string& out, const message& m) {
-  list_member list(w, out, "calls");
+void append_calls(json_writer& w, const message& m) {
+  list_member list(w, "calls");
   for (const auto* call : m.calls()) {
-    list.next();
-    object_writer one(out);
-    one.text("name", call->name);
+    auto& one = list.next();
+    one.member("name", call->name);
     if (call->arguments)
-      one.json("arguments", for_comparing(call->arguments));
+      one.given("arguments", for_comparing(call->arguments));
     else
-      one.text("argumentsText", without_secrets(call->arguments_text));
-    one.end();
+      one.member("argumentsText", without_secrets(call->arguments_text));
+    one.end_object();
   }
   list.end();
 }
 
-void append_results(object_writer& w, std::string& out, const message& m) {
-  list_member list(w, out, "results");
+void append_results(json_writer& w, const message& m) {
+  list_member list(w, "results");
   for (const auto& b : m.blocks) {
     const auto* r = std::get_if<tool_result_block>(&b);
     if (!r) continue;
-    list.next();
-    object_writer one(out);
+    auto& one = list.next();
     one.filled("name", r->name);
-    one.json("result", for_comparing(bare_result(r->result)));
-    one.end();
+    one.given("result", for_comparing(bare_result(r->result)));
+    one.end_object();
   }
   list.end();
 }
@@ -225,19 +216,20 @@ message_ptr without_secrets(const message& m) {
 raw_json canonical(const message& m) {
   if (auto known = m.remembered(fragment_key)) return known;
   std::string out;
-  object_writer w(out);
+  json_writer w(out);
+  w.begin_object();
   w.word("role", m.role);
   w.filled("text", without_secrets(m.text()));
-  append_images(w, out, m);
-  append_files(w, out, m);
-  append_calls(w, out, m);
-  append_results(w, out, m);
+  append_images(w, m);
+  append_files(w, m);
+  append_calls(w, m);
+  append_results(w, m);
   for (const auto& b : m.blocks)
     if (const auto* refusal = std::get_if<refusal_block>(&b)) {
-      w.text("refusal", without_secrets(refusal->text));
+      w.member("refusal", without_secrets(refusal->text));
       break;
     }
-  w.end();
+  w.end_object();
   auto made = raw_json::own(out);
   m.remember(fragment_key, made);
   return made;

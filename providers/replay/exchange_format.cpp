@@ -1,7 +1,8 @@
 // Writes and reads header and exchange lines. Request messages are kept in canonical form, replies in full.
 #include "providers/replay/exchange_format.hpp"
 
-#include "mcp/json/json_members.hpp"
+#include "mcp/json/json_reader.hpp"
+#include "mcp/json/json_writer.hpp"
 #include "mcp/support/text.hpp"
 #include "providers/model/message_format.hpp"
 #include "providers/replay/canonical.hpp"
@@ -21,25 +22,22 @@ std::string joined(const std::vector<piece>& all, bool reasoning) {
   return text;
 }
 
-void append_error(std::string& out, const model_error& e) {
-  object_writer w(out);
+void append_error(json_writer& w, const model_error& e) {
+  w.begin_object();
   w.word("kind", e.type);
-  w.number("httpStatus", e.http_status);
-  w.number("retryAfterMs", e.retry_after_ms);
-  w.text("message", e.message);
+  w.member("httpStatus", e.http_status);
+  w.member("retryAfterMs", e.retry_after_ms);
+  w.member("message", e.message);
   w.filled("partialText", e.partial_text);
   w.filled("failedGeneration", e.failed_generation);
   w.set("retryable", e.retryable);
-  if (e.usage.estimated) {
-    w.key("usage");
-    append_usage(out, e.usage);
-  }
-  w.end();
+  if (e.usage.estimated) append_usage(w.key("usage"), e.usage);
+  w.end_object();
 }
 
-model_error read_error(const raw_json& json, const object_reader& o) {
+model_error read_error(const raw_json& json, const json_reader& o) {
   model_error e;
-  const object_reader r(json, o, "error");
+  const json_reader r(json, o, "error");
   r.word("kind", e.type);
   r.number("httpStatus", e.http_status);
   r.number("retryAfterMs", e.retry_after_ms);
@@ -51,7 +49,7 @@ model_error read_error(const raw_json& json, const object_reader& o) {
   return e;
 }
 
-void read_reply(const object_reader& o, model_reply& reply) {
+void read_reply(const json_reader& o, model_reply& reply) {
   reply.message = read_message(o.json("reply"), o, "reply");
   o.word("reason", reply.reason);
   reply.raw_reason = o.text("rawReason");
@@ -62,13 +60,14 @@ void read_reply(const object_reader& o, model_reply& reply) {
 
 std::string to_line(const header& h) {
   std::string out;
-  object_writer w(out);
-  w.text("type", "recording");
-  w.number("v", format_version);
-  w.text("api", h.api);
+  json_writer w(out);
+  w.begin_object();
+  w.member("type", "recording");
+  w.member("v", format_version);
+  w.member("api", h.api);
   w.filled("system", without_secrets(h.system));
   w.filled("id", h.id);
-  w.end();
+  w.end_object();
   return out += '\n';
 }
 
@@ -80,7 +79,7 @@ result<header> header_from(std::string_view text) {
   if (!json || member_text(*json, "type") != "recording") return fail(errc::parse, no_recording);
   header h;
   std::string wrong;
-  const object_reader o(*json, "the header", wrong);
+  const json_reader o(*json, "the header", wrong);
   int version = 0;
   o.number("v", version);
   h.api = o.text("api");
@@ -120,49 +119,30 @@ std::vector<piece> pieces::take() {
 
 std::string to_line(const exchange& e) {
   std::string out;
-  object_writer w(out);
-  w.text("type", "exchange");
-  if (e.after) w.text("after", hex(e.after, 16));
-  w.key("messages");
-  char before = '[';
-  for (const auto& m : e.messages) {
-    out += std::exchange(before, ',');
-    out += m.text();
-  }
-  out += e.messages.empty() ? "[]" : "]";
+  json_writer w(out);
+  w.begin_object();
+  w.member("type", "exchange");
+  if (e.after) w.member("after", hex(e.after, 16));
+  w.list("messages", e.messages);
   if (!e.tools.empty()) {
-    w.key("tools");
-    before = '{';
-    for (const auto& [name, hash] : e.tools) {
-      out += std::exchange(before, ',');
-      append_quoted(out, name);
-      out += ":\"" + hex(hash, 16) + '"';
-    }
-    out += '}';
+    w.key("tools").begin_object();
+    for (const auto& [name, hash] : e.tools) w.member(name, hex(hash, 16));
+    w.end_object();
   }
   if (!e.stream.empty()) {
-    w.key("stream");
-    before = '[';
-    for (const auto& p : e.stream) {
-      out += std::exchange(before, ',');
-      object_writer one(out);
-      one.text(p.reasoning ? "reasoning" : "text", p.text);
-      one.end();
-    }
-    out += ']';
+    w.key("stream").begin_array();
+    for (const auto& p : e.stream) w.begin_object().member(p.reasoning ? "reasoning" : "text", p.text).end_object();
+    w.end_array();
   }
   if (e.error) {
-    w.key("error");
-    append_error(out, *e.error);
+    append_error(w.key("error"), *e.error);
   } else {
-    w.key("reply");
-    append_message(out, *e.reply.message);
+    append_message(w.key("reply"), *e.reply.message);
     w.word("reason", e.reply.reason);
     w.filled("rawReason", e.reply.raw_reason);
-    w.key("usage");
-    append_usage(out, e.reply.usage);
+    append_usage(w.key("usage"), e.reply.usage);
   }
-  w.end();
+  w.end_object();
   return out += '\n';
 }
 
@@ -171,7 +151,7 @@ result<exchange> exchange_from(std::string_view line) {
   if (!json) return fail(errc::parse, "is no JSON: " + json.error().message);
   exchange e;
   std::string wrong;
-  const object_reader o(*json, "it", wrong);
+  const json_reader o(*json, "it", wrong);
   if (o.text("type") != "exchange") o.complain("is no exchange");
   o.hash("after", e.after);
   o.each("messages", [&](raw_json m) {
@@ -179,13 +159,13 @@ result<exchange> exchange_from(std::string_view line) {
     e.messages.push_back(std::move(m));
   });
   if (const auto tools = o.json("tools")) {
-    const object_reader t(tools, o, "tools");
+    const json_reader t(tools, o, "tools");
     if (const auto members = raw_object::open(tools, {}, any_number_of_members))
       members->for_each(
           [&](std::string_view name, const raw_json&) { t.hash(name, e.tools.emplace_back(name, 0).second); });
   }
   o.each("stream", [&](raw_json one) {
-    const object_reader p(std::move(one), o, "stream");
+    const json_reader p(std::move(one), o, "stream");
     const bool reasoning = p.json("reasoning").is_string();
     e.stream.push_back({reasoning, p.needed(reasoning ? "reasoning" : "text")});
   });

@@ -1,7 +1,7 @@
 // Looks conversations up by walking the tree. The walk ends at the longest common beginning.
 #include "providers/replay/recording.hpp"
 
-#include "mcp/json/json_members.hpp"
+#include "mcp/json/json_writer.hpp"
 #include "providers/replay/canonical.hpp"
 #include "providers/replay/difference.hpp"
 

@@ -1,7 +1,7 @@
 // The text formats: prompt, form of a call and form of a result of each.
 #include "providers/text/format.hpp"
 
-#include "providers/model/json_walk.hpp"
+#include "mcp/json/json_walk.hpp"
 #include "providers/text/marks/text_scan.hpp"
 #include "providers/text/parsers.hpp"
 

@@ -2,8 +2,8 @@
 #include "providers/wire/api_errors.hpp"
 
 #include "mcp/json/json_scanner.hpp"
+#include "mcp/json/json_walk.hpp"
 #include "mcp/redact/cut_text.hpp"
-#include "providers/model/json_walk.hpp"
 
 #include <algorithm>
 #include <charconv>

@@ -1,7 +1,7 @@
 // Joins neighbouring user messages and puts assistant messages between tools and users where templates need them.
 #include "providers/wire/message_list.hpp"
 
-#include "providers/model/json_walk.hpp"
+#include "mcp/json/json_walk.hpp"
 
 #include <algorithm>
 

@@ -1,7 +1,7 @@
 // Merges the configured members of a request's body into our own.
 #include "providers/wire/request_body.hpp"
 
-#include "providers/model/json_walk.hpp"
+#include "mcp/json/json_walk.hpp"
 
 #include <algorithm>
 #include <array>

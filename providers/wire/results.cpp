@@ -2,9 +2,9 @@
 #include "providers/wire/results.hpp"
 
 #include "mcp/json/json_skip.hpp"
+#include "mcp/json/json_walk.hpp"
 #include "mcp/support/byte_search.hpp"
 #include "mcp/support/text.hpp"
-#include "providers/model/json_walk.hpp"
 
 #include <algorithm>
 #include <array>

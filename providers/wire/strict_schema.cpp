@@ -2,7 +2,7 @@
 // in a strict schema.
 #include "providers/wire/strict_schema.hpp"
 
-#include "providers/model/json_walk.hpp"
+#include "mcp/json/json_walk.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,5 +1,5 @@
-// What a request costs to make: tools converted for an API, conversations encoded. A program of its own, because it is
-// made of the product's own parts while the driver shares none with it.
+// Measures the cost of making requests: converting tools for an API, encoding conversations. A separate program,
+// because it is made of the product's own parts while the driver shares none with it.
 //   bench_encode FOLDER [REPEAT]     FOLDER: test/data/tools; prints lines "ROW<tab>VALUE", CPU time of this thread,
 //                                    the least of REPEAT (5)
 #include "daemon/loop/tools/round_tools.hpp"

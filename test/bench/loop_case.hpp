@@ -1,4 +1,4 @@
-// What the loop suites ask for and get, from the bare loop and from mcpbxd alike.
+// A question of the loop suites and its answer, the same for the bare loop and for mcpbxd.
 #pragma once
 #include <string>
 #include <vector>

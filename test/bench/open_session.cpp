@@ -1,5 +1,5 @@
-// What it costs to go on with a long session: its history read from SQLite, in a journal that is opened for it. A
-// program of its own, because it is made of the product's own parts while the driver shares none with it.
+// Measures the cost of continuing a long session: opening a journal and reading its history from SQLite. A separate
+// program, because it is made of the product's own parts while the driver shares none with it.
 //   bench_open FOLDER [REPEAT]       FOLDER: an empty one of its own; prints lines "ROW<tab>VALUE": CPU time of this
 //                                    thread, the least of REPEAT (5), and instructions where they can be counted
 #include "daemon/loop/core/recovery.hpp"
@@ -162,7 +162,7 @@ struct open_cost {
   double cpu_ms = 0, instructions = 0;
 };
 
-// What follows the first question of a session that was left: the journal is opened, and the session's history read.
+// Opens the journal and reads the session's history, as the first question after a break does.
 open_cost open_session(const std::string& path) {
   record_rules rules;
   rules.recovery = recovery_of;

@@ -34,7 +34,7 @@ process session::launch(target what, const session_options& o, const scratch_fol
   if (what == target::direct) return {{echo, tools}, process::io::pipes};
   if (what == target::floor) return {{o.bin + "/bench_relay", folder.path("s"), echo, tools}, process::io::none};
   write_file(folder.path("c.json"), configuration(o));
-  // What the daemon keeps of its tool servers belongs to this run.
+  // Keep the daemon's state about tool servers within this run.
   ::setenv("XDG_STATE_HOME", folder.path("state").c_str(), 1);
   return {{o.bin + "/mcpbxd", "--config", folder.path("c.json"), "--socket", folder.path("s")}, process::io::none};
 }

@@ -75,7 +75,7 @@ void declare_rows(report& out) {
 void suite_calls(const bench_options& o, report& out) {
   for (const auto& [what, name] : columns) {
     session s(what, {.bin = o.bin});
-    ::usleep(200'000);  // what starting left behind has settled
+    ::usleep(200'000);  // lets the work of the start settle
     const auto idle = s.own().weigh();
     const auto one = run_calls(s, 1, o.scaled(5'000), short_arguments());
     const auto some = run_calls(s, 32, o.scaled(40'000), short_arguments());

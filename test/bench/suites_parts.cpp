@@ -1,4 +1,4 @@
-// What parts of mcpbx cost by themselves: programs made of them measure, this adds their figures to the table.
+// Adds the cost of single parts of mcpbx to the table. Programs made of those parts measure it.
 #include "test/bench/process.hpp"
 #include "test/bench/suites.hpp"
 

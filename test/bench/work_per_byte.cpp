@@ -301,7 +301,7 @@ std::vector<row> rows() {
                              many(n / 24, R"("p#":{})") + "}}");
       },
       [](const raw_json& j) { (void)daemon::empty_choice(j); });
-  // What models send.
+  // Input from models.
   add(
       "custom_content: two deltas of members", M,
       [](std::size_t n) {

@@ -16,7 +16,7 @@ loaded load_broken(const std::string& text) {
 
 struct broken_file {
   const char* text;
-  std::vector<const char*> errors;  ///< how each error starts, in order
+  std::vector<const char*> errors;  ///< beginning of each error, in order
 };
 
 const std::vector<broken_file> files{

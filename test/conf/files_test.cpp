@@ -1,4 +1,4 @@
-// Which files are read, and who may own and write them. Works in a temporary directory of its own.
+// Tests of the search for configuration files and of their owners and modes. Works in a temporary directory.
 #include "conf/config_files.hpp"
 
 #include <doctest/doctest.h>
@@ -204,7 +204,7 @@ TEST_CASE("files: drop-ins that cannot be looked for are an error and not taken 
   fs::create_symlink("gone", folder);  // leads nowhere
   CHECK(told().find("cannot read the folder " + folder.string()) == 0);
   fs::remove(folder);
-  if (::geteuid() == 0) return;  // who may read everything
+  if (::geteuid() == 0) return;  // root may read everything
   m.home.write(".config/mcpbx/config.d/a.json");
   ::chmod(folder.c_str(), 0);
   CHECK(told().find("cannot read the folder " + folder.string()) == 0);

@@ -37,7 +37,7 @@ std::string good_text(const form* f) {
   return "text";
 }
 
-/// Where a key stands: what comes before its value (which is put on a line of its own) and after it, and its path.
+/// Place of a key: the text before its value (which is put on a line of its own), the text behind it, and its path.
 struct position {
   const key_spec* key;
   std::string before, after, path;

@@ -1,4 +1,4 @@
-// Where the socket and the state are.
+// Tests of the paths of socket and state.
 #include "conf/places.hpp"
 
 #include <doctest/doctest.h>

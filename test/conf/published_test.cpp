@@ -1,4 +1,4 @@
-// What is published beside the code says what the code does: the schema, the samples, the README.
+// Compares the schema, the samples and the README with the code.
 #include "conf/load.hpp"
 #include "conf/model/key_document.hpp"
 #include "conf/model/key_notes.hpp"

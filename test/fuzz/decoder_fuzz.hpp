@@ -1,5 +1,5 @@
-// What holds for the decoder of every API: whatever comes and however it is cut, the same is told, it ends exactly
-// once, and what goes back is JSON.
+// Checks a property of every API's decoder: any input in any pieces gives the same events, exactly one end, and JSON to
+// send back.
 #pragma once
 #include "providers/wire/registry/registry.hpp"
 

@@ -17,7 +17,7 @@ void require(bool holds) {
   if (!holds) std::abort();
 }
 
-// Parses as a connection does: what is left comes again with more behind it. What came of it, as a text.
+// Parses like a connection, which passes unparsed bytes again with more behind them. Returns the outcome as a text.
 std::string read(std::string_view text, std::size_t step) {
   request_parser parser(limits);
   std::string kept;
@@ -35,7 +35,7 @@ std::string read(std::string_view text, std::size_t step) {
       require(parser.body_bytes() <= limits.body);
     } while (verdict == request_parser::verdict::head);
   }
-  // How much of a text has to be seen before it is refused depends on the cuts; that it is no request does not.
+  // The bytes needed before a refusal depend on the pieces; the refusal itself does not.
   if (verdict != request_parser::verdict::done) return "no request";
   auto head = parser.take_head();
   std::string all = head.method + " " + head.target;

@@ -1,6 +1,6 @@
 // Runs text formats over what models wrote: a line {"format", "tools", "chunks": […]} on stdin (tools in MCP's shape)
 // gives a line {"calls": [{name, arguments}], "visible_text", "incomplete"} on stdout, or {"error"}.
-#include "providers/model/json_walk.hpp"
+#include "mcp/json/json_walk.hpp"
 #include "providers/text/format.hpp"
 
 #include <iostream>

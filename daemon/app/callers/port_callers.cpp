@@ -2,6 +2,7 @@
 #include "daemon/app/callers/port_callers.hpp"
 
 #include "daemon/app/callers/early_callers.hpp"
+#include "daemon/policy/policy.hpp"
 #include "mcp/process/process_tree.hpp"
 
 #include <boost/asio/post.hpp>
@@ -30,9 +31,9 @@ std::unexpected<error> unknown_caller() {
 
 result<std::string> admitted(const mcp::process_owner& owner) {
   using enum mcp::process_owner::kind;
-  if (owner.type == stranger) return "";
-  if (owner.type == unknown) return unknown_caller();
-  if (owner.may_call) return owner.server;
+  const auto d = decide(calling_process{owner.type != unknown, owner.type != stranger, owner.may_call});
+  if (d.allows()) return owner.type == stranger ? std::string() : owner.server;
+  if (d.by == rule::unknown_process) return unknown_caller();
   return fail(errc::unavailable,
               "a tool server started by this daemon may not call it; \"mayCall\": true in its entry allows that");
 }

@@ -2,6 +2,7 @@
 #include "daemon/cli/base/client_tools.hpp"
 
 #include "daemon/cli/base/input_files.hpp"
+#include "mcp/json/json_writer.hpp"
 
 #include <optional>
 #include <string_view>
@@ -34,9 +35,10 @@ std::vector<std::string> handed_calls_of(const raw_json& result) {
   const auto run = find_member(result, "run");
   for_each_element(find_member(result, "toolCalls"), [&](const raw_json& call) {
     if (!find_member(call, "pending").is_true()) return true;
-    lines.push_back("{\"run\":" + std::string(run.text()) + ",\"id\":" + std::string(find_member(call, "id").text()) +
-                    ",\"name\":" + std::string(find_member(call, "name").text()) +
-                    ",\"arguments\":" + std::string(find_member(call, "arguments").text()) + "}");
+    json_writer w(lines.emplace_back());
+    w.begin_object().key("run").token(run.text());
+    for (const std::string_view key : {"id", "name", "arguments"}) w.key(key).token(find_member(call, key).text());
+    w.end_object();
     return true;
   });
   return lines;

@@ -45,9 +45,9 @@ void open_questions::opened(const std::string& run, const raw_json& event) {
 void open_questions::closed(const raw_json& answer) {
   const auto id = member_text(answer, "question");
   if (std::erase_if(open_, [&](const open_question& q) { return q.id == id; }) == 0 || id != asked_) return;
-  const bool expired = find_member(answer, "expired").is_true(), yes = find_member(answer, "approve").is_true();
+  const bool expired = find_member(answer, "expired").is_true(), approved = find_member(answer, "approve").is_true();
   screen_.err_line(screen_.dim(expired ? "nobody answered in time, which is a no"
-                                       : std::string("somebody else has answered: ") + (yes ? "yes" : "no")));
+                                       : std::string("somebody else has answered: ") + (approved ? "yes" : "no")));
 }
 
 void open_questions::ask() {

@@ -10,6 +10,7 @@
 #include "daemon/cli/base/option_checks.hpp"
 #include "daemon/cli/base/verb.hpp"
 #include "daemon/cli/terminal/approval.hpp"
+#include "mcp/json/json_writer.hpp"
 
 #include <CLI/CLI.hpp>
 
@@ -70,28 +71,24 @@ std::vector<std::string> split_globs(const std::string& globs) {
 }
 
 std::string build_params(const context& c, const ask_options& o, const std::string& question, const parts& more) {
-  std::string p = "{\"stream\":" + std::string(o.no_stream ? "false" : "true");
-  if (!o.run.empty()) p += ",\"run\":" + json_quoted(o.run);
-  if (o.detach) p += ",\"detach\":true";
+  std::string p;
+  json_writer w(p);
+  w.begin_object().member("stream", !o.no_stream).filled("run", o.run).set("detach", o.detach);
   if (!more.message.empty())
-    p += ",\"messages\":[" + more.message + "]";
-  else if (!question.empty())
-    p += ",\"input\":" + json_quoted(question);
-  if (!o.session.empty()) p += ",\"session\":" + json_quoted(o.session);
-  if (!o.model.empty()) p += ",\"model\":" + json_quoted(o.model);
-  if (!o.profile.empty()) p += ",\"profile\":" + json_quoted(o.profile);
-  if (!o.system.empty()) p += ",\"system\":" + json_quoted(o.system);
-  if (!o.status.empty()) p += ",\"status\":" + json_quoted(o.status);
-  p += ",\"approve\":" + json_quoted(o.approve.empty() ? usual_approval(c, o) : o.approve);
-  if (!more.schema.empty()) p += R"(,"responseFormat":{"type":"json_schema","schema":)" + more.schema + "}";
-  if (!more.client_tools.empty()) p += ",\"clientTools\":" + more.client_tools;
-  if (const auto globs = split_globs(o.globs); !globs.empty()) {
-    p += ",\"tools\":[";
-    for (std::size_t i = 0; i < globs.size(); ++i) p += (i > 0 ? "," : "") + json_quoted(globs[i]);
-    p += "]";
+    w.key("messages").begin_array().token(more.message).end_array();
+  else
+    w.filled("input", question);
+  w.filled("session", o.session).filled("model", o.model).filled("profile", o.profile).filled("system", o.system);
+  w.filled("status", o.status).member("approve", o.approve.empty() ? usual_approval(c, o) : o.approve);
+  if (!more.schema.empty()) {
+    w.key("responseFormat").begin_object().member("type", "json_schema");
+    w.key("schema").token(more.schema).end_object();
   }
-  if (o.max_rounds >= 0) p += ",\"limits\":{\"maxRounds\":" + std::to_string(o.max_rounds) + "}";
-  return p + "}";
+  if (!more.client_tools.empty()) w.key("clientTools").token(more.client_tools);
+  if (const auto globs = split_globs(o.globs); !globs.empty()) w.list("tools", globs);
+  if (o.max_rounds >= 0) w.key("limits").begin_object().member("maxRounds", o.max_rounds).end_object();
+  w.end_object();
+  return p;
 }
 
 // Finds the session to continue and takes over its model unless one was named. Returns false and sets `status` on

@@ -3,6 +3,7 @@
 #include "daemon/cli/base/follow_run.hpp"
 #include "daemon/cli/base/option_checks.hpp"
 #include "daemon/cli/base/verb.hpp"
+#include "mcp/json/json_writer.hpp"
 
 #include <CLI/CLI.hpp>
 
@@ -23,9 +24,12 @@ int attach(context& c, const std::string& run, std::int64_t after) {
   int status = 0;
   auto made = connect_or_explain(c, true, status);
   if (!made) return status;
-  std::string params = "{\"run\":" + json_quoted(run);
-  if (after > 0) params += ",\"after\":" + std::to_string(after);
-  const auto end = follow_run(c, made->link, "mcpbx/attach", params + "}", {});
+  std::string params;
+  json_writer w(params);
+  w.begin_object().member("run", run);
+  if (after > 0) w.member("after", after);
+  w.end_object();
+  const auto end = follow_run(c, made->link, "mcpbx/attach", params, {});
   if (end.left) {
     const auto word = run_operand(run);
     const auto seen = std::max(after, static_cast<std::int64_t>(end.seq));

@@ -4,6 +4,7 @@
 #include "daemon/cli/base/input_files.hpp"
 #include "daemon/cli/base/verb.hpp"
 #include "daemon/cli/verbs/verbs.hpp"
+#include "mcp/json/json_writer.hpp"
 #include "mcp/redact/hidden_text.hpp"
 #include "mcp/support/text.hpp"
 
@@ -89,10 +90,13 @@ int call(context& c, const call_options& o) {
 
   catch_interrupts();
   const bool watch = c.screen->err_is_terminal() && !c.json;
-  std::string params = "{\"name\":" + json_quoted(o.name) + ",\"arguments\":" + *arguments;
-  if (watch) params += ",\"_meta\":{\"progressToken\":\"call\"}";
+  std::string params;
+  json_writer w(params);
+  w.begin_object().member("name", o.name).key("arguments").token(*arguments);
+  if (watch) w.key("_meta").begin_object().member("progressToken", "call").end_object();
+  w.end_object();
   // No handler for Ctrl-C is needed: MCP does not answer a cancelled call, and closing the connection cancels it.
-  auto got = link.call("tools/call", params + "}", [&](std::string_view method, const raw_json& p) {
+  auto got = link.call("tools/call", params, [&](std::string_view method, const raw_json& p) {
     if (!watch || method != "notifications/progress") return;
     std::string line = member_text(p, "message");
     if (line.empty()) line = "progress " + std::string(find_member(p, "progress").text());

@@ -1,6 +1,7 @@
 // `mcpbx models`: lists the model entries, and with --remote the models of their endpoints.
 #include "daemon/cli/base/daemon_calls.hpp"
 #include "daemon/cli/base/verb.hpp"
+#include "mcp/json/json_writer.hpp"
 #include "mcp/redact/hidden_text.hpp"
 #include "mcp/support/text.hpp"
 
@@ -20,9 +21,10 @@ struct models_options {
 };
 
 std::string params_of(const models_options& o) {
-  std::string params = "{";
-  if (!o.name.empty()) params += "\"model\":" + json_quoted(o.name) + ",";
-  return params + "\"remote\":" + (o.remote ? "true" : "false") + "}";
+  std::string params;
+  json_writer w(params);
+  w.begin_object().filled("model", o.name).member("remote", o.remote).end_object();
+  return params;
 }
 
 std::string notes_of(const raw_json& row) {

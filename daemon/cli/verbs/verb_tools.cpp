@@ -2,6 +2,7 @@
 #include "conf/model/key_values.hpp"
 #include "daemon/cli/base/daemon_calls.hpp"
 #include "daemon/cli/base/verb.hpp"
+#include "mcp/json/json_writer.hpp"
 #include "mcp/redact/hidden_text.hpp"
 #include "mcp/support/text.hpp"
 
@@ -47,10 +48,10 @@ int tools(context& c, const tools_options& o) {
   int status = 0;
   auto made = connect_or_explain(c, true, status, {.profile = o.profile});
   if (!made) return status;
-  std::string params = "{";
-  if (!o.pattern.empty()) params += "\"pattern\":" + json_quoted(o.pattern);
-  if (!o.format.empty()) params += std::string(params.size() > 1 ? "," : "") + "\"format\":" + json_quoted(o.format);
-  const auto got = call_or_explain(c, made->link, "mcpbx/tools", params + "}", status);
+  std::string params;
+  json_writer w(params);
+  w.begin_object().filled("pattern", o.pattern).filled("format", o.format).end_object();
+  const auto got = call_or_explain(c, made->link, "mcpbx/tools", params, status);
   if (!got) return status;
   for (const std::string_view told : {"changed", "leftOut", "dropped"})
     for_each_element(find_member(*got, told), [&](const raw_json& tool) {

@@ -2,6 +2,7 @@
 #include "daemon/front/base/door_context.hpp"
 
 #include "daemon/loop/tools/chosen_tools.hpp"
+#include "daemon/policy/policy.hpp"
 #include "mcp/support/shared_bytes.hpp"
 
 #include <memory>
@@ -23,7 +24,7 @@ mcp::catalog_ptr door_context::tools_for(const std::string& profile) {
     entries = chosen_tools(*whole, offered, view.seen ? view.seen->entries() : std::span<const mcp::entry_ptr>());
     for (const auto& [name, why] : whole->withheld()) {
       const auto shown = base->rename.find(name);
-      if (offered.offers({name, why.rules.prefixed, why.rules.plain, why.rules.other}))
+      if (decide_offer(offered, facts_of(name, why)).allows())
         withheld.emplace(shown != base->rename.end() ? shown->second : name, why);
     }
   }

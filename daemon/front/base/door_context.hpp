@@ -9,8 +9,9 @@
 #include "daemon/front/chat/chat_params.hpp"
 #include "daemon/guard/audit/audit_log.hpp"
 #include "daemon/loop/tools/round_tools.hpp"
+#include "daemon/policy/policy.hpp"
+#include "mcp/json/json_writer.hpp"
 #include "mcp/server/caller_session.hpp"
-#include "mcp/server/json_out.hpp"
 #include "mcp/server/method_table.hpp"
 #include "mcp/support/time.hpp"
 #include "mcp/transport/stream_transport.hpp"
@@ -50,10 +51,9 @@ struct door_context {
     chat_defaults chat;
     http_rules port_rules{.on_port = true, .token = {}};  ///< of callers that come by a TCP port
     /// What of the daemon's start hello tells the person; unset: nothing.
-    std::function<void(mcp::json_out&)> tell_start = {};
-    /// Tells that a call of this tool by a tool server would need a person's yes; empty: none does.
-    std::function<bool(const mcp::catalog_entry& tool)> needs_yes;
-    audit_log* audit = nullptr;             ///< takes every tools/call; null: nobody does
+    std::function<void(json_writer&)> tell_start = {};
+    approval_rules approvals = {};  ///< of calls that callers make themselves; `profile` and `then` are not used
+    audit_log* audit = nullptr;     ///< takes every tools/call; null: nobody does
     tool_adapter adapt = schema_adapter();  ///< the one of runs: what they see is converted once
   };
   boost::asio::any_io_executor executor;

@@ -67,9 +67,9 @@ void read_round_prompts(param_reader& in, run_limits& l) {
 void read_limits(param_reader& in, run_limits& l, const chat_defaults& defaults) {
   const bounds& b = defaults.bound;
   for (const auto& n : conf::loop_numbers()) take(in, n.key, l.*n.settled, b);
-  if (const auto yes = in.boolean("approveDestructive")) l.approve_destructive = *yes;
-  if (const auto yes = in.boolean("approveAfterOutput")) l.approve_after_output = *yes;
-  if (const auto yes = in.boolean("markResults")) l.mark_results = *yes;
+  if (const auto on = in.boolean("approveDestructive")) l.approve_destructive = *on;
+  if (const auto on = in.boolean("approveAfterOutput")) l.approve_after_output = *on;
+  if (const auto on = in.boolean("markResults")) l.mark_results = *on;
   take_word(in, "onLimit", l.on_limit);
   take_word(in, "onToolError", l.on_tool_error);
   if (auto text = in.text("emptyResultText")) {

@@ -2,6 +2,7 @@
 #include "daemon/front/completions/completion_json.hpp"
 
 #include "daemon/store/records/record.hpp"
+#include "mcp/json/json_writer.hpp"
 #include "mcp/json/quoted_size.hpp"
 #include "mcp/redact/secret.hpp"
 #include "mcp/support/text.hpp"
@@ -53,29 +54,24 @@ std::int64_t tokens(const raw_json& usage, std::string_view key) {
   return find_member(usage, key).as_integer().value_or(0);
 }
 
-std::string usage_object(const completion_outcome& o) {
-  return "{\"prompt_tokens\":" + std::to_string(o.used.input) +
-         ",\"completion_tokens\":" + std::to_string(o.used.output) +
-         ",\"total_tokens\":" + std::to_string(o.used.input + o.used.output) +
-         ",\"prompt_tokens_details\":{\"cached_tokens\":" + std::to_string(o.used.cached) +
-         ",\"audio_tokens\":0},\"completion_tokens_details\":{\"reasoning_tokens\":" +
-         std::to_string(o.used.reasoning) +
-         ",\"audio_tokens\":0,\"accepted_prediction_tokens\":0,\"rejected_prediction_tokens\":0}}";
+void write_usage(json_writer& w, const completion_outcome& o) {
+  w.begin_object().member("prompt_tokens", o.used.input).member("completion_tokens", o.used.output);
+  w.member("total_tokens", o.used.input + o.used.output);
+  w.key("prompt_tokens_details").begin_object().member("cached_tokens", o.used.cached).member("audio_tokens", 0);
+  w.end_object().key("completion_tokens_details").begin_object().member("reasoning_tokens", o.used.reasoning);
+  w.member("audio_tokens", 0).member("accepted_prediction_tokens", 0).member("rejected_prediction_tokens", 0);
+  w.end_object().end_object();
 }
 
-void append_call(std::string& out, const completion_outcome::call& c) {
-  out += "\"id\":";
-  append_quoted(out, c.id);
-  out += R"(,"type":"function","function":{"name":)";
-  append_quoted(out, c.name);
-  out += ",\"arguments\":";
-  append_quoted(out, c.arguments);
-  out += "}}";
+// The members of a call, in an object that its user has begun; they end it.
+void end_with_call(json_writer& w, const completion_outcome::call& c) {
+  w.member("id", c.id).member("type", "function").key("function").begin_object();
+  w.member("name", c.name).member("arguments", c.arguments).end_object().end_object();
 }
 
-std::string model_object(std::string_view name, std::int64_t created) {
-  return "{\"id\":" + json_quoted(name) + R"(,"object":"model","created":)" + std::to_string(created) +
-         R"(,"owned_by":"mcpbx"})";
+void write_model(json_writer& w, std::string_view name, std::int64_t created) {
+  w.begin_object().member("id", name).member("object", "model").member("created", created);
+  w.member("owned_by", "mcpbx").end_object();
 }
 
 }  // namespace
@@ -196,76 +192,75 @@ completion_fault fault_of(const error& e) {
 namespace completion_json {
 namespace {
 
-// An event up to the member of its one choice.
-void begin_chunk(std::string& out, const head& h) {
-  out += R"(data: {"id":)";
-  append_quoted(out, h.id);
-  out += R"(,"object":"chat.completion.chunk","created":)";
-  out += std::to_string(h.created);
-  out += ",\"model\":";
-  append_quoted(out, h.model);
-  out += R"(,"choices":[)";
-}
+// One event. Its choices are a list of one, or of none.
+class chunk {
+ public:
+  chunk(std::string& out, const head& h) : w(out += "data: "), out_(out), head_(h) {
+    w.begin_object().member("id", h.id).member("object", "chat.completion.chunk").member("created", h.created);
+    w.member("model", h.model).key("choices").begin_array();
+  }
+  json_writer& begin_delta() { return w.begin_object().member("index", 0).key("delta").begin_object(); }
+  void end_delta(std::string_view finish = {}) {
+    w.end_object().member("logprobs", raw_json()).key("finish_reason");
+    if (finish.empty())
+      w.token("null");
+    else
+      w.value(finish);
+    w.end_object().end_array();
+    if (head_.with_usage) w.member("usage", raw_json());
+    end();
+  }
+  void end() {
+    w.end_object();
+    out_ += "\n\n";
+  }
 
-void end_chunk(std::string& out, const head& h) {
-  out += h.with_usage ? "],\"usage\":null}\n\n" : "]}\n\n";
-}
+  json_writer w;
 
-void begin_delta(std::string& out, const head& h) {
-  begin_chunk(out, h);
-  out += R"({"index":0,"delta":{)";
-}
-
-void end_delta(std::string& out, const head& h, std::string_view finish = {}) {
-  out += R"(},"logprobs":null,"finish_reason":)";
-  if (finish.empty())
-    out += "null";
-  else
-    append_quoted(out, finish);
-  out += '}';
-  end_chunk(out, h);
-}
+ private:
+  std::string& out_;
+  const head& head_;
+};
 
 }  // namespace
 
 void append_role(std::string& out, const head& h) {
-  begin_delta(out, h);
-  out += R"("role":"assistant","content":"","refusal":null)";
-  end_delta(out, h);
+  chunk c(out, h);
+  c.begin_delta().member("role", "assistant").member("content", "").member("refusal", raw_json());
+  c.end_delta();
 }
 
 void append_text(std::string& out, const head& h, std::string_view text) {
-  begin_delta(out, h);
-  out += "\"content\":";
-  append_quoted(out, text);
-  end_delta(out, h);
+  chunk c(out, h);
+  c.begin_delta().member("content", text);
+  c.end_delta();
 }
 
 void append_reasoning(std::string& out, const head& h, std::string_view text) {
-  begin_delta(out, h);
-  out += "\"reasoning_content\":";
-  append_quoted(out, text);
-  end_delta(out, h);
+  chunk c(out, h);
+  c.begin_delta().member("reasoning_content", text);
+  c.end_delta();
 }
 
 void append_calls(std::string& out, const head& h, const std::vector<completion_outcome::call>& calls) {
   for (std::size_t i = 0; i < calls.size(); ++i) {
-    begin_delta(out, h);
-    out += R"("tool_calls":[{"index":)" + std::to_string(i) + ",";
-    append_call(out, calls[i]);
-    out += ']';
-    end_delta(out, h);
+    chunk c(out, h);
+    end_with_call(c.begin_delta().key("tool_calls").begin_array().begin_object().member("index", i), calls[i]);
+    c.w.end_array();
+    c.end_delta();
   }
 }
 
 void append_finish(std::string& out, const head& h, std::string_view finish) {
-  begin_delta(out, h);
-  end_delta(out, h, finish);
+  chunk c(out, h);
+  c.begin_delta();
+  c.end_delta(finish);
 }
 
 void append_usage(std::string& out, const head& h, const completion_outcome& o) {
-  begin_chunk(out, h);
-  out += "],\"usage\":" + usage_object(o) + "}\n\n";
+  chunk c(out, h);
+  write_usage(c.w.end_array().key("usage"), o);
+  c.end();
 }
 
 void append_done(std::string& out) {
@@ -279,50 +274,55 @@ void append_error(std::string& out, const completion_fault& f) {
 std::string answer(const head& h, std::string_view text, std::string_view thinking, const completion_outcome& o) {
   std::string out;
   out.reserve(2048 + quoted_size(text) + quoted_size(thinking));
-  out += "{\"id\":" + json_quoted(h.id) + R"(,"object":"chat.completion","created":)" + std::to_string(h.created) +
-         ",\"model\":" + json_quoted(h.model) + R"(,"choices":[{"index":0,"message":{"role":"assistant","content":)";
+  json_writer w(out);
+  w.begin_object().member("id", h.id).member("object", "chat.completion").member("created", h.created);
+  w.member("model", h.model).key("choices").begin_array().begin_object().member("index", 0);
+  w.key("message").begin_object().member("role", "assistant").key("content");
   if (text.empty() && !o.calls.empty())
-    out += "null";
+    w.token("null");
   else
-    append_quoted(out, text);
-  out += R"(,"refusal":null)";
-  if (!thinking.empty()) {
-    out += R"(,"reasoning_content":)";
-    append_quoted(out, thinking);
-  }
+    w.value(text);
+  w.member("refusal", raw_json()).filled("reasoning_content", thinking);
   if (!o.calls.empty()) {
-    out += R"(,"tool_calls":)";
-    char before = '[';
-    for (const auto& c : o.calls) {
-      out += before;
-      out += '{';
-      append_call(out, c);
-      before = ',';
-    }
-    out += ']';
+    w.key("tool_calls").begin_array();
+    for (const auto& c : o.calls) end_with_call(w.begin_object(), c);
+    w.end_array();
   }
-  out += R"(},"logprobs":null,"finish_reason":)" + json_quoted(o.finish) + "}],\"usage\":" + usage_object(o) + "}";
+  w.end_object().member("logprobs", raw_json()).member("finish_reason", o.finish).end_object().end_array();
+  write_usage(w.key("usage"), o);
+  w.end_object();
   return out;
 }
 
 std::string error_body(const completion_fault& f) {
-  const auto or_null = [](const std::string& text) { return text.empty() ? std::string("null") : json_quoted(text); };
-  return R"({"error":{"message":)" + json_quoted(f.message) + ",\"type\":" + json_quoted(type_of(f.status)) +
-         ",\"param\":" + or_null(f.param) + ",\"code\":" + or_null(f.code) + "}}";
+  std::string out;
+  json_writer w(out);
+  const auto or_null = [&](std::string_view key, const std::string& text) {
+    if (text.empty())
+      w.member(key, raw_json());
+    else
+      w.member(key, text);
+  };
+  w.begin_object().key("error").begin_object().member("message", f.message).member("type", type_of(f.status));
+  or_null("param", f.param);
+  or_null("code", f.code);
+  w.end_object().end_object();
+  return out;
 }
 
 std::optional<std::string> models(const std::vector<std::string>& names, std::int64_t created,
                                   std::optional<std::string_view> only) {
+  std::string out;
+  json_writer w(out);
   if (only) {
     if (std::ranges::find(names, *only) == names.end()) return std::nullopt;
-    return model_object(*only, created);
+    write_model(w, *only, created);
+    return out;
   }
-  std::string out = R"({"object":"list","data":[)";
-  for (const auto& name : names) {
-    if (!out.ends_with('[')) out += ',';
-    out += model_object(name, created);
-  }
-  return out + "]}";
+  w.begin_object().member("object", "list").key("data").begin_array();
+  for (const auto& name : names) write_model(w, name, created);
+  w.end_array().end_object();
+  return out;
 }
 
 }  // namespace completion_json

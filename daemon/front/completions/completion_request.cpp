@@ -46,7 +46,7 @@ class request_reader {
     read_format();
     if (fault_) return std::unexpected(std::move(*fault_));
     auto& limits = out_.run.limits;
-    // Nobody can be asked over this door, so that what needs a yes is refused at once instead of when time is up.
+    // Nobody can be asked over this door, so that what needs an approval is refused at once instead of when time is up.
     if (limits.approve == approval_mode::ask) limits.approve = approval_mode::none;
     limits.status = status_mode::off;
     out_.run.stream = out_.stream;
@@ -276,7 +276,10 @@ class request_reader {
     append_settings(all, out_.run.settings);
     for (const auto& name : out_.run.tools.only) all += json_quoted(name);
     for (const auto& tool : out_.run.client_tools) all += tool.text();
-    for (std::size_t i = 0; i < messages; ++i) append_message(all, *out_.run.messages[i]);
+    for (std::size_t i = 0; i < messages; ++i) {
+      json_writer one(all);
+      append_message(one, *out_.run.messages[i]);
+    }
     return std::max<std::uint64_t>(stable_hash(all), 1);
   }
 

@@ -2,8 +2,8 @@
 #include "daemon/front/base/process_memory.hpp"
 #include "daemon/front/rpc/methods.hpp"
 #include "daemon/store/records/principal.hpp"
+#include "mcp/json/json_writer.hpp"
 #include "mcp/redact/secret.hpp"
-#include "mcp/server/json_out.hpp"
 #include "mcp/support/shared_bytes.hpp"
 
 #include <boost/asio/post.hpp>
@@ -20,7 +20,7 @@ namespace {
 /// The revision of mcpbx's own methods.
 constexpr int protocol = 1;
 
-void append_servers(mcp::json_out& out, const std::vector<mcp::server_status>& servers) {
+void append_servers(json_writer& out, const std::vector<mcp::server_status>& servers) {
   std::map<std::string_view, std::size_t> states;
   std::size_t open = 0, queued = 0, tools = 0;
   std::uint64_t restarts = 0, noise = 0, dropped = 0;
@@ -50,7 +50,7 @@ void append_servers(mcp::json_out& out, const std::vector<mcp::server_status>& s
   out.end_array().end_object();
 }
 
-void append_audit(mcp::json_out& out, const audit_log& audit) {
+void append_audit(json_writer& out, const audit_log& audit) {
   const auto& counts = audit.counts();
   out.key("audit").begin_object().member("file", audit.path()).member("records", counts.records);
   out.member("lost", counts.lost);
@@ -58,7 +58,7 @@ void append_audit(mcp::json_out& out, const audit_log& audit) {
   out.end_object();
 }
 
-void append_runs(mcp::json_out& out, const loop_counters& runs) {
+void append_runs(json_writer& out, const loop_counters& runs) {
   static constexpr std::array<std::string_view, 8> depths{"0", "1", "2", "3-4", "5-8", "9-16", "17-64", "65+"};
   out.key("runs").begin_object().member("active", runs.active).member("total", runs.runs);
   out.member("rounds", runs.rounds).member("calls", runs.calls);
@@ -121,7 +121,8 @@ hello_params read_hello(mcp::param_reader& in, const connection& c) {
 void hello(connection& c, hello_params p, const mcp::reply_once& reply) {
   c.set_name(std::move(p.name));
   if (p.mcp_only) c.keep_to_mcp();
-  mcp::json_out out;
+  std::string json;
+  json_writer out(json);
   out.begin_object().member("version", c.door().settings.version).member("protocol", protocol);
   out.member("pid", ::getpid());
   if (c.door().settings.tell_start && is_person(c.principal())) c.door().settings.tell_start(out);
@@ -152,7 +153,8 @@ void add_later(own_methods& table, std::string_view name, std::string_view sente
 raw_json status_of(door_context& door) {
   const door_load load = door.load ? door.load() : door_load{};
   const auto uptime = std::chrono::duration_cast<milliseconds>(door.time.now() - door.started);
-  mcp::json_out out;
+  std::string json;
+  json_writer out(json);
   out.begin_object().member("version", door.settings.version).member("protocol", protocol);
   out.member("pid", ::getpid()).member("uptimeMs", uptime.count()).member("socket", door.settings.socket);
   if (!door.settings.http.empty()) out.member("http", "http://" + door.settings.http);

@@ -1,7 +1,7 @@
 // The configured models, as callers see them.
 #include "daemon/front/rpc/methods.hpp"
+#include "mcp/json/json_writer.hpp"
 #include "mcp/redact/secret.hpp"
-#include "mcp/server/json_out.hpp"
 
 #include <string>
 #include <utility>
@@ -22,12 +22,13 @@ models_params read_models(mcp::param_reader& in) {
   return p;
 }
 
-void append_text(mcp::json_out& out, std::string_view key, const std::string& text) {
+void append_text(json_writer& out, std::string_view key, const std::string& text) {
   if (!text.empty()) out.member(key, text);
 }
 
 raw_json rows_json(const std::vector<model_row>& rows, bool remote) {
-  mcp::json_out out;
+  std::string json;
+  json_writer out(json);
   out.begin_array();
   for (const auto& r : rows) {
     out.begin_object().member("name", r.name).member("api", r.api);

@@ -1,6 +1,6 @@
 // Pinned tool definitions, as callers see and approve them.
 #include "daemon/front/rpc/methods.hpp"
-#include "mcp/server/json_out.hpp"
+#include "mcp/json/json_writer.hpp"
 #include "mcp/support/text.hpp"
 
 #include <map>
@@ -48,7 +48,8 @@ raw_json report_json(const pin_report& report, const mcp::catalog& tools) {
   std::map<std::pair<std::string_view, std::string_view>, std::string_view> names;
   for (const auto& e : tools.entries()) names[{e->server, e->tool}] = e->name;
   for (const auto& [name, e] : tools.withheld()) names[{e.server, e.tool}] = name;
-  mcp::json_out out;
+  std::string json;
+  json_writer out(json);
   out.begin_object().member("file", report.file);
   if (!report.problem.empty()) out.member("problem", report.problem);
   out.key("pins").begin_array();
@@ -106,7 +107,8 @@ void accept(connection& c, const pins_params& p, const mcp::reply_once& reply) {
                                        "(\"definitions\": true), which tells the hash"}));
     daemon.pins()->accept(choice_of(daemon, p.name), hash, [reply](const result<std::size_t>& done) {
       if (!done) return reply.error(mcp::to_rpc_error(done.error()));
-      mcp::json_out out;
+      std::string json;
+      json_writer out(json);
       out.begin_object().member("accepted", *done).end_object();
       reply.result(out.json());
     });

@@ -3,7 +3,7 @@
 #include "daemon/loop/json/event_json.hpp"
 #include "daemon/loop/json/message_json.hpp"
 #include "daemon/store/records/principal.hpp"
-#include "mcp/server/json_out.hpp"
+#include "mcp/json/json_writer.hpp"
 #include "mcp/support/text.hpp"
 
 #include <algorithm>
@@ -48,7 +48,7 @@ get_params read_get(mcp::param_reader& in) {
   return p;
 }
 
-void append_session(mcp::json_out& out, const session_row& s) {
+void append_session(json_writer& out, const session_row& s) {
   out.member("session", s.id).member("title", s.title).member("model", s.model).member("principal", s.principal);
   out.member("createdMs", s.created_ms).member("usedMs", s.used_ms).member("runCount", s.runs).member("bytes", s.bytes);
   if (!s.running.empty()) out.member("running", s.running);
@@ -56,7 +56,8 @@ void append_session(mcp::json_out& out, const session_row& s) {
 }
 
 raw_json list_of(const std::vector<session_row>& rows, std::size_t limit) {
-  mcp::json_out out;
+  std::string json;
+  json_writer out(json);
   out.begin_object().key("sessions").begin_array();
   for (const auto& row : rows) {
     out.begin_object();
@@ -75,7 +76,7 @@ std::string shown_part(const std::string& partial, std::size_t bytes) {
 }
 
 // The runs of a session are in every page: `part_room` is what is left for parts of answers in all of them.
-void append_run(mcp::json_out& out, const kept_run& one, std::size_t& part_room) {
+void append_run(json_writer& out, const kept_run& one, std::size_t& part_room) {
   out.begin_object().member("run", one.row.run).member("model", one.row.model);
   out.member("startedMs", one.row.started_ms);
   if (one.row.ended_ms > 0) out.member("endedMs", one.row.ended_ms).member("stopReason", one.row.reason);
@@ -91,17 +92,18 @@ void append_run(mcp::json_out& out, const kept_run& one, std::size_t& part_room)
 
 // Messages have numbers through the whole session; `runs` says how many each run added.
 raw_json contents_of(const session_contents& kept, const get_params& p) {
-  mcp::json_out head;
+  std::string json;
+  json_writer head(json);
   head.begin_object();
   append_session(head, kept.row);
   std::size_t total = 0, next = p.from;
   std::string messages;
+  json_writer list(messages);
   for (const auto& one : kept.runs)
     for (const auto& m : one.folded.messages) {
       const auto at = total++;
       if (at != next || at >= p.from + p.limit || messages.size() >= page_bytes) continue;
-      if (!messages.empty()) messages += ',';
-      append_message(messages, *m);
+      append_message(list, *m);
       ++next;
     }
   head.member("from", p.from).member("total", total);
@@ -109,10 +111,10 @@ raw_json contents_of(const session_contents& kept, const get_params& p) {
   head.key("runs").begin_array();
   std::size_t part_room = page_bytes;
   for (const auto& one : kept.runs) append_run(head, one, part_room);
-  head.end_array();
-  std::string json = head.str();
-  json += ",\"messages\":[" + messages + "]}";
-  return raw_json::own(json);
+  head.end_array().key("messages").begin_array();
+  if (!messages.empty()) head.token(messages);
+  head.end_array().end_object();
+  return head.json();
 }
 
 // A session that is not this caller's is none that it hears of.

@@ -2,8 +2,8 @@
 #include "daemon/front/base/process_memory.hpp"
 #include "daemon/front/rpc/methods.hpp"
 #include "daemon/loop/tools/round_tools.hpp"
+#include "mcp/json/json_writer.hpp"
 #include "mcp/redact/secret.hpp"
-#include "mcp/server/json_out.hpp"
 #include "mcp/support/text.hpp"
 #include "providers/schema/adapt/adapt.hpp"
 #include "providers/text/format.hpp"
@@ -66,7 +66,7 @@ std::string reason_of(const mcp::catalog_entry& e, bool beyond, const shown_form
 /// Tools of a kind that is told beside the list, each with what there is to say.
 class told_tools {
  public:
-  told_tools(mcp::json_out& out, std::string_view key) : out_(out), key_(key) {}
+  told_tools(json_writer& out, std::string_view key) : out_(out), key_(key) {}
   void add(std::string_view name, const std::string& reason) {
     if (!std::exchange(any_, true)) out_.key(key_).begin_array();
     out_.begin_object().member("name", name).member("reason", reason).end_object();
@@ -76,7 +76,7 @@ class told_tools {
   }
 
  private:
-  mcp::json_out& out_;
+  json_writer& out_;
   std::string_view key_;
   bool any_ = false;
 };
@@ -84,7 +84,7 @@ class told_tools {
 /// As in a run without tools of its caller: tools that the API would refuse are left out, each with its reason, and so
 /// are those beyond as many as it takes; of those whose schema lost something it is told. Names are those of all, also
 /// when only some tools are asked for.
-void append_for_model(mcp::json_out& out, const mcp::catalog_ptr& tools, const tools_params& p, const shown_form& form,
+void append_for_model(json_writer& out, const mcp::catalog_ptr& tools, const tools_params& p, const shown_form& form,
                       const tool_adapter& adapt) {
   const auto offered = make_offer(tools, {}, std::string(form.api), catalog_room(form.max_tools), adapt);
   providers::tool_set set;
@@ -115,7 +115,7 @@ void append_for_model(mcp::json_out& out, const mcp::catalog_ptr& tools, const t
 
 /// What servers list and the catalog cannot have. It has no name that a pattern could match: of the servers that have
 /// tools that do, or of all where none does.
-void append_dropped(mcp::json_out& out, const mcp::catalog& tools, const tools_params& p) {
+void append_dropped(json_writer& out, const mcp::catalog& tools, const tools_params& p) {
   std::set<std::string_view> servers;
   if (!p.pattern.empty())
     for (const auto& tool : tools.entries())
@@ -133,7 +133,8 @@ raw_json tools_of(connection& c, const mcp::catalog_ptr& all, const tools_params
   const auto& tools = *all;
   const bool as_sent = p.format == formats[0];
   if (as_sent && p.pattern.empty() && p.name.empty() && tools.dropped().empty()) return tools.tools_list();
-  mcp::json_out out;
+  std::string json;
+  json_writer out(json);
   out.begin_object();
   if (as_sent) {
     out.key("tools").begin_array();
@@ -162,7 +163,8 @@ void answer_tools(connection& c, const tools_params& p, const mcp::reply_once& r
 }  // namespace
 
 raw_json servers_of(const std::vector<mcp::server_status>& servers) {
-  mcp::json_out out;
+  std::string json;
+  json_writer out(json);
   const auto free_text = [](const std::string& text) { return redactor::redact(text); };
   out.begin_array();
   for (const auto& s : servers) {

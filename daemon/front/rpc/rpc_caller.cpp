@@ -1,6 +1,7 @@
 // See rpc_caller.hpp.
 #include "daemon/front/rpc/rpc_caller.hpp"
 
+#include "daemon/policy/policy.hpp"
 #include "daemon/store/records/principal.hpp"
 #include "mcp/redact/hidden_text.hpp"
 #include "mcp/server/rpc_errors.hpp"
@@ -162,7 +163,7 @@ result<void> connection::admit_call() const {
 
 // A tool server is no person, and nobody could be asked on its behalf.
 result<void> connection::admit_call(const mcp::catalog_entry& tool) const {
-  if (is_person(principal_) || !door_.settings.needs_yes || !door_.settings.needs_yes(tool)) return {};
+  if (decide(direct_caller{door_.settings.approvals, is_person(principal_)}, facts_of(tool)).allows()) return {};
   return fail(errc::unavailable, "the tool " + json_quoted(tool.name) +
                                      " needs a yes of the user, so a tool server may not call it by itself");
 }

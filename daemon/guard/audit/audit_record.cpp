@@ -3,7 +3,7 @@
 
 #include "daemon/guard/sha256.hpp"
 #include "daemon/guard/state_file.hpp"
-#include "mcp/server/json_out.hpp"
+#include "mcp/json/json_writer.hpp"
 #include "mcp/support/text.hpp"
 
 #include <string_view>
@@ -16,7 +16,8 @@ constexpr std::size_t longest_name = 256;
 }  // namespace
 
 std::string to_line(const audit_record& r) {
-  mcp::json_out out;
+  std::string json;
+  json_writer out(json);
   const auto name = [&out](std::string_view key, std::string_view text) {
     if (!text.empty()) out.member(key, cut_utf8(text, longest_name));
   };

@@ -3,7 +3,7 @@
 
 #include "daemon/guard/sha256.hpp"
 #include "mcp/json/canonical_json.hpp"
-#include "mcp/json/json_members.hpp"
+#include "mcp/json/json_writer.hpp"
 
 #include <algorithm>
 #include <array>
@@ -79,14 +79,15 @@ std::string origin_text(server_origin from) {
   // Members in the order of canonical JSON. Members of later versions are left out if empty, so that earlier pins stay
   // valid.
   std::string out;
-  object_writer w(out);
-  w.texts("args", from.args);
-  w.text("command", from.command);
+  json_writer w(out);
+  w.begin_object();
+  w.list("args", from.args);
+  w.member("command", from.command);
   w.filled("cwd", from.cwd);
-  w.text("endpoint", from.endpoint);
-  if (!from.env_names.empty()) w.texts("env", from.env_names);
+  w.member("endpoint", from.endpoint);
+  if (!from.env_names.empty()) w.list("env", from.env_names);
   w.filled("envFile", from.env_file);
-  w.end();
+  w.end_object();
   return out;
 }
 

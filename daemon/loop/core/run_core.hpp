@@ -129,10 +129,10 @@ class run_core {
   bool stopped_before(std::string_view id) const;
   /// Whether that call is of the present level and still waits for its one result.
   bool is_open(std::string_view id) const;
-  /// Whether this call needs no (more) asking: the caller said yes to it, or to all calls of its tool, with exactly
+  /// Whether this call needs no (more) asking: the caller approved it, or all calls of its tool, with exactly
   /// these hashes (see record::question).
   bool approved(std::string_view call_id, std::string_view tool_sha256, std::string_view arguments_sha256) const;
-  /// Of a call that is not approved: whether the caller said yes to it, or to all calls of its tool, with other hashes.
+  /// Of a call that is not approved: whether the caller approved it, or all calls of its tool, with other hashes.
   bool approved_otherwise(std::string_view call_id) const;
   /// The open question with this id, or null.
   const record::question* find_question(std::string_view id) const;
@@ -173,8 +173,8 @@ class run_core {
     int attempt = 0;                // of its last intent
     int lane = 0;                   // calls in one lane are made one after another; 0: none
   };
-  // A yes to all calls of a tool.
-  struct lasting_yes {
+  // An approval of all calls of a tool.
+  struct lasting_approval {
     std::string tool;
     std::string sha256;
   };
@@ -232,7 +232,7 @@ class run_core {
   std::vector<open_call> open_;                        // its calls, in call order
   std::vector<providers::tool_result_block> results_;  // by call order, filled as they come
   std::vector<call_report> calls_;                     // those of the level are the last open_.size()
-  std::vector<lasting_yes> always_;
+  std::vector<lasting_approval> always_;
   std::size_t undone_ = 0;                  // open calls without a result
   int running_ = 0;                         // asked for or sent, and without a result
   std::optional<sentence> limit_;           // what makes the next model call the last, without tools

@@ -45,14 +45,14 @@ bool run_core::approved(std::string_view call_id, std::string_view tool_sha256,
   if (c.approved && c.question.tool_sha256 == tool_sha256 && c.question.arguments_sha256 == arguments_sha256)
     return true;
   return std::ranges::any_of(always_,
-                             [&](const auto& yes) { return yes.tool == c.call->name && yes.sha256 == tool_sha256; });
+                             [&](const auto& one) { return one.tool == c.call->name && one.sha256 == tool_sha256; });
 }
 
 bool run_core::approved_otherwise(std::string_view call_id) const {
   const auto i = index_of(call_id);
   if (i == nowhere) return false;
-  return open_[i].approved || std::ranges::any_of(always_, [&](const auto& yes) {
-           return yes.tool == open_[i].call->name && !yes.sha256.empty();
+  return open_[i].approved || std::ranges::any_of(always_, [&](const auto& one) {
+           return one.tool == open_[i].call->name && !one.sha256.empty();
          });
 }
 

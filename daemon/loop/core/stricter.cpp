@@ -4,7 +4,7 @@
 namespace mcpbx::daemon {
 namespace {
 
-// By how little is done without a person: nothing that needs a yes, what gets one, everything.
+// By how little is done without a person: nothing that needs an approval, what gets one, everything.
 int freedom(approval_mode m) {
   switch (m) {
     case approval_mode::none:

@@ -16,22 +16,6 @@ namespace {
 
 using providers::role;
 
-template <class Out>
-void member(Out& json, std::string_view key, std::string_view text) {
-  json += ",\"";
-  json += key;
-  json += "\":";
-  append_quoted(json, text);
-}
-
-template <class Out>
-void member(Out& json, std::string_view key, const raw_json& value) {
-  json += ",\"";
-  json += key;
-  json += "\":";
-  json += value.text();
-}
-
 // Nobody is told those that only their origin understands.
 bool is_told(const providers::block& b) {
   const auto* reasoning = std::get_if<providers::reasoning_block>(&b);
@@ -39,79 +23,54 @@ bool is_told(const providers::block& b) {
 }
 
 template <class Out>
-struct writer {
-  Out& json;
-  void operator()(const providers::text_block& b) const {
-    json += R"({"type":"text")";
-    member(json, "text", b.text);
-    close();
-  }
+struct block_json {
+  basic_json_writer<Out>& w;
+  void operator()(const providers::text_block& b) const { w.member("type", "text").member("text", b.text); }
   void operator()(const providers::image_block& b) const {
-    json += R"({"type":"image")";
-    if (!b.mime.empty()) member(json, "mimeType", b.mime);
-    if (b.url.empty())
-      member(json, "data", b.data);
-    else
-      member(json, "url", b.url);
-    close();
+    w.member("type", "image").filled("mimeType", b.mime);
+    data_or_url(b);
   }
   void operator()(const providers::file_block& b) const {
-    json += R"({"type":"file")";
-    if (!b.mime.empty()) member(json, "mimeType", b.mime);
-    if (!b.name.empty()) member(json, "name", b.name);
-    if (b.url.empty())
-      member(json, "data", b.data);
-    else
-      member(json, "url", b.url);
-    close();
+    w.member("type", "file").filled("mimeType", b.mime).filled("name", b.name);
+    data_or_url(b);
   }
-  void operator()(const providers::reasoning_block& b) const {
-    json += R"({"type":"reasoning")";
-    member(json, "text", b.text);
-    close();
-  }
+  void operator()(const providers::reasoning_block& b) const { w.member("type", "reasoning").member("text", b.text); }
   void operator()(const providers::tool_call_block& b) const {
-    json += R"({"type":"tool_call")";
-    member(json, "id", b.id);
-    member(json, "name", b.name);
+    w.member("type", "tool_call").member("id", b.id).member("name", b.name);
     if (b.arguments)
-      member(json, "arguments", b.arguments);
+      w.member("arguments", b.arguments);
     else
-      member(json, "argumentsText", b.arguments_text);
-    if (!b.problem.empty()) member(json, "problem", b.problem);
-    close();
+      w.member("argumentsText", b.arguments_text);
+    w.filled("problem", b.problem);
   }
   void operator()(const providers::tool_result_block& b) const {
-    json += R"({"type":"tool_result")";
-    member(json, "id", b.call_id);
-    member(json, "name", b.name);
-    json += b.is_error ? R"(,"isError":true)" : R"(,"isError":false)";
-    member(json, "result", b.result);
-    close();
+    w.member("type", "tool_result").member("id", b.call_id).member("name", b.name).member("isError", b.is_error);
+    w.key("result").token(b.result.text());
   }
-  void operator()(const providers::refusal_block& b) const {
-    json += R"({"type":"refusal")";
-    member(json, "text", b.text);
-    close();
-  }
+  void operator()(const providers::refusal_block& b) const { w.member("type", "refusal").member("text", b.text); }
   void operator()(const providers::opaque_block&) const {}
-  void close() const { json += '}'; }
+
+ private:
+  void data_or_url(const auto& b) const {
+    if (b.url.empty())
+      w.member("data", b.data);
+    else
+      w.member("url", b.url);
+  }
 };
 
 template <class Out>
-void write_message(Out& json, const providers::message& m) {
-  json += R"({"role":")";
-  json += role_word(m.role);
-  json += '"';
-  if (m.role == role::assistant && !m.origin.model.empty()) member(json, "model", m.origin.model);
-  json += R"(,"content":[)";
-  bool first = true;
+void write_message(basic_json_writer<Out>& w, const providers::message& m) {
+  w.begin_object().member("role", role_word(m.role));
+  if (m.role == role::assistant) w.filled("model", m.origin.model);
+  w.key("content").begin_array();
   for (const auto& b : m.blocks) {
     if (!is_told(b)) continue;
-    if (!std::exchange(first, false)) json += ',';
-    std::visit(writer<Out>{json}, b);
+    w.begin_object();
+    std::visit(block_json<Out>{w}, b);
+    w.end_object();
   }
-  json += "]}";
+  w.end_array().end_object();
 }
 
 std::optional<role> role_of(std::string_view text) {
@@ -274,10 +233,10 @@ bool is_base64(std::string_view text) {
   });
 }
 
-void append_message(std::string& json, const providers::message& m) {
+void append_message(json_writer& json, const providers::message& m) {
   write_message(json, m);
 }
-void append_message(byte_buffer& json, const providers::message& m) {
+void append_message(basic_json_writer<byte_buffer>& json, const providers::message& m) {
   write_message(json, m);
 }
 

@@ -1,6 +1,7 @@
 // Messages as callers see them in a run's result (L16): roles and content blocks, without anything that only a provider
 // understands. The shape is in this folder's README.
 #pragma once
+#include "mcp/json/json_writer.hpp"
 #include "mcp/json/raw_json.hpp"
 #include "providers/model/message.hpp"
 
@@ -11,8 +12,8 @@
 namespace mcpbx::daemon {
 
 /// Appends the message as one JSON object.
-void append_message(std::string& json, const providers::message& m);
-void append_message(byte_buffer& json, const providers::message& m);
+void append_message(json_writer& json, const providers::message& m);
+void append_message(basic_json_writer<byte_buffer>& json, const providers::message& m);
 
 /// What is wrong with a message that a caller sends.
 struct message_fault {

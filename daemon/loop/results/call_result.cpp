@@ -2,6 +2,7 @@
 #include "daemon/loop/results/call_result.hpp"
 
 #include "daemon/loop/run_words.hpp"
+#include "mcp/json/json_writer.hpp"
 #include "mcp/redact/cut_text.hpp"
 
 namespace mcpbx::daemon {
@@ -53,13 +54,12 @@ record::call_result to_call_result(std::string call_id, const mcp::call_outcome&
 }
 
 raw_json call_params(std::string_view own_name, const raw_json& arguments) {
-  std::string json = R"({"name":)";
+  std::string json;
   json.reserve(32 + own_name.size() + arguments.text().size());
-  append_quoted(json, own_name);
-  json += ",\"arguments\":";
-  json += arguments ? arguments.text() : std::string_view("{}");
-  json += '}';
-  return raw_json::own(json);
+  json_writer w(json);
+  w.begin_object().member("name", own_name);
+  w.member("arguments", arguments ? arguments : raw_json::literal("{}")).end_object();
+  return w.json();
 }
 
 }  // namespace mcpbx::daemon

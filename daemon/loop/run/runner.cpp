@@ -56,7 +56,6 @@ class runner::impl : public std::enable_shared_from_this<impl> {
                 round_tools(std::move(o.adapt)),
                 {},
                 {},
-                std::move(o.needs_approval),
                 present_terms(std::move(o.servers)),
                 [this](const run_request& r) { return models_of(r); },
                 o.resume_detached},

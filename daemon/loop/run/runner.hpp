@@ -4,6 +4,7 @@
 #include "daemon/loop/run/run_feed.hpp"
 #include "daemon/loop/tools/round_tools.hpp"
 #include "daemon/loop/tools/tool_source.hpp"
+#include "daemon/policy/past_names.hpp"
 #include "daemon/store/journal.hpp"
 #include "mcp/async/scope.hpp"
 #include "mcp/support/time.hpp"
@@ -33,7 +34,7 @@ struct run_request {
   std::vector<providers::message_ptr> messages;
   std::string profile;                         ///< whose values are in here, or ""
   tool_choice tools;                           ///< what the run may use of the catalog
-  std::vector<std::string> approve;            ///< globs of tools that need a yes, beside those of their servers
+  std::vector<std::string> approve;            ///< globs of tools that need an approval, beside those of their servers
   std::vector<raw_json> client_tools;          ///< the caller's own (L21): definitions in MCP's shape
   std::vector<record::caller_result> results;  ///< of such tools: the parked run of this name goes on, nothing starts
   raw_json answer_schema;                      ///< what the final answer must fit, a schema that compiles; or absent
@@ -70,10 +71,9 @@ class runner {
   struct options {
     std::size_t max_runs = 1024;
     tool_adapter adapt = schema_adapter();
-    /// Whether the configuration wants a person's yes for this tool.
-    std::function<bool(const mcp::catalog_entry&)> needs_approval = {};
-    /// What the configuration says of the servers, kept with each run that may go on after a restart. Null: nothing.
-    std::shared_ptr<const std::vector<server_terms>> servers = {};
+    /// What the configuration says of the servers: which calls need an approval. It is kept with each run that may go
+    /// on after a restart. Null: nothing.
+    terms_ptr servers = {};
     /// Holds a run that an earlier process left to what a request like it gets now, where that is stricter: `limits`,
     /// `approve` and `tools.beside`. An error says why it gets nothing any more, and closes the run.
     std::function<result<void>(run_request&)> keep_to_present_terms = {};

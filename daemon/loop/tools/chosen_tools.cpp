@@ -1,7 +1,8 @@
 // Names that are given away are settled before any is taken, so that two tools can change theirs.
 #include "daemon/loop/tools/chosen_tools.hpp"
 
-#include "daemon/loop/tools/past_names.hpp"
+#include "daemon/policy/past_names.hpp"
+#include "daemon/policy/policy.hpp"
 #include "mcp/client/catalog/tool_names.hpp"
 #include "mcp/support/log.hpp"
 #include "mcp/support/text.hpp"
@@ -28,25 +29,21 @@ mcp::entry_ptr copy_of(const mcp::entry_ptr& e, const std::string& name, std::sp
   return made != before.end() ? *made : mcp::renamed(*e, name);
 }
 
-// A tool that the choice lets through, and the names by which the choice knows it.
+// A tool that the choice lets through, and the name by which the choice knows it.
 struct let_through {
   const mcp::entry_ptr* entry;
-  catalog_names names;
-  bool certain;  // that these are the names under which the choice was made
+  std::string_view known_as;
+  bool certain;  // that this is the name under which the choice was made
 };
 
-// A run that goes on after a restart chose among the names of its beginning, and is bound by what its profile says of
-// those of today. What it denied is denied under both.
 std::vector<let_through> offered_by(const mcp::catalog& catalog, const tool_choice& choice, const past_names& past) {
   std::vector<let_through> tools;
   for (const auto& e : catalog.entries()) {
-    const catalog_names now{e->name, e->rules.prefixed, e->rules.plain, e->rules.other};
-    if (choice.denies(now) || (choice.beside && !choice.beside->offers(e->server, e->tool, now))) continue;
-    const auto* then = past.find(e->server, e->tool);
-    if (then != nullptr && std::ranges::any_of(choice.deny, [&](const auto& glob) { return then->may_be(glob); }))
-      continue;
-    const auto names = then != nullptr ? catalog_names{then->name, then->prefixed} : now;
-    if (choice.allows(names)) tools.push_back({&e, names, then == nullptr || then->unchanged});
+    auto facts = facts_of(*e);
+    facts.then = past.find(e->server, e->tool);
+    if (decide_offer(choice, facts).denies()) continue;
+    const auto* then = facts.then;
+    tools.push_back({&e, then != nullptr ? std::string_view(then->name) : e->name, then == nullptr || then->unchanged});
   }
   return tools;
 }
@@ -57,9 +54,9 @@ std::map<std::string_view, const std::string*> settled_names(std::span<const let
   std::map<std::string_view, const std::string*> names;
   if (choice.rename.empty()) return names;
   std::set<std::string_view> kept;
-  for (const auto& [entry, known, certain] : tools) {
+  for (const auto& [entry, known_as, certain] : tools) {
     const std::string& name = (*entry)->name;
-    const auto to = choice.rename.find(known.name);
+    const auto to = choice.rename.find(known_as);
     if (to != choice.rename.end() && to->second != name)
       names.emplace(name, &to->second);
     else
@@ -86,13 +83,14 @@ std::vector<mcp::entry_ptr> chosen_tools(const mcp::catalog& catalog, const tool
   const auto tools = offered_by(catalog, choice, past);
   const auto names = settled_names(tools, choice);
   std::vector<mcp::entry_ptr> entries;
-  for (const auto& [entry, known, certain] : tools) {
+  for (const auto& [entry, known_as, certain] : tools) {
     const auto to = names.find((*entry)->name);
     // One that the profile renames is asked for by that name, and by its own where it did not get that.
-    const auto wanted = choice.rename.find(known.name);
+    const auto wanted = choice.rename.find(known_as);
     const bool has_it = to != names.end() || wanted == choice.rename.end() || wanted->second == (*entry)->name;
-    if (wanted != choice.rename.end() && (has_it || !certain) && !choice.asks_for(wanted->second)) continue;
-    if ((wanted == choice.rename.end() || !has_it) && !choice.asks_for(known.name)) continue;
+    const auto asks_for = [&](std::string_view shown) { return decide_request(choice, shown).allows(); };
+    if (wanted != choice.rename.end() && (has_it || !certain) && !asks_for(wanted->second)) continue;
+    if ((wanted == choice.rename.end() || !has_it) && !asks_for(known_as)) continue;
     entries.push_back(to == names.end() ? *entry : copy_of(*entry, *to->second, before));
   }
   return entries;

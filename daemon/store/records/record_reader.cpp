@@ -1,4 +1,4 @@
-// Reads records from JSON. json_members.hpp reports members that do not fit.
+// Reads records from JSON. json_reader reports members that do not fit.
 #include "daemon/store/records/record_format.hpp"
 #include "daemon/store/records/record_words.hpp"
 #include "providers/model/message_format.hpp"
@@ -13,9 +13,9 @@ namespace {
 
 constexpr int deepest = 10'000;
 
-run_limits read_limits(raw_json json, const object_reader& o) {
+run_limits read_limits(raw_json json, const json_reader& o) {
   run_limits l;
-  const object_reader r(std::move(json), o, "limits");
+  const json_reader r(std::move(json), o, "limits");
   for (const auto& n : conf::loop_numbers()) r.number(n.key, l.*n.settled);
   r.word("onLimit", l.on_limit);
   r.word("onToolError", l.on_tool_error);
@@ -36,7 +36,7 @@ run_limits read_limits(raw_json json, const object_reader& o) {
 }
 
 // Reads a flat list of pairs: each name is followed by its replacement.
-std::vector<std::pair<std::string, std::string>> read_pairs(const object_reader& o, std::string_view key) {
+std::vector<std::pair<std::string, std::string>> read_pairs(const json_reader& o, std::string_view key) {
   const auto texts = o.texts(key);
   if (texts.size() % 2 != 0) o.bad(key, "an array of pairs");
   std::vector<std::pair<std::string, std::string>> pairs;
@@ -45,7 +45,7 @@ std::vector<std::pair<std::string, std::string>> read_pairs(const object_reader&
 }
 
 // Reads all members but the limits.
-void read(const object_reader& o, record::run_started& r) {
+void read(const json_reader& o, record::run_started& r) {
   r.run = o.needed("run");
   r.session = o.text("session");
   r.principal = o.text("principal");
@@ -65,7 +65,7 @@ void read(const object_reader& o, record::run_started& r) {
   if (o.json("servers")) {
     std::vector<server_terms> servers;
     o.each("servers", [&](raw_json element) {
-      const object_reader s(std::move(element), o, "servers");
+      const json_reader s(std::move(element), o, "servers");
       server_terms terms{s.needed("name"), s.texts("allow"), s.texts("deny"), s.texts("approve")};
       terms.naming.prefix = s.text("prefix");
       s.set("plain", terms.naming.plain);
@@ -83,14 +83,14 @@ void read(const object_reader& o, record::run_started& r) {
   if (auto json = o.json("settings")) r.settings = providers::read_settings(std::move(json), o, "settings");
   r.asked_limits = o.json("askedLimits");
 }
-void read(const object_reader& o, record::round_started& r) {
+void read(const json_reader& o, record::round_started& r) {
   o.number("depth", r.depth);
   r.model = o.text("model");
   o.set("withTools", r.with_tools);
   o.number("elapsedMs", r.elapsed_ms);
   o.number("shortened", r.shortened);
 }
-void read(const object_reader& o, record::assistant& r) {
+void read(const json_reader& o, record::assistant& r) {
   r.message = providers::read_message(o.json("message"), o, "message");
   o.word("reason", r.reason);
   r.raw_reason = o.text("rawReason");
@@ -103,11 +103,11 @@ void read(const object_reader& o, record::assistant& r) {
     r.lanes.push_back(static_cast<int>(*lane));
   });
   o.each("tools", [&](raw_json element) {
-    const object_reader tool(std::move(element), o, "tools");
+    const json_reader tool(std::move(element), o, "tools");
     r.tools.push_back({tool.needed("name"), tool.text("server"), tool.needed("tool")});
   });
 }
-void read(const object_reader& o, record::model_failed& r) {
+void read(const json_reader& o, record::model_failed& r) {
   o.word("kind", r.error.type);
   o.number("httpStatus", r.error.http_status);
   o.number("retryAfterMs", r.error.retry_after_ms);
@@ -117,7 +117,7 @@ void read(const object_reader& o, record::model_failed& r) {
   if (auto json = o.json("usage")) r.error.usage = providers::read_usage(std::move(json), o, "usage");
   o.number("ms", r.ms);
 }
-void read(const object_reader& o, record::question& r) {
+void read(const json_reader& o, record::question& r) {
   r.id = o.needed("id");
   r.kind = o.text("kind");
   r.call_id = o.text("call");
@@ -126,14 +126,14 @@ void read(const object_reader& o, record::question& r) {
   r.arguments_sha256 = o.text("argumentsSha256");
   o.number("expiresMs", r.expires_ms);
 }
-void read(const object_reader& o, record::answer& r) {
+void read(const json_reader& o, record::answer& r) {
   r.id = o.needed("id");
   r.body = o.json("body");
   o.set("expired", r.expired);
   o.set("unattended", r.unattended);
   o.set("mute", r.mute);
 }
-void read(const object_reader& o, record::call_intent& r) {
+void read(const json_reader& o, record::call_intent& r) {
   r.call_id = o.needed("call");
   r.name = o.text("name");
   r.server = o.text("server");
@@ -143,43 +143,43 @@ void read(const object_reader& o, record::call_intent& r) {
   o.set("repeatable", r.repeatable);
   o.set("toCaller", r.to_caller);
 }
-void read(const object_reader& o, record::call_result& r) {
+void read(const json_reader& o, record::call_result& r) {
   r.call_id = o.needed("call");
   r.result = o.json("result");
   o.set("isError", r.is_error);
   o.word("cause", r.cause);
   o.number("ms", r.ms);
 }
-void read(const object_reader& o, record::status_line& r) {
+void read(const json_reader& o, record::status_line& r) {
   r.call_id = o.needed("call");
   r.text = o.text("text");
   if (auto json = o.json("usage")) r.usage = providers::read_usage(std::move(json), o, "usage");
   o.number("ms", r.ms);
 }
-void read(const object_reader& o, record::parked& r) {
+void read(const json_reader& o, record::parked& r) {
   r.call_ids = o.texts("calls");
   o.number("expiresMs", r.expires_ms);
   o.number("elapsedMs", r.elapsed_ms);
 }
-void read(const object_reader& o, record::time_used& r) {
+void read(const json_reader& o, record::time_used& r) {
   o.number("elapsedMs", r.elapsed_ms);
 }
-void read(const object_reader&, record::limits_lowered&) {}  // has nothing but the limits
-void read(const object_reader& o, record::taken_over& r) {
+void read(const json_reader&, record::limits_lowered&) {}  // has nothing but the limits
+void read(const json_reader& o, record::taken_over& r) {
   r.by = o.text("by");
   o.set("powerLost", r.power_lost);
 }
-void read(const object_reader& o, record::caller_result& r) {
+void read(const json_reader& o, record::caller_result& r) {
   r.call_id = o.needed("call");
   r.result = o.json("result");
 }
-void read(const object_reader& o, record::cancel& r) {
+void read(const json_reader& o, record::cancel& r) {
   o.word("why", r.why);
   r.text = o.text("text");
   r.partial_text = o.text("partialText");
   if (auto json = o.json("usage")) r.usage = providers::read_usage(std::move(json), o, "usage");
 }
-void read(const object_reader& o, record::run_ended& r) {
+void read(const json_reader& o, record::run_ended& r) {
   o.word("reason", r.reason);
   r.text = o.text("text");
 }
@@ -193,11 +193,11 @@ run_limits* limits_of(run_record& r) {
 // Reader of one alternative of the variant, found by its name.
 struct reader {
   std::string_view name;
-  run_record (*read)(const object_reader&);
+  run_record (*read)(const json_reader&);
 };
 template <std::size_t... I>
 std::array<reader, sizeof...(I)> all_readers(std::index_sequence<I...>) {
-  return {reader{name_of(run_record(std::in_place_index<I>)), [](const object_reader& o) {
+  return {reader{name_of(run_record(std::in_place_index<I>)), [](const json_reader& o) {
                    run_record r(std::in_place_index<I>);
                    read(o, std::get<I>(r));
                    return r;
@@ -229,7 +229,7 @@ result<run_record> record_reader::read(std::string_view text) {
   auto json = raw_json::parse(cut ? std::string_view(without_limits_) : text, deepest);
   if (!json) return fail(errc::parse, "a record is no JSON: " + json.error().message);
   std::string wrong;
-  const object_reader o(*std::move(json), "a record", wrong);
+  const json_reader o(*std::move(json), "a record", wrong);
   int version = 0;
   o.number("v", version);
   if (wrong.empty() && version > record_format_version)

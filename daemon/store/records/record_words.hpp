@@ -2,7 +2,7 @@
 // new word at the end.
 #pragma once
 #include "daemon/store/records/record.hpp"
-#include "mcp/json/json_members.hpp"
+#include "mcp/json/enum_words.hpp"
 #include "providers/model/message_format.hpp"
 
 #include <array>

@@ -1,9 +1,9 @@
-// Selection of the catalog's tools for a run, by its request, its profile and the servers' entries.
+// Selection of the catalog's tools for a run, by its request, its profile and the servers' entries. Data only;
+// daemon/policy decides by it.
 #pragma once
 #include <map>
 #include <memory>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace mcpbx::daemon {
@@ -27,11 +27,6 @@ struct server_terms {
   bool operator==(const server_terms&) const = default;
 };
 
-/// Names of a tool in the catalog: the one under which it is shown, and those of mcp::rule_names.
-struct catalog_names {
-  std::string_view name, prefixed = {}, plain = {}, other = {};
-};
-
 /// Further restrictions of a run that was resumed after a restart, so that the stricter of two configurations holds.
 struct kept_terms {
   std::vector<std::string> allow, deny;  ///< globs of its profile at present, as in tool_choice
@@ -39,10 +34,6 @@ struct kept_terms {
   std::shared_ptr<const std::vector<server_terms>> servers;
   /// Servers at present, without recorded names. Null: unknown.
   std::shared_ptr<const std::vector<server_terms>> servers_now = {};
-  /// Returns true if `server` may offer the tool that it calls `own`.
-  bool offers(std::string_view server, std::string_view own, const catalog_names& names) const;
-  /// Returns true if the tool needed approval at the run's start.
-  bool wants_yes(std::string_view server, std::string_view own) const;
 };
 
 /// Selection of tools for a run, with their names.
@@ -52,13 +43,6 @@ struct tool_choice {
   std::vector<std::string> deny;   ///< tools that the profile withholds; wins over `allow`
   std::map<std::string, std::string, std::less<>> rename = {};  ///< the profile's names, by those of the catalog
   std::shared_ptr<const kept_terms> beside = {};                ///< further restrictions; null: none
-  /// Returns true if the profile offers the catalog's tool with these names. With plain names the `prefixed` one counts
-  /// for `allow` as well, and `deny` matches all names, even a `plain` or `other` one that another tool has.
-  bool offers(const catalog_names& names) const { return allows(names) && !denies(names); }
-  bool allows(const catalog_names& names) const;
-  bool denies(const catalog_names& names) const;
-  /// Returns true if the request wants a tool that it sees under this name.
-  bool asks_for(std::string_view shown) const;
 };
 
 }  // namespace mcpbx::daemon

@@ -45,10 +45,10 @@ entry_ptr make_entry(const catalog_server& s, const feature_item& tool, const st
 
 }  // namespace
 
-bool passes(const tool_filter& filter, std::string_view own) {
+bool passes(std::span<const std::string> allow, std::span<const std::string> deny, std::string_view own) {
   const auto matches = [&](const std::string& glob) { return glob_match(glob, own); };
-  if (!filter.allow.empty() && std::ranges::none_of(filter.allow, matches)) return false;
-  return std::ranges::none_of(filter.deny, matches);
+  if (!allow.empty() && std::ranges::none_of(allow, matches)) return false;
+  return std::ranges::none_of(deny, matches);
 }
 
 listed_tools::listed_tools(std::vector<catalog_server> servers, std::vector<std::string> prefixes)
@@ -69,7 +69,7 @@ void listed_tools::refilter(offered& o) {
   o.kept.clear();
   if (!o.tools) return;
   for (std::size_t i = 0; i < o.tools->size(); ++i)
-    if (passes(o.s.tools, (*o.tools)[i].key)) o.kept.push_back(i);
+    if (passes(o.s.tools.allow, o.s.tools.deny, (*o.tools)[i].key)) o.kept.push_back(i);
 }
 
 void listed_tools::make_entries(offered& o, const std::vector<std::string>& names) {

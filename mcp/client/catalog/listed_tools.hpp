@@ -21,8 +21,8 @@ struct tool_filter {
   std::map<std::string, std::string> rename;  ///< own name -> the tool's part of the name to expose
 };
 
-/// Whether the filter lets the server's own tool of this name through.
-bool passes(const tool_filter& filter, std::string_view own);
+/// Returns true if these patterns let the server's own tool of this name through; `deny` wins.
+bool passes(std::span<const std::string> allow, std::span<const std::string> deny, std::string_view own);
 
 /// Tools of one server, by the server's own names.
 using tool_names = std::set<std::string, std::less<>>;

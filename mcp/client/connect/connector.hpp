@@ -20,14 +20,14 @@ enum class ending : std::uint8_t {
   force    ///< it is ended, willing or not
 };
 
-/// Why no connection came about.
+/// A failed attempt to open a connection.
 struct link_failure {
   std::string why;        ///< a clause about the server: "cannot be started: …"
   bool try_again = true;  ///< false: nothing but a restart by hand is worth another try
 };
 
-/// What one connection tells. All on the speaking thread, never from inside open() or end(). The link may be destroyed
-/// inside each of them.
+/// Events of one connection. They come on the speaking thread, never from inside open() or end(). The link may be
+/// destroyed inside each of them.
 class link_events {
  public:
   virtual ~link_events() = default;

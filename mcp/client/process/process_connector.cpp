@@ -1,4 +1,4 @@
-// See process_connector.hpp.
+// Runs the program of a tool server as a child process, keeps its stderr, and ends it by signals.
 #include "mcp/client/process/process_connector.hpp"
 
 #include "mcp/client/process/stderr_log.hpp"
@@ -18,7 +18,7 @@ std::string exit_words(const process_exit& how) {
 
 class process_link;
 
-// What stays of processes when they are gone. Shared with the links, which may outlive the connector for a turn.
+// The memory of processes that are gone. Shared with the links, which may outlive the connector for a turn.
 struct process_record {
   process_record(std::string name, time_source& clock, std::size_t stderr_ring)
       : server(std::move(name)), time(clock), errors(server, stderr_ring) {}

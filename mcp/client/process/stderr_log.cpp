@@ -13,7 +13,7 @@ constexpr std::size_t longest_line = 1024;
 constexpr std::size_t longest_last_line = 200;
 /// 64 KiB at once, then 8 KiB a second: a flood of any length stays far below 1 MiB of log.
 constexpr double bytes_per_second = 8 << 10, bytes_at_once = 64 << 10;
-/// What a log line costs beside its text.
+/// Cost of a log line beside its text, in bytes.
 constexpr double line_overhead = 64;
 
 }  // namespace

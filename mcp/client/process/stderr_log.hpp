@@ -34,13 +34,13 @@ class stderr_log {
   void log_line(std::string_view line, bool cut, time_point now);
   void log_dropped();
   std::string kept() const;
-  /// Whether bytes were lost in front of what is kept.
+  /// Returns true if older bytes have been dropped.
   bool full() const noexcept { return ring_.size() == ring_bytes_; }
 
   std::string server_;
   std::size_t ring_bytes_;
   std::string ring_;
-  std::size_t ring_at_ = 0;     // where the next byte goes once the ring is full
+  std::size_t ring_at_ = 0;     // place of the next byte once the ring is full
   std::size_t of_process_ = 0;  // bytes in the ring that the present process wrote
   std::string line_;            // an unfinished line
   bool skipping_ = false;       // up to the next line break: the line was too long or the rate too high

@@ -33,7 +33,7 @@ void keeper::impl::adopt(keeper_handle handle) {
   channel_ = std::make_unique<control_channel>(handle.control_fd);
   phase_ = phase::running;
   for (auto& frame : std::exchange(backlog_, {})) channel_->send(std::move(frame));
-  const auto now = std::chrono::steady_clock::now();
+  const auto now = time_.now();
   for (const auto& [number, p] : processes_) p->asked_at = now;
   wait_for_notices();
   flush();
@@ -47,7 +47,7 @@ wire::server_number keeper::impl::launch(process_spec spec, process_events& even
   p->name = spec.name;
   p->may_call = spec.may_call;
   p->generation = phase_ == phase::replacing ? generation_ + 1 : generation_;
-  p->asked_at = std::chrono::steady_clock::now();
+  p->asked_at = time_.now();
   processes_[p->number] = p;
   if (phase_ == phase::over) {
     post_failure(p->number, {errc::unavailable, "mcpbx is stopping"});
@@ -197,14 +197,14 @@ void keeper::impl::fail_start(wire::server_number number, const error& why) {
 void keeper::impl::end(const entry_ptr& p, process_exit how) {
   if (p->exit) return;
   p->exit = how;
-  p->patience = std::make_unique<asio::steady_timer>(executor_, drain_limit);
-  p->patience->async_wait(
-      [self = shared_from_this(), weak = std::weak_ptr(p)](const boost::system::error_code& failed) {
-        const auto alive = weak.lock();
-        if (failed || !alive) return;
-        alive->output_drained = alive->errors_drained = true;
-        self->look_whether_drained(alive);
-      });
+  p->patience = time_.make_timer();
+  p->patience->arm(time_.now() + drain_limit, [weak_self = weak_from_this(), weak = std::weak_ptr(p)] {
+    const auto self = weak_self.lock();
+    const auto alive = weak.lock();
+    if (!self || !alive) return;
+    alive->output_drained = alive->errors_drained = true;
+    self->look_whether_drained(alive);
+  });
   // Both answer in a turn of their own.
   if (p->errors) {
     p->errors->drain([self = shared_from_this(), p] {
@@ -262,9 +262,9 @@ class kept_process final : public server_process {
 
 }  // namespace
 
-keeper::keeper(asio::any_io_executor executor, keeper_handle handle, line_framer::options framing,
+keeper::keeper(asio::any_io_executor executor, time_source& time, keeper_handle handle, line_framer::options framing,
                std::function<void()> on_lost)
-    : impl_(std::make_shared<impl>(executor, framing, std::move(on_lost))) {
+    : impl_(std::make_shared<impl>(executor, time, framing, std::move(on_lost))) {
   impl_->adopt(handle);
 }
 

@@ -6,6 +6,7 @@
 #include "mcp/process/program_lookup.hpp"
 #include "mcp/process/server_process.hpp"
 #include "mcp/support/error.hpp"
+#include "mcp/support/time.hpp"
 #include "mcp/transport/stream_transport.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
@@ -61,8 +62,8 @@ struct process_owner {
 class keeper final : public process_launcher {
  public:
   /// `on_lost` is called when the keeper died or hung: its processes have been swept (each got on_exited), a new keeper
-  /// runs, and the servers can be restarted.
-  keeper(boost::asio::any_io_executor executor, keeper_handle handle, line_framer::options framing,
+  /// runs, and the servers can be restarted. `time` must outlive the keeper and all that it launched.
+  keeper(boost::asio::any_io_executor executor, time_source& time, keeper_handle handle, line_framer::options framing,
          std::function<void()> on_lost);
   ~keeper() override;
 

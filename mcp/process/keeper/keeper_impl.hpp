@@ -5,15 +5,14 @@
 #include "mcp/process/keeper/keeper_protocol.hpp"
 #include "mcp/process/keeper/keeper_sweep.hpp"
 #include "mcp/process/keeper/stderr_reader.hpp"
+#include "mcp/support/time.hpp"
 #include "mcp/transport/stream_core.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/posix/stream_descriptor.hpp>
-#include <boost/asio/steady_timer.hpp>
 
 #include <sys/types.h>
 
-#include <chrono>
 #include <functional>
 #include <map>
 #include <memory>
@@ -26,9 +25,9 @@ namespace mcpbx::mcp {
 // One process as the daemon knows it, from launch() to on_exited.
 struct process_entry {
   keeper_protocol::server_number number = 0;
-  process_events* events = nullptr;                  // null once its user has dropped it
-  int generation = 0;                                // of the keeper that has it
-  std::chrono::steady_clock::time_point asked_at{};  // when the keeper was asked to start it
+  process_events* events = nullptr;  // null once its user has dropped it
+  int generation = 0;                // of the keeper that has it
+  time_point asked_at{};             // when the keeper was asked to start it
   pid_t pid = -1;
   std::string name;  // of the server
   bool may_call = false;
@@ -36,20 +35,22 @@ struct process_entry {
   std::shared_ptr<stderr_reader> errors;
   std::optional<process_exit> exit;
   bool output_drained = false, errors_drained = false;
-  std::unique_ptr<boost::asio::steady_timer> patience;
+  std::unique_ptr<timer> patience;  // how long its last output is waited for
 };
 using entry_ptr = std::shared_ptr<process_entry>;
 
 class keeper::impl : public std::enable_shared_from_this<keeper::impl> {
  public:
-  impl(const boost::asio::any_io_executor& executor, line_framer::options framing, std::function<void()> on_lost)
+  impl(const boost::asio::any_io_executor& executor, time_source& time, line_framer::options framing,
+       std::function<void()> on_lost)
       : executor_(executor),
+        time_(time),
         framing_(framing),
         on_lost_(std::move(on_lost)),
         control_(executor),
-        clock_(executor),
-        stray_clock_(executor),
-        answer_clock_(executor) {}
+        clock_(time.make_timer()),
+        stray_clock_(time.make_timer()),
+        answer_clock_(time.make_timer()) {}
 
   void adopt(keeper_handle handle);
   keeper_protocol::server_number launch(process_spec spec, process_events& events);
@@ -81,23 +82,27 @@ class keeper::impl : public std::enable_shared_from_this<keeper::impl> {
   entry_ptr find(keeper_protocol::server_number number) const;
 
   // When the keeper hangs or died.
-  std::chrono::steady_clock::time_point oldest_question() const;
-  void watch_answers(std::chrono::milliseconds grace = {});
+  time_point oldest_question() const;
+  void watch_answers(milliseconds grace = {});
   void on_answer_limit(bool again);
   void lost(const std::string& how);
   void sweep();
   void replace_when_told();
   void replace();
   void watch_strays();
+  void reap_strays();
   std::vector<pid_t> leaders() const;
+  void arm(timer& t, duration from_now, void (impl::*then)());
+  void stop_watching_answers();
 
   boost::asio::any_io_executor executor_;
+  time_source& time_;
   line_framer::options framing_;
   std::function<void()> on_lost_;
   pid_t pid_ = -1;
   boost::asio::posix::stream_descriptor control_;
   std::unique_ptr<control_channel> channel_;
-  boost::asio::steady_timer clock_, stray_clock_, answer_clock_;
+  std::unique_ptr<timer> clock_, stray_clock_, answer_clock_;
   phase phase_ = phase::running;
   int generation_ = 0;
   keeper_options options_;

@@ -37,31 +37,43 @@ std::vector<pid_t> keeper::impl::leaders() const {
   return pids;
 }
 
-// When the keeper was asked for the start about which it has been silent for longest; time_point::max(): for none.
-std::chrono::steady_clock::time_point keeper::impl::oldest_question() const {
-  auto oldest = std::chrono::steady_clock::time_point::max();
+// When the keeper was asked for the start about which it has been silent for longest; never: for none.
+time_point keeper::impl::oldest_question() const {
+  time_point oldest = never;
   for (const auto& [number, p] : processes_)
     if (p->pid < 0 && p->generation == generation_) oldest = std::min(oldest, p->asked_at);
   return oldest;
 }
 
-void keeper::impl::watch_answers(std::chrono::milliseconds grace) {
+void keeper::impl::watch_answers(milliseconds grace) {
   if (watching_answers_ || phase_ != phase::running) return;
   const auto oldest = oldest_question();
-  if (oldest == std::chrono::steady_clock::time_point::max()) return;
+  if (oldest == never) return;
   watching_answers_ = true;
-  answer_clock_.expires_at(oldest + options_.answer_limit + grace);
-  answer_clock_.async_wait(
-      [self = shared_from_this(), again = grace.count() != 0](const boost::system::error_code& failed) {
-        self->watching_answers_ = false;
-        if (!failed && self->phase_ == phase::running) self->on_answer_limit(again);
-      });
+  answer_clock_->arm(oldest + options_.answer_limit + grace, [weak = weak_from_this(), again = grace.count() != 0] {
+    const auto self = weak.lock();
+    if (!self) return;
+    self->watching_answers_ = false;
+    if (self->phase_ == phase::running) self->on_answer_limit(again);
+  });
+}
+
+void keeper::impl::stop_watching_answers() {
+  answer_clock_->cancel();
+  watching_answers_ = false;
+}
+
+// Calls `then` later, unless this is gone by then.
+void keeper::impl::arm(timer& t, duration from_now, void (impl::*then)()) {
+  t.arm(time_.now() + from_now, [weak = weak_from_this(), then] {
+    if (const auto self = weak.lock()) ((*self).*then)();
+  });
 }
 
 void keeper::impl::on_answer_limit(bool again) {
   // A daemon that was stopped itself for a while finds the answers waiting.
   if (!receive_notices()) return;
-  if (oldest_question() > std::chrono::steady_clock::now() - options_.answer_limit) return watch_answers();
+  if (oldest_question() > time_.now() - options_.answer_limit) return watch_answers();
   if (!again) {
     // Somebody may have stopped it, or the whole machine stood still.
     ::kill(pid_, SIGCONT);
@@ -77,7 +89,7 @@ void keeper::impl::lost(const std::string& how) {
   log::error("the keeper (pid " + std::to_string(pid_) + ") " + how +
              "; its tool servers are ended and it is replaced");
   phase_ = phase::replacing;
-  answer_clock_.cancel();
+  stop_watching_answers();
   swept_ = false;
   sweeps_ = 0;
   boost::system::error_code ignored;
@@ -90,11 +102,7 @@ void keeper::impl::lost(const std::string& how) {
 void keeper::impl::sweep() {
   if (phase_ != phase::replacing) return;
   if (!sweep_->step() && ++sweeps_ < sweep_steps) {
-    clock_.expires_after(sweep_pause);
-    clock_.async_wait([self = shared_from_this()](const boost::system::error_code& failed) {
-      if (!failed) self->sweep();
-    });
-    return;
+    return arm(*clock_, sweep_pause, &impl::sweep);
   }
   const auto kept = sweep_->strays();
   strays_.insert(strays_.end(), kept.begin(), kept.end());
@@ -128,23 +136,19 @@ void keeper::impl::replace() {
   auto fresh = fork_keeper(options_);
   if (!fresh) {
     log::error(fresh.error().message);
-    clock_.expires_after(fork_retry);
-    clock_.async_wait([self = shared_from_this()](const boost::system::error_code& failed) {
-      if (!failed) self->replace_when_told();
-    });
-    return;
+    return arm(*clock_, fork_retry, &impl::replace_when_told);
   }
   adopt(*fresh);
   if (on_lost_) on_lost_();
 }
 
 void keeper::impl::watch_strays() {
-  stray_clock_.expires_after(stray_pause);
-  stray_clock_.async_wait([self = shared_from_this()](const boost::system::error_code& failed) {
-    if (failed) return;
-    std::erase_if(self->strays_, reap_child);
-    if (!self->strays_.empty()) self->watch_strays();
-  });
+  arm(*stray_clock_, stray_pause, &impl::reap_strays);
+}
+
+void keeper::impl::reap_strays() {
+  std::erase_if(strays_, reap_child);
+  if (!strays_.empty()) watch_strays();
 }
 
 void keeper::impl::shut_down() {
@@ -152,9 +156,9 @@ void keeper::impl::shut_down() {
   const bool had_keeper = phase_ == phase::running;
   const auto servers = leaders();
   phase_ = phase::over;
-  clock_.cancel();
-  stray_clock_.cancel();
-  answer_clock_.cancel();
+  clock_->cancel();
+  stray_clock_->cancel();
+  stop_watching_answers();
   for (const auto& [number, p] : std::exchange(processes_, {})) {
     p->events = nullptr;
     p->patience.reset();

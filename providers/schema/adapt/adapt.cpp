@@ -1,9 +1,9 @@
 // The adaptation of one tool, step by step; each step relies on those before it.
 #include "providers/schema/adapt/adapt.hpp"
 
+#include "mcp/json/json_walk.hpp"
 #include "mcp/redact/hidden_text.hpp"
 #include "mcp/support/text.hpp"
-#include "providers/model/json_walk.hpp"
 #include "providers/schema/adapt/annotations.hpp"
 #include "providers/schema/adapt/fold.hpp"
 #include "providers/schema/adapt/keywords.hpp"

@@ -1,9 +1,9 @@
 // Walks a schema and replaces the texts that need cleaning; all other bytes are copied.
 #include "providers/schema/adapt/annotations.hpp"
 
+#include "mcp/json/json_walk.hpp"
 #include "mcp/redact/hidden_text.hpp"
 #include "mcp/support/text.hpp"
-#include "providers/model/json_walk.hpp"
 #include "providers/schema/adapt/keywords.hpp"
 #include "providers/schema/validator/schema_program.hpp"
 

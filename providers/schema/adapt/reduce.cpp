@@ -1,8 +1,9 @@
 // Gathers each schema from its references and the branches of allOf, then writes it with the keywords of the API.
 #include "providers/schema/adapt/reduce.hpp"
 
+#include "mcp/json/json_walk.hpp"
+#include "mcp/support/percent.hpp"
 #include "mcp/support/text.hpp"
-#include "providers/model/json_walk.hpp"
 #include "providers/schema/adapt/keywords.hpp"
 
 #include <algorithm>
@@ -52,17 +53,7 @@ bool is_silent(std::string_view key) {
 
 // Unescapes one step of a JSON pointer (RFC 6901, and percent signs of a URI fragment).
 std::string step_of(std::string_view text) {
-  const auto digit = [](char c) { return c <= '9' ? c - '0' : (c | 0x20) - 'a' + 10; };
-  const auto is_hex = [](char c) { return (c >= '0' && c <= '9') || ((c | 0x20) >= 'a' && (c | 0x20) <= 'f'); };
-  std::string plain;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text[i] == '%' && i + 2 < text.size() && is_hex(text[i + 1]) && is_hex(text[i + 2])) {
-      plain += static_cast<char>(digit(text[i + 1]) * 16 + digit(text[i + 2]));
-      i += 2;
-    } else {
-      plain += text[i];
-    }
-  }
+  const std::string plain = percent_decoded(text);
   std::string out;
   for (std::size_t i = 0; i < plain.size(); ++i) {
     if (plain[i] == '~' && i + 1 < plain.size() && (plain[i + 1] == '0' || plain[i + 1] == '1'))

@@ -1,8 +1,8 @@
 // Finds unresolvable references with the validator's index and cuts them out of the text; other bytes stay as they are.
 #include "providers/schema/adapt/schema_references.hpp"
 
+#include "mcp/json/json_walk.hpp"
 #include "mcp/support/text.hpp"
-#include "providers/model/json_walk.hpp"
 #include "providers/schema/validator/json_schema.hpp"
 #include "providers/schema/validator/schema_index.hpp"
 #include "providers/schema/validator/schema_program.hpp"

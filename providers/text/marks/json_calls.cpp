@@ -1,11 +1,11 @@
 // Reads calls in the JSON shapes that models use. Python's syntax is in python_calls.cpp.
 #include "providers/text/marks/json_calls.hpp"
 
+#include "mcp/json/json_walk.hpp"
 #include "mcp/support/log.hpp"
 #include "mcp/support/text.hpp"
 #include "providers/model/arguments.hpp"
 #include "providers/model/json_repair.hpp"
-#include "providers/model/json_walk.hpp"
 #include "providers/text/marks/brackets.hpp"
 #include "providers/text/marks/text_scan.hpp"
 

@@ -2,9 +2,9 @@
 // compiled.
 #include "providers/text/marks/offered_tools.hpp"
 
+#include "mcp/json/json_walk.hpp"
 #include "providers/model/arguments.hpp"
 #include "providers/model/json_repair.hpp"
-#include "providers/model/json_walk.hpp"
 #include "providers/model/names.hpp"
 #include "providers/text/marks/text_scan.hpp"
 

@@ -1,7 +1,7 @@
 // Reads calls in Python's syntax: keyword arguments with literals as values.
+#include "mcp/json/json_walk.hpp"
 #include "providers/model/arguments.hpp"
 #include "providers/model/json_repair.hpp"
-#include "providers/model/json_walk.hpp"
 #include "providers/text/marks/brackets.hpp"
 #include "providers/text/marks/json_calls.hpp"
 #include "providers/text/marks/text_scan.hpp"

@@ -4,7 +4,7 @@
 // that a mark can be inserted without encoding it again.
 #include "providers/wire/anthropic/anthropic.hpp"
 
-#include "providers/model/json_walk.hpp"
+#include "mcp/json/json_walk.hpp"
 #include "providers/model/names.hpp"
 #include "providers/wire/anthropic/anthropic_decoder.hpp"
 #include "providers/wire/api_errors.hpp"

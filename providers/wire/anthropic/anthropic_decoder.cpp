@@ -1,9 +1,9 @@
 // Turns events into blocks, and blocks into one message.
 #include "providers/wire/anthropic/anthropic_decoder.hpp"
 
+#include "mcp/json/json_walk.hpp"
 #include "mcp/support/log.hpp"
 #include "mcp/support/text.hpp"
-#include "providers/model/json_walk.hpp"
 #include "providers/model/names.hpp"
 #include "providers/wire/anthropic/anthropic.hpp"
 #include "providers/wire/encoding.hpp"

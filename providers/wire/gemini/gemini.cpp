@@ -2,7 +2,7 @@
 // begins with the same bytes.
 #include "providers/wire/gemini/gemini.hpp"
 
-#include "providers/model/json_walk.hpp"
+#include "mcp/json/json_walk.hpp"
 #include "providers/model/names.hpp"
 #include "providers/wire/api_errors.hpp"
 #include "providers/wire/encoding.hpp"

@@ -1,8 +1,8 @@
 // Assembles parts to one turn. Parts are kept as received, because their signatures belong to them.
 #include "providers/wire/gemini/gemini_decoder.hpp"
 
+#include "mcp/json/json_walk.hpp"
 #include "mcp/support/text.hpp"
-#include "providers/model/json_walk.hpp"
 #include "providers/model/names.hpp"
 #include "providers/wire/api_errors.hpp"
 #include "providers/wire/end_reasons.hpp"

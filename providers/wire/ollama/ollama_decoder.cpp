@@ -1,9 +1,9 @@
 // Turns lines into one reply or one error.
 #include "providers/wire/ollama/ollama_decoder.hpp"
 
+#include "mcp/json/json_walk.hpp"
 #include "mcp/support/log.hpp"
 #include "mcp/support/text.hpp"
-#include "providers/model/json_walk.hpp"
 #include "providers/model/names.hpp"
 #include "providers/wire/api_errors.hpp"
 #include "providers/wire/end_reasons.hpp"

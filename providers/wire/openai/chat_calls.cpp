@@ -1,8 +1,8 @@
 // Assembles streamed tool calls. Each rule below answers a server that was seen in the field.
 #include "providers/wire/openai/chat_calls.hpp"
 
+#include "mcp/json/json_walk.hpp"
 #include "mcp/support/text.hpp"
-#include "providers/model/json_walk.hpp"
 #include "providers/model/names.hpp"
 
 #include <charconv>

@@ -1,9 +1,9 @@
 // Turns chunks of chat completions into one reply or one error.
 #include "providers/wire/openai/chat_decoder.hpp"
 
+#include "mcp/json/json_walk.hpp"
 #include "mcp/support/log.hpp"
 #include "mcp/support/text.hpp"
-#include "providers/model/json_walk.hpp"
 #include "providers/wire/end_reasons.hpp"
 #include "providers/wire/openai/dialects.hpp"
 

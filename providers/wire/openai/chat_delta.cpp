@@ -1,7 +1,7 @@
 // Joins vendor fields that arrive in pieces.
 #include "providers/wire/openai/chat_delta.hpp"
 
-#include "providers/model/json_walk.hpp"
+#include "mcp/json/json_walk.hpp"
 #include "providers/wire/openai/delta_merge.hpp"
 
 #include <algorithm>

@@ -2,8 +2,8 @@
 // for each piece.
 #include "providers/wire/openai/delta_merge.hpp"
 
+#include "mcp/json/json_walk.hpp"
 #include "mcp/json/object_index.hpp"
-#include "providers/model/json_walk.hpp"
 
 #include <deque>
 #include <string>

@@ -1,9 +1,9 @@
 // Turns events into output items, and items into one message.
 #include "providers/wire/openai/responses_decoder.hpp"
 
+#include "mcp/json/json_walk.hpp"
 #include "mcp/support/log.hpp"
 #include "mcp/support/text.hpp"
-#include "providers/model/json_walk.hpp"
 #include "providers/model/names.hpp"
 #include "providers/wire/openai/openai_responses.hpp"
 

@@ -3,8 +3,8 @@
 #include "providers/wire/registry/model_list.hpp"
 
 #include "mcp/json/json_scanner.hpp"
+#include "mcp/json/json_walk.hpp"
 #include "mcp/redact/cut_text.hpp"
-#include "providers/model/json_walk.hpp"
 #include "providers/wire/anthropic/anthropic.hpp"
 #include "providers/wire/encoding.hpp"
 

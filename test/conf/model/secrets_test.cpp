@@ -1,4 +1,4 @@
-// Which parts of values are known to the redactor.
+// Tests of the values and parts of values that the redactor learns.
 #include "conf/model/secrets.hpp"
 
 #include <doctest/doctest.h>

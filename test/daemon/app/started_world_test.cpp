@@ -4,6 +4,7 @@
 #include "daemon/app/callers/running_link.hpp"
 #include "mcp/socket/unix_socket.hpp"
 #include "test/support/contains.hpp"
+#include "test/support/manual_time.hpp"
 #include "test/support/temporary_directory.hpp"
 
 #include <boost/asio/io_context.hpp>
@@ -89,9 +90,10 @@ TEST_CASE(
   fs::create_directories(dir / ".local/state/mcpbx");
   REQUIRE(mcp::set_link(link, dir / "gone"));
   boost::asio::io_context io;
+  mcpbx::test::manual_time time;
   auto mine = running_link::take(env, first);
   REQUIRE(mine);
-  auto listener = mcp::unix_listener::open(io.get_executor(), first);
+  auto listener = mcp::unix_listener::open(io.get_executor(), time, first);
   REQUIRE(listener);
   mine->show();
   CHECK(fs::read_symlink(link) == first);

@@ -36,7 +36,8 @@ struct bounds_fixture {
   static front_door::options options() {
     front_door::options o;
     o.max_callers = 64;
-    o.needs_yes = [](const mcp::catalog_entry& tool) { return tool.tool == "push"; };
+    o.approvals.entries =
+        std::make_shared<const std::vector<server_terms>>(std::vector<server_terms>{{"git", {}, {}, {"push"}}});
     o.chat.base = [](std::string_view, std::string_view profile) -> result<chat_base> {
       if (profile != "" && profile != "reader" && profile != "writer")
         return fail(errc::invalid_argument, "there is no such profile");

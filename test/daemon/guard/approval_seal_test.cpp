@@ -1,4 +1,4 @@
-// What a yes is bound to.
+// Tests of the parts of a call that an approval is bound to.
 #include "daemon/guard/approval_seal.hpp"
 
 #include <doctest/doctest.h>

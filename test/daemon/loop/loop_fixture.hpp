@@ -399,13 +399,11 @@ struct fixture {
   std::shared_ptr<scripted_model> quick = std::make_shared<scripted_model>(context, [](const std::string&) {});
   std::shared_ptr<scripted_client> server = std::make_shared<scripted_client>(context, "srv", note);
   caller caller_;
-  std::function<bool(const mcp::catalog_entry&)> needs_yes = [](const mcp::catalog_entry& e) {
-    return e.tool == "guarded";
-  };
   std::shared_ptr<const std::string> origin = std::make_shared<std::string>("a command");  ///< of what is offered next
   std::unique_ptr<test_runner> runs;
   std::int64_t most_rounds = 1'000;  ///< the ceiling that runs of an earlier process find
-  std::vector<server_terms> servers{{"srv", {}, {"locked"}, {"precious"}}};  ///< that runs of this process begin with
+  std::vector<server_terms> servers{
+      {"srv", {}, {"locked"}, {"precious", "guarded"}}};  ///< that runs of this process begin with
   /// What is done with runs of an earlier process before they go on.
   std::function<result<void>(run_request&)> hold = [this](run_request& r) {
     r.limits.max_rounds = std::min(r.limits.max_rounds, most_rounds);
@@ -430,7 +428,6 @@ struct fixture {
         : store_fails ? static_cast<journal&>(failing)
                       : kept,
         runner::options{.adapt = plain_adapter,
-                        .needs_approval = needs_yes,
                         .servers = std::make_shared<const std::vector<server_terms>>(servers),
                         .keep_to_present_terms = [this](run_request& r) { return hold(r); },
                         .run_ended = [this] { active_at_ends.push_back(runs->active()); },

@@ -57,7 +57,7 @@ struct gone_on : next_process {
     resume(std::move(records));
     watcher.read(**runs->find("long"));
   }
-  void say_yes(const std::string& question) {
+  void approve(const std::string& question) {
     runs->answer("long", question, raw_json::literal(R"({"approve":true})"), [](const result<void>&) {});
     settle();
   }
@@ -97,12 +97,12 @@ TEST_CASE("L19 G39: a yes to a question of an earlier process holds where nothin
   const auto first = last_question(records).id;
   gone_on same(records);
   CHECK(same.asked() == 1);
-  same.say_yes(first);
+  same.approve(first);
   CHECK(same.made() == 1);
   CHECK(same.asked() == 1);
   for (const auto change : {another_command, no_origin, another_definition}) {
     gone_on other(records, change);
-    other.say_yes(first);
+    other.approve(first);
     CHECK(other.made() == 0);
     REQUIRE(other.asked() == 2);
     const auto second = find_member(*raw_json::parse(other.watcher.of("question")[1]), "question").as_string();
@@ -110,7 +110,7 @@ TEST_CASE("L19 G39: a yes to a question of an earlier process holds where nothin
     CHECK(*second != first);
     CHECK_FALSE(contains(other.watcher.of("question")[0], "has changed since you said yes"));
     CHECK(contains(other.watcher.of("question")[1], "has changed since you said yes"));
-    other.say_yes(*second);
+    other.approve(*second);
     CHECK(other.made() == 1);
   }
 }
@@ -150,7 +150,7 @@ TEST_CASE("L19: the question about a tool that has changed since the caller said
 TEST_CASE("G39: one byte of the arguments changed after the question, or after the yes: nothing is executed") {
   const auto asked = left_asking();
   gone_on later(other_arguments(asked));
-  later.say_yes(last_question(asked).id);
+  later.approve(last_question(asked).id);
   CHECK(later.made() == 0);
   CHECK(later.asked() == 2);
   gone_on allowed(other_arguments(left_allowed()));

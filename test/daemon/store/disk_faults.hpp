@@ -29,7 +29,7 @@ class disk_faults {
 
   int short_by = 0;   ///< every write takes at most so many bytes; 0: all
   bool waits = true;  ///< false: a sync that does not fail does nothing, for tests with thousands of them
-  int syncs = 0;      ///< how often somebody waited for the disk
+  int syncs = 0;      ///< number of waits for the disk
   int writes = 0;
 
   /// For the functions in front of the system's. 0: the call may be made; else the errno with which it fails.
@@ -43,7 +43,7 @@ class disk_faults {
   fault what_ = fault::full;
   int left_ = 0, struck_ = 0;
   bool lasting_ = false, armed_ = false;
-  bool half_done_ = false;  // what is left of a write fails
+  bool half_done_ = false;  // the rest of a partial write fails
 };
 
 }  // namespace mcpbx::daemon::test

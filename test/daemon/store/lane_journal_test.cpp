@@ -19,7 +19,7 @@ using namespace mcpbx::daemon::test;
 
 namespace {
 
-// What a daemon leaves that was killed after `count` records of run `n`.
+// Leaves a journal like a daemon that was killed after `count` records of run `n`.
 void leave(const std::string& path, int n, std::size_t count) {
   const auto file = opened(path);
   auto records = run_of(n);
@@ -424,7 +424,7 @@ TEST_CASE("store lane: what waits and is written is 16 MiB at most, the runs wai
   CHECK(count(false) == runs - 1 - fit);
   for (const auto& o : outcomes)
     if (o && !*o) CHECK(o->error().message == "the slow store did not answer for 10000 ms; see what keeps it busy");
-  // What hangs on the lane still counts.
+  // An append that hangs on the lane still counts.
   CHECK(journal.held_bytes() > bound - 1'100'000);
   go_on(100);
   while (journal.held_bytes() > 0) context.run_one();
@@ -441,7 +441,7 @@ TEST_CASE(
   o.awake_runs = 2;
   lane_journal journal(context.get_executor(), time, std::make_unique<slow_file>(disk), std::move(o));
   auto run = journal.open_run("1");
-  // Whether there is something to do behind the append while the lane is at it.
+  // Returns true if the thread stays awake while the lane works on an append.
   const auto waits_awake = [&](bool synced) {
     bool begun = false, done = false;
     go(context, [&]() -> asio::awaitable<void> {

@@ -261,7 +261,7 @@ TEST_CASE(
   CHECK(contains(us.load("ses_1").error().message, "owned by the daemon gone"));
   CHECK(told.empty());
   gone.reset();
-  // Who wants the session closes the run behind it.
+  // A request for the session closes the run behind it.
   CHECK(us.load("ses_1").has_value());
   const std::vector<std::string> once{"us: ses_1 intent intent a1_0 interrupted run_ended"};
   CHECK(told == once);

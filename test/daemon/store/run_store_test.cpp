@@ -1,4 +1,4 @@
-// What every kind of store does with its transactions.
+// Tests of transactions, the same for every kind of store.
 #include "daemon/store/run_store.hpp"
 
 #include "test/daemon/store/sample_records.hpp"

@@ -57,7 +57,7 @@ TEST_CASE("G42: a list of sessions has those of whoever asks, and the latest pag
   };
   using names = std::vector<std::string>;
   CHECK(ids({}) == names{"ses_4", "ses_3", "ses_2", "ses_1"});
-  CHECK(ids({.principal = "uid:1000"}) == names{"ses_3", "ses_1"});  // what is nobody's is the person's
+  CHECK(ids({.principal = "uid:1000"}) == names{"ses_3", "ses_1"});  // sessions without an owner are the person's
   CHECK(ids({.limit = 1, .principal = "uid:1000"}) == names{"ses_3"});
   CHECK(ids({.before = "ses_3", .principal = "uid:1000"}) == names{"ses_1"});
   CHECK(ids({.principal = "http"}) == names{"ses_2"});

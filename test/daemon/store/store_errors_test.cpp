@@ -1,4 +1,4 @@
-// What a store says when it refuses: what happened, in which store, and behind a semicolon what helps.
+// Tests of a store's errors: the cause, the name of the store, and the fix behind a semicolon.
 #include "test/daemon/store/sessions_fixture.hpp"
 
 #include <doctest/doctest.h>

@@ -62,7 +62,7 @@ struct folder {
   }
   folder(const folder&) = delete;
   folder& operator=(const folder&) = delete;
-  /// What file_at() takes: a path, or the name of a schema.
+  /// Returns the argument of file_at(): a path, or the name of a schema.
   std::string file() const {
     if (!on_postgres()) return path + "/journal.db";
     auto name = std::filesystem::path(path).filename().string();
@@ -191,7 +191,7 @@ struct store {
   lane_journal journal;
 };
 
-/// What a journal holds: each run's row and records.
+/// Returns the content of a journal: each run's row and records.
 inline std::vector<std::pair<run_row, std::vector<run_record>>> contents(const std::string& path) {
   const auto file = opened(path);
   std::vector<std::pair<run_row, std::vector<run_record>>> all;

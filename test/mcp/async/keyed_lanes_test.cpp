@@ -28,7 +28,7 @@ struct fixture {
   asio::executor_work_guard<asio::io_context::executor_type> guard = asio::make_work_guard(io);
   std::promise<void> let_go;
   std::shared_future<void> held = let_go.get_future().share();
-  // What hangs until let_go is set.
+  // Returns work that hangs until let_go is set.
   std::function<void()> hanging() {
     return [held = held] { held.wait(); };
   }

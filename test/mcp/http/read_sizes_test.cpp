@@ -5,8 +5,8 @@
 #include "mcp/http/server/server_connection.hpp"
 #include "test/fixtures/model/http_peer.hpp"
 #include "test/fixtures/model/scripted_model.hpp"
-#include "test/mcp/http/harness.hpp"
-#include "test/mcp/http/tls_peer.hpp"
+#include "test/mcp/http/client/harness.hpp"
+#include "test/mcp/http/client/tls_peer.hpp"
 #include "test/support/manual_time.hpp"
 
 #include <doctest/doctest.h>
@@ -58,7 +58,7 @@ std::string chunked(const std::string& text, std::size_t step) {
   return out + "0\r\nTrailer: x\r\n\r\n";
 }
 
-// What is answered to /0, /1, …: every way to send each body.
+// Answers to /0, /1, …: every way to send each body.
 std::vector<std::pair<std::string, std::string>> answers() {
   std::vector<std::pair<std::string, std::string>> all;
   for (const std::size_t size : {0U, 1U, 300U, 4096U, 20'300U, 70'001U}) {

@@ -1,9 +1,9 @@
-// What users of the HTTP client and of a served connection do inside events: at every event of every kind of answer the
-// exchange, the connection or the client ends, or another exchange begins. Meant for the asan preset.
+// Tests of actions inside events of the HTTP client and of a served connection: at every event of every kind of answer
+// the exchange, the connection or the client ends, or another exchange begins. Meant for the asan preset.
 #include "mcp/http/server/server_connection.hpp"
 #include "test/fixtures/model/http_peer.hpp"
 #include "test/fixtures/model/scripted_model.hpp"
-#include "test/mcp/http/harness.hpp"
+#include "test/mcp/http/client/harness.hpp"
 #include "test/support/manual_time.hpp"
 
 #include <doctest/doctest.h>

@@ -7,9 +7,9 @@
 
 namespace mcpbx::test {
 
-/// Whether Boost.JSON is of the same opinion about `text` as the scanner. Two differences are taken out. Escapes of
-/// lone surrogates are legal by RFC 8259 and pass the scanner but not Boost.JSON: each surrogate is replaced first. And
-/// Boost.JSON gives up at exponents that do not fit an int, whatever comes behind: then it has no opinion.
+/// Returns true if Boost.JSON agrees with the scanner about `text`, apart from two differences. Lone surrogates are
+/// legal by RFC 8259 and pass the scanner but not Boost.JSON, so each is replaced first. Boost.JSON gives up at
+/// exponents that do not fit an int, so those texts always agree.
 inline bool full_parser_agrees(std::string text, bool scanner_accepts) {
   for (std::size_t i = 0; i + 1 < text.size(); ++i) {
     if (text[i] != '\\') continue;

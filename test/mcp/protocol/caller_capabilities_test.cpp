@@ -1,4 +1,4 @@
-// What a caller declares that it can answer.
+// Tests of the capabilities that a caller declares.
 #include "mcp/protocol/caller_capabilities.hpp"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,4 @@
-// What nobody sees is taken out for models and shown to people who decide.
+// Tests of invisible characters: removed for models, shown to people who decide.
 #include "mcp/redact/hidden_text.hpp"
 
 #include "mcp/support/text.hpp"

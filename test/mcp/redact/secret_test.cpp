@@ -1,4 +1,4 @@
-// What must not be printed is not printed.
+// Tests that secrets are not printed.
 #include "mcp/redact/secret.hpp"
 
 #include "mcp/json/raw_json.hpp"

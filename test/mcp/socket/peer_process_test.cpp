@@ -1,4 +1,4 @@
-// Who is at the other end of a Unix socket, and when that cannot be told.
+// Tests of the identification of a Unix socket's peer, and of its failures.
 #include "mcp/socket/peer_process.hpp"
 
 #include "mcp/process/process_tree.hpp"

@@ -22,7 +22,7 @@ namespace {
 struct place {
   test::temporary_directory parent;
 
-  /// What a maker and a daemon that were killed leave behind.
+  /// Makes the remains of a killed maker and a killed daemon.
   std::string leftover(const std::string& name) const {
     const std::string path = parent / name;
     REQUIRE(::mkdir(path.c_str(), 0700) == 0);

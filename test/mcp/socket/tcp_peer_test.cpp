@@ -1,4 +1,4 @@
-// Which process is at the other end of a TCP connection.
+// Tests of the search for the process at the other end of a TCP connection.
 #include "mcp/socket/tcp_peer.hpp"
 
 #include "mcp/process/unique_fd.hpp"

@@ -3,6 +3,7 @@
 
 #include "mcp/support/error.hpp"
 #include "test/mcp/async/pump.hpp"
+#include "test/support/manual_time.hpp"
 #include "test/support/temporary_directory.hpp"
 
 #include <boost/asio/io_context.hpp>
@@ -30,6 +31,9 @@ using namespace mcpbx::test;
 
 namespace {
 
+// For tests in which time plays no part.
+manual_time still;
+
 mode_t mode_of(const std::string& path) {
   struct stat s{};
   return ::stat(path.c_str(), &s) == 0 ? s.st_mode & 07777 : 0;
@@ -53,7 +57,7 @@ TEST_CASE("G42: a missing directory is made 0700 and the socket 0600, whatever t
   asio::io_context io(1);
   const mode_t before = ::umask(0);
   const std::string path = d / "a/b/mcpbx.sock";
-  auto l = unix_listener::open(io.get_executor(), path);
+  auto l = unix_listener::open(io.get_executor(), still, path);
   ::umask(before);
   REQUIRE(l);
   CHECK(mode_of(d / "a") == 0700);
@@ -66,7 +70,7 @@ TEST_CASE("opening leaves the umask as it was") {
   temporary_directory d;
   asio::io_context io(1);
   const mode_t before = ::umask(0027);
-  auto l = unix_listener::open(io.get_executor(), d / "s");
+  auto l = unix_listener::open(io.get_executor(), still, d / "s");
   CHECK(::umask(before) == 0027);
 }
 
@@ -74,7 +78,7 @@ TEST_CASE("G42: callers of our own uid are accepted with their pid, and closing 
   temporary_directory d;
   asio::io_context io(1);
   const std::string path = d / "s";
-  auto l = unix_listener::open(io.get_executor(), path);
+  auto l = unix_listener::open(io.get_executor(), still, path);
   REQUIRE(l);
   std::vector<peer_credentials> peers;
   (*l)->start([&](int fd, peer_credentials who) {
@@ -102,7 +106,7 @@ TEST_CASE("G42: callers of our own uid are accepted with their pid, and closing 
 TEST_CASE("a listener may be destroyed inside its own handler") {
   temporary_directory d;
   asio::io_context io(1);
-  auto opened = unix_listener::open(io.get_executor(), d / "s");
+  auto opened = unix_listener::open(io.get_executor(), still, d / "s");
   REQUIRE(opened);
   auto l = std::move(*opened);
   int calls = 0;
@@ -128,7 +132,7 @@ TEST_CASE("G42: a directory that others may write to is refused") {
   REQUIRE(::mkdir(open_one.c_str(), 0700) == 0);
   for (const mode_t mode : {0770, 0707, 01777}) {
     ::chmod(open_one.c_str(), mode);
-    auto l = unix_listener::open(io.get_executor(), open_one + "/s");
+    auto l = unix_listener::open(io.get_executor(), still, open_one + "/s");
     REQUIRE_FALSE(l);
     CHECK(l.error().message.find("others may write to the directory") != std::string::npos);
     CHECK(mode_of(open_one + "/s.lock") == 0);
@@ -138,7 +142,7 @@ TEST_CASE("G42: a directory that others may write to is refused") {
 TEST_CASE("G42: a directory of somebody else is refused") {
   asio::io_context io(1);
   if (::geteuid() != 0) {
-    auto l = unix_listener::open(io.get_executor(), "/usr/mcpbx-test.sock");
+    auto l = unix_listener::open(io.get_executor(), still, "/usr/mcpbx-test.sock");
     REQUIRE_FALSE(l);
     CHECK(l.error().message.find("belongs to user") != std::string::npos);
     return;
@@ -147,7 +151,7 @@ TEST_CASE("G42: a directory of somebody else is refused") {
   const std::string theirs = d / "theirs";
   REQUIRE(::mkdir(theirs.c_str(), 0700) == 0);
   REQUIRE(::chown(theirs.c_str(), 12345, 12345) == 0);
-  auto l = unix_listener::open(io.get_executor(), theirs + "/s");
+  auto l = unix_listener::open(io.get_executor(), still, theirs + "/s");
   REQUIRE_FALSE(l);
   CHECK(l.error().message.find("belongs to user 12345") != std::string::npos);
 }
@@ -160,7 +164,7 @@ TEST_CASE("G42: a caller of another uid is closed before it is told of") {
   temporary_directory d;
   asio::io_context io(1);
   const std::string path = d / "s";
-  auto l = unix_listener::open(io.get_executor(), path);
+  auto l = unix_listener::open(io.get_executor(), still, path);
   REQUIRE(l);
   std::vector<pid_t> told;
   (*l)->start([&](int fd, peer_credentials who) {
@@ -187,14 +191,14 @@ TEST_CASE("G42: a second listener is told that a daemon runs") {
   temporary_directory d;
   asio::io_context io(1);
   const std::string path = d / "s";
-  auto first = unix_listener::open(io.get_executor(), path);
+  auto first = unix_listener::open(io.get_executor(), still, path);
   REQUIRE(first);
-  auto second = unix_listener::open(io.get_executor(), path);
+  auto second = unix_listener::open(io.get_executor(), still, path);
   REQUIRE_FALSE(second);
   CHECK(second.error().code == errc::unavailable);
   CHECK(second.error().message == "a daemon already runs at " + path);
   first->reset();
-  auto third = unix_listener::open(io.get_executor(), path);
+  auto third = unix_listener::open(io.get_executor(), still, path);
   CHECK(third);
 }
 
@@ -202,17 +206,17 @@ TEST_CASE("G42: a listener that has closed holds its lock until its end: a secon
   temporary_directory d;
   asio::io_context io(1);
   const std::string path = d / "s";
-  auto first = unix_listener::open(io.get_executor(), path);
+  auto first = unix_listener::open(io.get_executor(), still, path);
   REQUIRE(first);
   (*first)->close();
   CHECK(mode_of(path) == 0);
-  auto second = unix_listener::open(io.get_executor(), path);
+  auto second = unix_listener::open(io.get_executor(), still, path);
   REQUIRE_FALSE(second);
   CHECK(second.error().code == errc::unavailable);
   CHECK(second.error().message == "a daemon that is starting or stopping already holds " + path +
                                       ".lock: try again when it has ended, within 10 s");
   first->reset();
-  CHECK(unix_listener::open(io.get_executor(), path));
+  CHECK(unix_listener::open(io.get_executor(), still, path));
 }
 
 TEST_CASE("G42: a stale socket is replaced, a live one without a lock is not") {
@@ -221,12 +225,12 @@ TEST_CASE("G42: a stale socket is replaced, a live one without a lock is not") {
   const std::string path = d / "s";
   ::close(plain_socket(path, false));
   {
-    auto l = unix_listener::open(io.get_executor(), path);
+    auto l = unix_listener::open(io.get_executor(), still, path);
     REQUIRE(l);
     CHECK(mode_of(path) == 0600);
   }
   const int live = plain_socket(path, true);
-  auto l = unix_listener::open(io.get_executor(), path);
+  auto l = unix_listener::open(io.get_executor(), still, path);
   REQUIRE_FALSE(l);
   CHECK(l.error().code == errc::unavailable);
   CHECK(connect_unix(path));
@@ -237,7 +241,7 @@ TEST_CASE("a file that is no socket is left alone") {
   temporary_directory d;
   asio::io_context io(1);
   const auto path = d.write("s", "precious");
-  auto l = unix_listener::open(io.get_executor(), path);
+  auto l = unix_listener::open(io.get_executor(), still, path);
   REQUIRE_FALSE(l);
   CHECK(l.error().message.find("is not a socket") != std::string::npos);
   CHECK(mode_of(path) == 0600);
@@ -247,7 +251,7 @@ TEST_CASE("closing leaves a socket that somebody else put in our place") {
   temporary_directory d;
   asio::io_context io(1);
   const std::string path = d / "s";
-  auto l = unix_listener::open(io.get_executor(), path);
+  auto l = unix_listener::open(io.get_executor(), still, path);
   REQUIRE(l);
   REQUIRE(::unlink(path.c_str()) == 0);
   const int other = plain_socket(path, true);
@@ -261,8 +265,8 @@ TEST_CASE("a path of 107 bytes is taken and one of 108 is refused with its lengt
   asio::io_context io(1);
   const std::string longest = d / std::string(107 - d.path().size() - 1, 'x');
   REQUIRE(longest.size() == 107);
-  CHECK(unix_listener::open(io.get_executor(), longest));
-  auto l = unix_listener::open(io.get_executor(), longest + "x");
+  CHECK(unix_listener::open(io.get_executor(), still, longest));
+  auto l = unix_listener::open(io.get_executor(), still, longest + "x");
   REQUIRE_FALSE(l);
   CHECK(l.error().code == errc::invalid_argument);
   CHECK(l.error().message.find("has 108 bytes") != std::string::npos);
@@ -288,7 +292,7 @@ TEST_CASE("G42: of many daemons that start at once exactly one wins, over a stal
         char c = 0;
         (void)!::read(gate[0], &c, 1);
         asio::io_context io(1);
-        auto l = unix_listener::open(io.get_executor(), path);
+        auto l = unix_listener::open(io.get_executor(), still, path);
         const char won = l ? 'w' : l.error().code == errc::unavailable ? 'l' : 'e';
         (void)!::write(results[1], &won, 1);
         (void)!::read(end[0], &c, 1);  // hold what was won until all have tried
@@ -313,8 +317,9 @@ TEST_CASE("G42: of many daemons that start at once exactly one wins, over a stal
 TEST_CASE("G26: without descriptors accepting rests, and goes on when there are some again") {
   temporary_directory d;
   asio::io_context io(1);
+  manual_time time;
   const std::string path = d / "s";
-  auto l = unix_listener::open(io.get_executor(), path);
+  auto l = unix_listener::open(io.get_executor(), time, path);
   REQUIRE(l);
   std::vector<int> accepted;
   (*l)->start([&](int fd, peer_credentials) { accepted.push_back(fd); });
@@ -333,7 +338,11 @@ TEST_CASE("G26: without descriptors accepting rests, and goes on when there are 
   CHECK(accepted.empty());
   for (int fd : fill) ::close(fd);
   ::setrlimit(RLIMIT_NOFILE, &before);
-  run_until(io, [&] { return accepted.size() == 1; });
+  time.advance(milliseconds(99));
+  run_ready(io);
+  CHECK(accepted.empty());
+  time.advance(milliseconds(1));
+  REQUIRE(accepted.size() == 1);
   ::close(accepted[0]);
   ::close(*caller);
 }
@@ -343,7 +352,7 @@ TEST_CASE("D1: a socket passed by systemd is taken over and its file stays") {
   asio::io_context io(1);
   const std::string path = d / "s";
   {
-    auto l = unix_listener::adopt(io.get_executor(), plain_socket(path, true));
+    auto l = unix_listener::adopt(io.get_executor(), still, plain_socket(path, true));
     REQUIRE(l);
     int calls = 0;
     (*l)->start([&](int fd, peer_credentials) {
@@ -358,7 +367,7 @@ TEST_CASE("D1: a socket passed by systemd is taken over and its file stays") {
   CHECK(mode_of(path) != 0);
   std::array<int, 2> pipe_ends{};
   REQUIRE(::pipe(pipe_ends.data()) == 0);
-  CHECK_FALSE(unix_listener::adopt(io.get_executor(), pipe_ends[0]));
+  CHECK_FALSE(unix_listener::adopt(io.get_executor(), still, pipe_ends[0]));
   ::close(pipe_ends[1]);
-  CHECK_FALSE(unix_listener::adopt(io.get_executor(), ::socket(AF_INET, SOCK_STREAM, 0)));
+  CHECK_FALSE(unix_listener::adopt(io.get_executor(), still, ::socket(AF_INET, SOCK_STREAM, 0)));
 }

@@ -1,4 +1,4 @@
-// What the process gives back: that it gets smaller and goes on.
+// Tests of giving memory back: the process shrinks and goes on working.
 #include "mcp/support/heap.hpp"
 
 #include <doctest/doctest.h>

@@ -2,7 +2,7 @@
 // shapes of every API. None of them is a success, and none is silent.
 #include "providers/call/chat_model.hpp"
 #include "test/fixtures/model/http_peer.hpp"
-#include "test/mcp/http/harness.hpp"
+#include "test/mcp/http/client/harness.hpp"
 #include "test/support/manual_time.hpp"
 
 #include <doctest/doctest.h>
@@ -325,7 +325,7 @@ void check(const fault& f) {
   CHECK_MESSAGE(said.find("127.0.0.1:") != std::string::npos, said);
   CHECK_MESSAGE(said.find("127.0.0.1:") == said.rfind("127.0.0.1:"), said);
   if (f.type == kind::cut) CHECK_MESSAGE(said.find(" Ask again; ") != std::string::npos, said);
-  // What was shown is what is marked as partial; after a reset it may never have arrived.
+  // The shown text is the partial text; after a reset some of it may never have arrived.
   CHECK(got.error->partial_text == got.text);
   if (f.end != then::reset) CHECK(got.text == f.partial);
 }

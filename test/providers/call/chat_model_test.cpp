@@ -6,7 +6,7 @@
 #include "providers/wire/openai/dialects.hpp"
 #include "test/fixtures/model/http_peer.hpp"
 #include "test/fixtures/model/scripted_model.hpp"
-#include "test/mcp/http/harness.hpp"
+#include "test/mcp/http/client/harness.hpp"
 #include "test/support/manual_time.hpp"
 
 #include <doctest/doctest.h>
@@ -104,7 +104,7 @@ void speak(std::string_view api, chat_model_options& o) {
   o.credentials = [header](auto give) { give(std::vector<http::header>{{header, "canary-key-123456"}}); };
 }
 
-// What of the model's thoughts has to come back.
+// Returns the part of the model's reasoning that has to be sent back.
 std::string_view echoed_by(std::string_view api) {
   if (api == "anthropic") return "\"signature\":\"c2lnbmVk\"";
   if (api == "openai-responses") return "\"encrypted_content\":\"ZW5jcnlwdGVk\"";
@@ -408,7 +408,7 @@ TEST_CASE("gemini, errors: a reply that is only a call nobody can read is asked 
   REQUIRE(b.got.reply);
   CHECK(b.got.reply->reason == end_reason::malformed_call);
   CHECK(b.requests() == 3);
-  // What was shown cannot be taken back.
+  // Shown text cannot be taken back, so the call is not repeated.
   bench shown("shown", R"({"models":{"shown":[{"text":"Let me see.","finish":"MALFORMED_FUNCTION_CALL"}]}})",
               [](chat_model_options& o) { speak("gemini", o); });
   shown.start();

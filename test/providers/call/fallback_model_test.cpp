@@ -140,7 +140,7 @@ TEST_CASE("L13: a call that is ready asks no model before it begins, nor the sec
   CHECK((p.first->asked.size() == 1 && p.second->asked.size() == 2));
 }
 
-// What a server lists, as `api` takes it, with a count of the conversions for other ones.
+// Returns a server's tools as `api` takes them, and counts conversions for other APIs.
 std::shared_ptr<tool_set> listed(const std::vector<std::string>& schemas, std::string_view api, int& conversions) {
   auto set = std::make_shared<tool_set>();
   const auto converted = [schemas](std::size_t i, std::string_view to) {

@@ -1,9 +1,9 @@
-// What endpoints offer, per API, against endpoints that the tests play.
+// Tests of listing models, for each API, with endpoints played by the tests.
 #include "providers/call/model_listing.hpp"
 
 #include "mcp/redact/secret.hpp"
 #include "test/fixtures/model/scripted_model.hpp"
-#include "test/mcp/http/harness.hpp"
+#include "test/mcp/http/client/harness.hpp"
 #include "test/support/manual_time.hpp"
 
 #include <doctest/doctest.h>

@@ -69,7 +69,7 @@ std::shared_ptr<tool_set> mail_tools() {
   return tools;
 }
 
-// How many calls of the reply a loop would run.
+// Returns the number of calls in the reply that a loop would run.
 int runs(const std::shared_ptr<model>& outer, std::vector<message_ptr> conversation, std::string* shown = nullptr) {
   model_request r;
   r.messages = std::move(conversation);

@@ -1,10 +1,10 @@
-// What whoever asks a model does inside of its events: it leaves, asks again, or does both, at every event of every
-// kind of answer, with a fallback and with tools as text around the model. Meant for the asan preset.
+// Tests of actions inside a model's events: the user leaves, asks again, or both, at every event of every kind of
+// answer, with a fallback and with tools as text around the model. Meant for the asan preset.
 #include "providers/call/chat_model.hpp"
 #include "providers/call/fallback_model.hpp"
 #include "providers/call/text_tools_model.hpp"
 #include "test/fixtures/model/scripted_model.hpp"
-#include "test/mcp/http/harness.hpp"
+#include "test/mcp/http/client/harness.hpp"
 #include "test/support/manual_time.hpp"
 #include "test/support/read_sizes.hpp"
 

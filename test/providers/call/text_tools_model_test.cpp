@@ -257,7 +257,7 @@ TEST_CASE("F7 D2: a request's stops end the answer where its provider does not, 
         CHECK(b.got.reply->message->calls().empty());
         CHECK(b.got.reply->message->raw.empty());
       }
-      // What was held back is told where no stop follows, and the provider's own message stays.
+      // Held-back text is passed on if no stop follows, and the provider's own message stays.
       b.ask(tools);
       b.inner->reply(react + "So it is.<EN", 2);
       REQUIRE(b.got.reply);
@@ -585,7 +585,7 @@ TEST_CASE("F5: reasoning that only its closing mark tells is reasoning in the me
       b.ask();
       b.inner->reply(raw, 3);
       CAPTURE(raw);
-      // What was shown stays; no mark is.
+      // The shown text stays, without marks.
       CHECK(b.got.text == "secret\n\nvis");
       REQUIRE(b.got.reply);
       const auto& m = *b.got.reply->message;

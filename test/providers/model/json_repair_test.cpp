@@ -1,4 +1,4 @@
-// What is put right, what is refused, and that nothing else ever comes of it.
+// Tests of repairs and refusals of malformed JSON.
 #include "providers/model/json_repair.hpp"
 
 #include "mcp/json/raw_json.hpp"

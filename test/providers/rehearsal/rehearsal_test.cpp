@@ -1,4 +1,4 @@
-// Which tools a question finds, what is filled in, and how one result leads to the next call.
+// Tests of the rehearsal: tools found by a question, filled arguments, and calls that use an earlier result.
 #include "providers/rehearsal/rehearsal.hpp"
 
 #include "providers/rehearsal/findings.hpp"

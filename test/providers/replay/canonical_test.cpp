@@ -1,4 +1,4 @@
-// What two runs of one conversation have in common, and what no recording may hold.
+// Tests of the form in which conversations are compared, and of the redaction of recordings.
 #include "mcp/redact/secret.hpp"
 #include "test/providers/replay/conversation.hpp"
 

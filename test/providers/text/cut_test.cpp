@@ -14,7 +14,7 @@ using namespace mcpbx;
 using namespace mcpbx::test;
 using bare = providers::text::parser_options::bare;
 
-// Where a call begins to be one: a shorter piece of its mark may be anything.
+// Length from which a cut mark counts as the beginning of a call; a shorter piece may be anything.
 constexpr std::size_t least_of_a_mark = 6;
 
 // A call in each form, and how many of its bytes may be seen when it is cut off there.

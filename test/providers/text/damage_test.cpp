@@ -1,5 +1,5 @@
 // Random calls in every format, cut off or damaged: each is run exactly as it was meant, or not at all.
-#include "providers/model/json_walk.hpp"
+#include "mcp/json/json_walk.hpp"
 #include "providers/schema/validator/json_schema.hpp"
 #include "test/providers/text/parse.hpp"
 #include "test/support/contains.hpp"
@@ -96,9 +96,9 @@ std::vector<written_call> writings_of(const providers::tool_call_block& call) {
   std::vector<written_call> all;
   for (const auto* format : formats()) all.push_back({format->name(), format->call(call)});
   std::string one_line = "<tool_call>" + call.name;
-  providers::walk::members(call.arguments.text(), [&](std::string_view key, std::string_view value) {
+  walk::members(call.arguments.text(), [&](std::string_view key, std::string_view value) {
     one_line += "<arg_key>" + std::string(key) + "</arg_key><arg_value>" +
-                (providers::walk::is_string(value) ? unescaped(value) : std::string(value)) + "</arg_value>";
+                (walk::is_string(value) ? unescaped(value) : std::string(value)) + "</arg_value>";
   });
   all.push_back({"glm", one_line + "</tool_call>"});
   return all;
@@ -115,7 +115,7 @@ TEST_CASE("G29: random calls, cut anywhere, are run exactly or not at all, in ev
       const bool glm = format == "glm";
       const bool markup = (format == "qwen3-coder" && contains(arguments, "</parameter>")) ||
                           (glm && contains(arguments, "</arg_value>"));
-      // Where a value holds marks of the form its end is not certain.
+      // A value that contains marks of the form has no certain end.
       const bool refused = glm && contains(arguments, "<arg_key>");
       for (int cut = 0; cut < 8; ++cut) {
         const auto raw = cut == 0 ? whole : whole.substr(0, random.next(whole.size()));
@@ -178,7 +178,7 @@ TEST_CASE(
   random_calls random{7};
   for_each_writing(random, 20, [&](std::string_view format, const std::string& whole, const std::string& expected) {
     CHECK(parse_text(format, whole).calls() == expected);
-    // What is doubled at the border of a value is part of it where values have no quotes.
+    // A doubled byte at the border of a value is a part of it in forms without quotes.
     const bool bare_values = format == "qwen3-coder" || format == "xml" || format == "glm";
     for (std::size_t at = 0; at < 2 * whole.size(); ++at) {
       const auto place = at / 2;
@@ -201,8 +201,8 @@ TEST_CASE(
   });
 }
 
-// One more byte of the form lost, replaced, or swapped with its neighbour. Where values have no quotes only bytes of
-// marks are taken: what stands at the border of a value may as well be a part of it.
+// Loses, replaces or swaps one more byte of the form. In forms without quotes only bytes of marks are damaged, since a
+// byte at the border of a value may be a part of it.
 bool damage(std::string& raw, bool bare_values, random_calls& random) {
   static constexpr std::string_view form = "\"'{}[]:,<>=/()";
   const auto is_form = [&](std::size_t at) { return at < raw.size() && form.find(raw[at]) != std::string_view::npos; };
@@ -248,7 +248,8 @@ TEST_CASE(
   }
 }
 
-// Which bytes of a written call belong to marks; the name of a tool or of an argument in one does not.
+// Returns a flag for each byte of a written call: true if it belongs to a mark. Names of tools and arguments in marks
+// do not.
 std::vector<bool> bytes_of_marks(std::string_view whole) {
   static constexpr std::string_view marks[] = {
       "<tool_call>",      "</tool_call>",      "<function=",      "</function>", "<parameter=",
@@ -302,7 +303,7 @@ void check_exact_or_refused(std::string_view format, std::string_view raw, const
     if (c.problem.empty() && fits(c)) CHECK(c.name + without_blanks(c.arguments.text()) == without_blanks(expected));
 }
 
-// What comes in, or stands in place of another byte.
+// Bytes that are inserted or replace others.
 constexpr std::string_view others = "ax_P0 |/<>=\"\n";
 
 TEST_CASE(
@@ -326,7 +327,7 @@ TEST_CASE(
 TEST_CASE("G29: random calls with two or three bytes of their marks damaged are run exactly or not at all") {
   random_calls random{23};
   for_each_writing(random, 60, [&](std::string_view format, const std::string& whole, const std::string& expected) {
-    for (int times = 0; times < 40 && format != "llama3"; ++times) {  // which has no marks
+    for (int times = 0; times < 40 && format != "llama3"; ++times) {  // llama3 has no marks
       auto raw = whole;
       auto marks = bytes_of_marks(whole);
       for (std::size_t wanted = 2 + random.next(2); wanted > 0;)

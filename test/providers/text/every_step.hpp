@@ -9,7 +9,7 @@
 
 namespace mcpbx::test {
 
-/// What `raw` is parsed to; checks that it is the same in pieces of each size.
+/// Parses `raw` and checks that the result is the same in pieces of each size.
 inline parsed_text parse_at_every_step(std::string_view format, std::string_view raw,
                                        providers::text::parser_options options = {}) {
   CAPTURE(std::string(raw));

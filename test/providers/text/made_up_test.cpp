@@ -40,7 +40,7 @@ TEST_CASE("F7: a ReAct reply that is nothing but an invented result is told to t
     CHECK(last.reply.calls.empty());
     CHECK(last.text.empty());
   }
-  // What was said before it is the answer, and without its colon it is a word like any other.
+  // Text before the mark is the answer; without its colon the mark is an ordinary word.
   CHECK(parse_text("react", "It is four.\nObservation: made up").visible() == "It is four.");
   CHECK(parse_text("react", "It is four.\nObservation: made up").reply.calls.empty());
   CHECK(parse_text("react", "Observation\nis a word.").visible() == "Observation\nis a word.");

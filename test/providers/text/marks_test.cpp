@@ -129,7 +129,7 @@ TEST_CASE("F10: of a list that was cut off the calls before the cut stay") {
   }
   CHECK(parse_at_every_step("llama3", "[search(query=\"tide\"), add(a=1,").calls() == R"(search{"query":"tide"})");
   CHECK(parse_at_every_step("mistral", "[TOOL_CALLS][" + tide + ", " + sum + ", {").reply.calls.size() == 2);
-  // What follows it may be a part of it.
+  // The text behind the object may be a part of it.
   for (const std::string& raw :
        {"[TOOL_CALLS][" + tide + ", \"limit\": 3", "[TOOL_CALLS][" + tide + "x",
         std::string("[TOOL_CALLS][{\"name\": \"search\"}, {\"query\": \"ti"), "[TOOL_CALLS][[" + tide + ", {"}) {

@@ -53,7 +53,7 @@ void check_refused(const std::vector<written>& calls) {
       CAPTURE(raw);
       const auto got = at_every_split(format, raw + behind);
       CHECK(got.calls().empty());
-      // What seems to be cut off has no end.
+      // A call that seems to be cut off has no end.
       CHECK((got.visible() == trimmed(behind) || (got.reply.incomplete && got.visible().empty())));
       CHECK((got.reply.incomplete || !got.reply.calls.empty()));
     }
@@ -95,7 +95,7 @@ TEST_CASE("G29: words between the end of a call and the end of what is around it
   const auto next = at_every_split("hermes", "<tool_call>" + call + "b<tool_call>" + call + "</tool_call>");
   CHECK(next.calls() == R"(search{"query":"a"})");
   CHECK(next.visible().empty());
-  // What else may stand there.
+  // Other texts at that place.
   for (const std::string& raw :
        {"<tool_call>\n" + call + "<|im_end|>", "<tool_call>" + call + "\n</tool_call>\nDone.",
         "<tool_call>" + call + "</function>\n</tool_call>", call + "\n</tool_call></tool_call>",

@@ -1,4 +1,4 @@
-// Where an answer ends that was asked to stop.
+// Tests of stop sequences.
 #include "providers/text/stop_finder.hpp"
 
 #include "test/support/in_pieces.hpp"
@@ -13,7 +13,7 @@ using namespace mcpbx::providers;
 
 namespace {
 
-// What is told of `answer`, which comes in steps; `|` behind what was told because it stopped.
+// Returns the text passed on of `answer`, which comes in steps, with `|` behind it if it stopped.
 std::string up_to_stop(const std::vector<std::string>& stops, std::string_view answer, std::size_t step) {
   text::stop_finder finder(stops);
   std::string told;

@@ -1,4 +1,4 @@
-// What the tests of the single APIs share: checks of every split and prefix, and messages to encode.
+// Shared parts of the tests of single APIs: checks of every split and prefix, and messages to encode.
 #pragma once
 #include "providers/wire/registry/registry.hpp"
 #include "test/providers/wire/decode.hpp"
@@ -13,7 +13,8 @@
 
 namespace mcpbx::test {
 
-/// That a transcript tells the same in one piece, in pieces of many sizes and cut at each place, with exactly one end.
+/// Checks that a transcript gives the same events in one piece, in pieces of many sizes and cut at each place, with
+/// exactly one end.
 inline void check_splits(std::string_view api, std::string_view transcript,
                          const providers::wire_options& o = options()) {
   CAPTURE(transcript);
@@ -70,8 +71,8 @@ inline std::shared_ptr<providers::tool_set> tools_of(std::vector<providers::tool
   return set;
 }
 
-/// That a conversation of two rounds is sent with the first round's bytes in front of the second's, which are the very
-/// same where a message is, and that a note is at the end of one request only.
+/// Checks that the second round of a conversation is sent with the first round's bytes in front, shared where a message
+/// is, and that a note is at the end of one request only.
 inline void check_prefix(std::string_view api, const providers::wire_options& o, std::string_view tail) {
   using namespace providers;
   model_request r;

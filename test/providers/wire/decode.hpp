@@ -58,7 +58,7 @@ inline decoded decode(std::string_view bytes, std::size_t step = std::string_vie
   return decode_as("openai-chat", bytes, step, o, request);
 }
 
-/// What one run told, in one line that can be compared.
+/// Returns the events of one run on one line, for comparison.
 inline std::string told(const decoded& d) {
   std::string all = "text=" + d.text() + " thoughts=";
   for (const auto& t : d.thoughts) all += t;
@@ -72,8 +72,8 @@ inline std::string told(const decoded& d) {
   return all;
 }
 
-/// What differs when `bytes` come in steps of several sizes, and with one cut at every place; "" when nothing does and
-/// there is exactly one end.
+/// Returns the difference if `bytes` come in steps of several sizes, or with one cut at every place; "" if there is
+/// none and exactly one end.
 inline std::string differing_split(std::string_view api, std::string_view bytes,
                                    const providers::wire_options& o = options()) {
   const auto whole = decode_as(api, bytes, std::string_view::npos, o);

@@ -1,5 +1,5 @@
-// What a model's endpoint can make joining cost: work that grows with the bytes. If it grew with their square each of
-// these would take from minutes to days.
+// Tests of the cost of joining what an endpoint sends: linear in the bytes. With quadratic work each of these would
+// take from minutes to days.
 #include "mcp/json/raw_json.hpp"
 #include "providers/wire/openai/chat_delta.hpp"
 #include "providers/wire/openai/delta_merge.hpp"

@@ -1,4 +1,4 @@
-// What every API's stream is decoded to, in pieces of any size.
+// Tests that every API's stream gives the same events in pieces of any size.
 #include "mcp/support/text.hpp"
 #include "providers/wire/registry/registry.hpp"
 #include "providers/wire/thought_splitter.hpp"

@@ -184,7 +184,7 @@ TEST_CASE("openai-responses: what a server left out of its stream is taken from 
   CHECK(d.text() == "all");
   CHECK(raw(d) == "[" + message_item(0, "all") + "," + call_item(1, "a", "x", "{}") + "]");
   CHECK(run(transcripts()[7]).text() == "no index");
-  // What came as deltas is not told twice.
+  // Text that came as deltas is not repeated.
   CHECK(run(begin() + text(0, {"once"}) + completed("[" + message_item(0, "once") + "]")).text() == "once");
 }
 

@@ -13,8 +13,8 @@ using namespace mcpbx::providers;
 
 struct row {
   std::string_view kind, result;
-  // What the request says of it: to openai-chat (azure and dial are the same), openai-responses, anthropic, gemini (3
-  // and newer) and ollama.
+  // Texts in the requests of openai-chat (also azure and dial), openai-responses, anthropic, gemini (3 and newer) and
+  // ollama.
   std::array<std::string_view, 5> sent;
 };
 

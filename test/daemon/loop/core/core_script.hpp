@@ -208,11 +208,11 @@ struct script {
     settle();
     return *this;
   }
-  script& says(const std::string& question, bool yes, bool always = false) {
+  script& says(const std::string& question, bool approve, bool always = false) {
     settle();
     REQUIRE(std::erase(asked, question) == 1);
     take(record::answer{question,
-                        raw_json::own(std::string(yes ? R"({"approve":true)" : R"({"approve":false)") +
+                        raw_json::own(std::string(approve ? R"({"approve":true)" : R"({"approve":false)") +
                                       (always ? R"(,"always":true})" : "}")),
                         false});
     settle();

@@ -31,7 +31,10 @@ std::string made_from(std::string_view list) {
   REQUIRE(history.has_value());
   CHECK(fault_of(*history) == "");
   std::string out;
-  for (const auto& m : *history) append_message(out, *m);
+  for (const auto& m : *history) {
+    json_writer one(out);
+    append_message(one, *m);
+  }
   return out;
 }
 

@@ -14,7 +14,8 @@ std::string again(std::string_view json) {
   auto m = read_message(raw_json::own(json));
   REQUIRE(m.has_value());
   std::string out;
-  append_message(out, **m);
+  json_writer w(out);
+  append_message(w, **m);
   return out;
 }
 
@@ -49,7 +50,8 @@ TEST_CASE("L16: what only a provider understands stays out of the neutral shape"
   m.blocks = {providers::opaque_block{raw_json::literal("{}")}, providers::text_block{"x"},
               providers::reasoning_block{"", raw_json::literal("\"sig\"")}};
   std::string out;
-  append_message(out, m);
+  json_writer w(out);
+  append_message(w, m);
   CHECK(out == R"({"role":"assistant","content":[{"type":"text","text":"x"}]})");
 }
 
@@ -59,7 +61,8 @@ TEST_CASE("L13 L16: an assistant message tells which model made it, and is read 
   m.origin = {"openai-chat", "https://x", "gpt-\"x\""};
   m.blocks = {providers::text_block{"a"}};
   std::string out;
-  append_message(out, m);
+  json_writer w(out);
+  append_message(w, m);
   CHECK(out == R"({"role":"assistant","model":"gpt-\"x\"","content":[{"type":"text","text":"a"}]})");
   CHECK(again(out) == R"({"role":"assistant","content":[{"type":"text","text":"a"}]})");
 }

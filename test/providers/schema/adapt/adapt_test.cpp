@@ -235,7 +235,7 @@ TEST_CASE("F8: references that lead to a schema in the same document keep its by
     CAPTURE(good);
     CHECK(adapted(good) == good);
   }
-  // What only a reference leads to is looked at as well, and what is no schema is none.
+  // Schemas that only a reference reaches are repaired as well; values that are no schemas are not.
   CHECK(
       adapted(R"j({"type":"object","properties":{"a":{"$ref":"#/own/x"}},"own":{"x":{"$ref":"#/type"}}})j") ==
       R"j({"type":"object","properties":{"a":{"$ref":"#/own/x"}},"own":{"x":{"description":"(its form is told by \"#/type\", which is not known here)"}}})j");
@@ -319,7 +319,7 @@ TEST_CASE("F8: in what was mended nothing is left to mend, and a sound schema is
   CHECK(is_sound(R"({"not":{"type":"x"}})", 0));  // below the last level
 }
 
-// What OpenAI's and Anthropic's APIs refuse a tool for, in `schema` and below it; "" when there is nothing of it.
+// Returns the reason why OpenAI's or Anthropic's API would refuse a tool with `schema`, or "".
 std::string refused(const raw_json& schema, const std::string& at = "") {
   const auto object = raw_object::open(schema);
   if (!object) return schema.is_true() || schema.text() == "false" ? "" : at + " is no schema";

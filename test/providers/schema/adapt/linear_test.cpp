@@ -1,5 +1,5 @@
-// What schemas and values cost that are as long as they may be, or that refer to themselves: bounded work, whatever
-// they are made of. Without the bounds each of these would take from a minute to years.
+// Tests of the cost of schemas and values of the largest size, or with references to themselves. The work must be
+// bounded; without the bounds each of these would take from a minute to years.
 #include "providers/schema/adapt/adapt.hpp"
 #include "providers/schema/validator/json_schema.hpp"
 

@@ -182,7 +182,7 @@ TEST_CASE("json_schema: references lead into known schemas, whatever the order")
   CHECK(wrong(R"({"deep":"a","list":[1,2],"broken":1,"gone":1})") == "");
   CHECK(wrong(R"({"deep":1})") == "- arguments.deep: expected a string, found the number 1");
   CHECK(wrong(R"({"list":[1,"a"]})") == "- arguments.list[1]: expected an integer, found the string \"a\"");
-  // What is wrong in a known schema is told by the way there; what nothing refers to is not looked at.
+  // A fault in a known schema is reported with the way there; schemas without references to them are not checked.
   CHECK(describe(made->notes(), "schema") ==
         "- schema.properties.broken.$ref: expected a reference to a schema in the same document, found the string "
         "\"broken\"\n"

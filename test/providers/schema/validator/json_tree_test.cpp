@@ -1,4 +1,4 @@
-// What is read of a JSON text, by which others look things up.
+// Tests of reading JSON into a tree.
 #include "providers/schema/validator/json_tree.hpp"
 
 #include <boost/json/parse.hpp>

@@ -1,4 +1,4 @@
-// What text costs that is as long as an answer may be: each byte as much as the others, whatever the text is made of.
+// Tests of the cost of parsing answers of the largest size: linear, whatever the text is made of.
 #include "providers/text/marks/offered_tools.hpp"
 #include "test/providers/text/parse.hpp"
 #include "test/support/sanitized.hpp"

@@ -1,4 +1,4 @@
-// What a request asks of the model: its settings over those of the configuration, and that a tool has to be called.
+// Tests of a request's settings over those of the configuration, and of required calls.
 #include "providers/wire/openai/dialects.hpp"
 #include "test/providers/wire/apis.hpp"
 
@@ -57,7 +57,7 @@ model_request requiring(std::string tool = "") {
   return r;
 }
 
-// Whether a request in which no tool may be called has the very bytes of one without tools.
+// Returns true if a request in which no tool may be called has the same bytes as one without tools.
 bool leaves_tools_out(std::string_view api) {
   auto r = later();
   auto bare = later();
@@ -76,7 +76,7 @@ TEST_CASE("openai-chat, request settings: they win over the configuration, and i
   o.body = raw_json::literal(R"({"temperature":null,"reasoning_effort":"high"})");
   const auto body = body_as("openai-chat", asking(), o);
   CHECK(has(body, R"("max_completion_tokens":50,"top_p":0.7,"reasoning_effort":"high")"));
-  // What a request leaves open is as configured, and nothing is said of calls where there are no tools.
+  // Settings that a request leaves open come from the configuration; without tools nothing is said about calls.
   auto r = asking();
   r.settings = {};
   r.settings.temperature = "0";

@@ -1,5 +1,5 @@
-// Azure OpenAI and EPAM DIAL: the chat API at the address of a deployment. What they send and read is what chat
-// completions do; that is held feature by feature.
+// Tests of Azure OpenAI and EPAM DIAL: the chat API at the address of a deployment. They send and read the same as chat
+// completions, which is compared feature by feature.
 #include "providers/wire/openai/dialects.hpp"
 #include "providers/wire/registry/registry.hpp"
 #include "test/providers/wire/apis.hpp"
@@ -26,7 +26,7 @@ model_request everything() {
   return r;
 }
 
-// Whether this API sends `part` just as openai-chat does.
+// Returns true if this API sends `part` just as openai-chat does.
 bool sends(std::string_view api, std::string_view part) {
   auto o = options();
   o.answer_schema = true;
@@ -34,7 +34,7 @@ bool sends(std::string_view api, std::string_view part) {
   return body == body_as("openai-chat", everything(), o) && body.find(part) != std::string::npos;
 }
 
-// What a transcript tells, which is what openai-chat tells of it, at every split.
+// Decodes a transcript and checks that openai-chat gives the same at every split.
 decoded read(std::string_view api, const std::string& transcript) {
   auto d = decode_as(api, transcript);
   CHECK(told(d) == told(decode_as("openai-chat", transcript)));
@@ -83,7 +83,7 @@ void check_images_in_results(std::string_view api) {
                    R"({"type":"image_url","image_url":{"url":"data:image/png;base64,QQ=="}}]}])"));
 }
 
-// What a model thought goes back to it, with the calls that it led to, and to nobody else.
+// Checks that reasoning goes back to its model with the calls that followed it, and to no other.
 void check_reasoning_echo(std::string_view api) {
   const auto d = read(
       api, stream({delta(R"({"reasoning_content":"h"})"), delta(R"({"reasoning_content":"m"})"),

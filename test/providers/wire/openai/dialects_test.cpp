@@ -1,5 +1,5 @@
-// What servers of the chat API differ in: the switches, their presets by address, and the deployments of Azure and
-// DIAL.
+// Tests of the differences between servers of the chat API: the switches, their presets by address, the deployments of
+// Azure and DIAL.
 #include "providers/wire/openai/dialects.hpp"
 
 #include "providers/wire/registry/registry.hpp"
@@ -56,7 +56,7 @@ TEST_CASE("F1: servers that follow the usual form need no preset: what the defau
     const auto o = at(base);
     CHECK(o.max_tokens_field == "max_tokens");
     CHECK_FALSE(o.null_content);    // LM Studio and Ollama refuse null, Bedrock behind OpenRouter a missing member
-    CHECK_FALSE(o.answer_schema);   // whether a model behind them takes one is not known
+    CHECK_FALSE(o.answer_schema);   // a model behind them may not take one
     CHECK_FALSE(o.short_call_ids);  // no template of theirs is known to want another form
     CHECK(o.stream_options);        // none of them is known to refuse it
     CHECK(o.echo_reasoning ==
@@ -190,7 +190,7 @@ TEST_CASE("F8: a tool whose caller wants it strict is so where the API has that 
     CHECK(sent(api, own, loose) == (api == "openai-responses" ? "false" : ""));
   }
   CHECK(sent("azure", at("azure"), fits) == "true");
-  // What is not known to know the member is not sent it, unless the configuration says so.
+  // Servers that may not know the member do not get it, unless the configuration says so.
   for (const std::string_view api : {"openai-chat", "anthropic", "dial", "gemini", "ollama"}) {
     CAPTURE(api);
     CHECK(sent(api, at(api, "http://127.0.0.1:8080/v1"), fits).empty());

@@ -1,4 +1,5 @@
-// What the codecs send for a conversation, beside what the official clients send for it (test/data/sdk-requests).
+// Compares the requests of the codecs with those of the official clients for the same conversation
+// (test/data/sdk-requests).
 #include "providers/wire/openai/dialects.hpp"
 #include "providers/wire/registry/registry.hpp"
 #include "test/providers/wire/apis.hpp"

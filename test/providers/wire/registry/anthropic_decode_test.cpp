@@ -302,7 +302,7 @@ TEST_CASE("anthropic, streaming: an answer that its first event gives whole ends
   const auto cut = run(whole("\"max_tokens\"") + event("message_stop"));
   CHECK(cut.calls() == 0);
   CHECK(cut.reply->reason == end_reason::length);
-  // What comes later counts, and nothing but message_stop says that all of it came.
+  // A later value counts, and only message_stop confirms that the answer is complete.
   CHECK(run(whole("\"tool_use\"") + stop("end_turn")).reply->raw_reason == "end_turn");
   CHECK(run(whole("null") + stop("tool_use")).calls() == 1);
   for (const auto& bytes : {whole("\"tool_use\""), whole("null") + event("message_stop")}) {

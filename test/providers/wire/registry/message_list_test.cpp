@@ -1,4 +1,4 @@
-// Which message stands behind which: what templates of models refuse in the row of roles.
+// Tests of the order of messages: models' templates refuse some sequences of roles.
 #include "providers/wire/registry/registry.hpp"
 #include "test/providers/wire/apis.hpp"
 
@@ -92,7 +92,7 @@ TEST_CASE("L12: openai-chat: a message of the assistant stands between tool and 
   const auto broken = messages_of("openai-chat", r, strict);
   CHECK(broken.find(bridge) == broken.rfind(bridge));
   CHECK(broken.starts_with(before.substr(0, before.size() - 3)));
-  // What the next requests begin with.
+  // Beginning of the next requests.
   before = broken;
   for (const auto& next : {assistant_of("", {call_of("c", "add", "{}")}), results_of({result_of("c", "add", "{}")}),
                            user_message("and now"), assistant_of("done", {})}) {

@@ -1,0 +1,111 @@
+// Calls of a run: intents, questions and refusals, and what comes back from servers and from the model.
+#include "daemon/loop/run/live_run.hpp"
+#include "daemon/loop/run_words.hpp"
+
+#include <utility>
+
+namespace mcpbx::daemon {
+
+// One after another, because a call that is refused may stop those behind it.
+void live_run::intend(const command::intend_calls& c) {
+  for (const auto& id : c.call_ids) {
+    records one;
+    one.push_back(intent_or_refusal(id));
+    fold(std::move(one));
+  }
+}
+
+run_record live_run::intent_or_refusal(const std::string& id) {
+  const auto& call = *core_.find_call(id);
+  // Of a call that was sent by an earlier process nobody knows what it has done.
+  const auto refusal = [&](record::result_cause cause, std::string text) {
+    if (core_.attempts(id) > 0) return closing_record({id, record::result_cause::interrupted, words::not_again(text)});
+    return closing_record({id, cause, std::move(text)});
+  };
+  if (core_.stopped_before(id)) return refusal(record::result_cause::refused, std::string(words::stopped_at_failure));
+  const auto* entry = offer_.find(call.name);
+  if (!entry)
+    return refusal(record::result_cause::unknown_tool,
+                   words::unknown_tool(call.name, offer_.now()->similar(call.name, 3), offer_.now()->names));
+  const auto judged = approvals_.judge(call, *entry);
+  const auto not_allowed = [&] {
+    return refusal(record::result_cause::refused, words::not_allowed(judged.says, entry->name, judged.facts));
+  };
+  if (judged.says.by == rule::withheld) return not_allowed();
+  if (judged.facts.of_a_server && entry->owner.expired())
+    return refusal(record::result_cause::unavailable,
+                   "Not executed: the server \"" + entry->server + "\" of this tool is gone.");
+  if (core_.attempts(id) > 0 && !server_calls::may_repeat(*entry))
+    return refusal(record::result_cause::interrupted,
+                   "the configuration does not let calls of this tool be repeated any more.");
+  if (auto problem = around_.arguments.problem(*entry, call.name, call.arguments); !problem.empty())
+    return refusal(record::result_cause::bad_arguments, std::move(problem));
+  if (judged.says.denies()) return not_allowed();
+  if (!judged.says.allows()) return approvals_.question(call, *entry, judged.says.by);
+  return calls_.intent(call, *entry);
+}
+
+// Calls that are closed one after another are one commit.
+live_run::records live_run::close(command::close_call first) {
+  records batch;
+  const auto add = [&](const command::close_call& c) {
+    // Its intent could not be kept, so it never left.
+    const bool never_left = records_.broken() && !told_.was_told_of(c.call_id);
+    auto r = closing_record(never_left ? command::close_call{c.call_id, c.cause, std::string(words::never_left)} : c);
+    told_.drop_line(c.call_id);
+    if (const auto ms = calls_.close(c.call_id)) r.ms = *ms;
+    batch.emplace_back(std::move(r));
+  };
+  add(first);
+  for (; !todo_.empty() && std::holds_alternative<command::close_call>(todo_.front()); todo_.pop_front())
+    add(std::get<command::close_call>(todo_.front()));
+  return batch;
+}
+
+void live_run::run_call(const command::run_call& c) {
+  ++around_.counters.calls;
+  const std::shared_ptr<server_calls::listener> told(shared_from_this(), this);  // the base is private
+  calls_.send(c.call_id, told);
+}
+
+void live_run::cancel_open() {
+  model_.cancel();
+  told_.drop_lines();
+  approvals_.forget_questions();
+  parked_limit_.reset();
+  calls_.cancel_all();
+}
+
+void live_run::on_outcome(std::string call, mcp::call_outcome outcome) {
+  inbox_.push(call_done{std::move(call), std::move(outcome)});
+}
+
+void live_run::on_retry_due(std::string call) {
+  inbox_.push(retry_due{std::move(call)});
+}
+
+void live_run::on_progress(const std::string& call, const raw_json& params) {
+  told_.tool_progress(call, params);
+}
+
+void live_run::on_log(const std::string& call, const raw_json& params) {
+  told_.tool_log(call, params);
+}
+
+void live_run::on_text(std::string_view delta) {
+  if (model_.is_open()) told_.text(delta);
+}
+
+void live_run::on_reasoning(std::string_view delta) {
+  if (model_.is_open()) told_.reasoning(delta);
+}
+
+void live_run::on_reply(providers::model_reply reply) {
+  inbox_.push(std::move(reply));
+}
+
+void live_run::on_error(providers::model_error e) {
+  inbox_.push(std::move(e));
+}
+
+}  // namespace mcpbx::daemon

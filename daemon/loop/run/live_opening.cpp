@@ -1,0 +1,130 @@
+// Opening of the conversation with the model: system prompt, messages, tools.
+#include "daemon/loop/core/call_ids.hpp"
+#include "daemon/loop/results/result_order.hpp"
+#include "daemon/loop/run/live_run.hpp"
+#include "daemon/loop/run_words.hpp"
+#include "mcp/support/text.hpp"
+
+#include <boost/asio/post.hpp>
+
+#include <algorithm>
+#include <utility>
+
+namespace mcpbx::daemon {
+namespace {
+
+void add_paragraph(std::string& text, std::string_view more) {
+  if (!text.empty() && !more.empty()) text += "\n\n";
+  text += more;
+}
+
+// `ours` is "" when no tool is offered. A conversation that is gone on with may have the advice already.
+void add_guidance(std::string& system, const run_limits& l, const std::string& ours) {
+  if (!l.guidance || l.max_rounds == 0 || ours.empty()) return;
+  const auto& advice = l.guidance_text.empty() ? ours : l.guidance_text;
+  if (l.guidance_text.empty() ? !words::has_guidance(system) : system.find(advice) == std::string::npos)
+    add_paragraph(system, advice);
+}
+
+// The caller's own tools whose names this model is shown in another form: what the caller calls them, and what they are
+// to the model, which must not read of two tools.
+using renames = std::vector<std::pair<std::string_view, std::string_view>>;
+
+renames renamed_tools(const std::vector<mcp::entry_ptr>& own, const offered_tools& offer) {
+  renames all;
+  for (const auto& e : own)
+    if (const auto shown = offer.shown_as(e->name); !shown.empty() && shown != e->name)
+      all.emplace_back(e->name, shown);
+  return all;
+}
+
+// `m` in those names; itself where it has none of them. Messages in a provider's own bytes stay as they are.
+providers::message_ptr in_shown_names(const providers::message_ptr& m, const renames& names) {
+  std::shared_ptr<providers::message> changed;
+  const auto rename = [&](std::size_t i, const std::string& name, auto of) {
+    const auto to = std::ranges::find(names, name, &renames::value_type::first);
+    if (to == names.end()) return;
+    if (!changed) {  // without what codecs keep with the message, which has the other name
+      changed = std::make_shared<providers::message>();
+      changed->role = m->role;
+      changed->blocks = m->blocks;
+      changed->origin = m->origin;
+    }
+    std::get<decltype(of)>(changed->blocks[i]).name = to->second;
+  };
+  for (std::size_t i = 0; !m->raw && i < m->blocks.size(); ++i) {
+    if (const auto* call = std::get_if<providers::tool_call_block>(&m->blocks[i]))
+      rename(i, call->name, providers::tool_call_block());
+    else if (const auto* result = std::get_if<providers::tool_result_block>(&m->blocks[i]))
+      rename(i, result->name, providers::tool_result_block());
+  }
+  return changed ? changed : m;
+}
+
+}  // namespace
+
+// The system prompt (the request's, else the model's) with the guidance, then the conversation as it came, but for the
+// order of results.
+record::run_started live_run::opening() {
+  take_offer();
+  auto& messages = request_.messages;
+  if (!messages.empty() && messages.front()->role == providers::role::system) {
+    const auto own = messages.front()->text();
+    request_.system = request_.system.empty() ? own : request_.system + "\n\n" + own;
+    messages.erase(messages.begin());
+  }
+  if (request_.system.empty()) request_.system = model_.model().default_system();
+  if (const auto names = renamed_tools(offer_.own(), *offer_.now()); !names.empty())
+    for (auto& m : messages) m = in_shown_names(m, names);
+  add_guidance(request_.system, request_.limits, offer_.now()->guidance);
+  if (request_.answer_schema) add_paragraph(request_.system, words::answer_format(request_.answer_schema));
+  order_results(messages);
+  record::run_started r;
+  r.run = name();
+  r.session = request_.session;
+  r.principal = request_.principal;
+  r.model = model_.model().name();
+  r.inherited_count = inherited_.size();
+  r.inherited_after = inherited_.last_run;
+  r.inherited_results = std::move(inherited_.results);
+  r.inherited = std::move(inherited_);
+  r.messages.reserve(messages.size() + 1);
+  if (!request_.system.empty()) r.messages.push_back(providers::system_message(request_.system));
+  r.messages.insert(r.messages.end(), messages.begin(), messages.end());
+  messages.clear();
+  call_ids_ = ids_of(r.inherited);
+  separate_ids(r.messages, call_ids_);
+  r.profile = request_.profile;
+  r.tools = request_.tools;
+  r.approve = request_.approve;
+  r.client_tools = request_.client_tools;
+  if (request_.detach || !request_.client_tools.empty()) {
+    // Only rules that allow need the very names.
+    const auto& t = request_.tools;
+    const bool allows_all = t.only.empty() && t.allow.empty() && t.rename.empty();
+    r.servers = allows_all ? around_.terms.configured() : around_.terms.under(around_.tools.snapshot());
+  }
+  r.answer_schema = request_.answer_schema;
+  r.settings = request_.settings;
+  r.detached = request_.detach;
+  r.likeness = request_.likeness;
+  r.limits = request_.limits;
+  r.asked_limits = request_.asked_limits;
+  if (r.limits.mark_results) r.nonce = hex(around_.random.next(), 16);
+  return r;
+}
+
+void live_run::take_offer() {
+  offer_.take(model_.model(), request_.messages.empty() ? core_.started().messages : request_.messages,
+              !core_.kept().empty());
+}
+
+void live_run::prepare_meanwhile(const command::call_model& c) {
+  model_.plan(c);
+  if (around_.store.keeps_sessions() && !records_.all_written())
+    boost::asio::post(around_.executor, [weak = weak_from_this()] {
+      if (const auto self = weak.lock()) self->model_.prepare();
+    });
+}
+
+}  // namespace mcpbx::daemon

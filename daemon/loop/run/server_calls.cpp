@@ -1,0 +1,156 @@
+// Sends calls, settles their outcomes, and plans further attempts.
+#include "daemon/loop/run/server_calls.hpp"
+
+#include "daemon/guard/approval_seal.hpp"
+#include "daemon/loop/results/call_result.hpp"
+#include "daemon/loop/results/read_result.hpp"
+#include "daemon/loop/tools/caller_tools.hpp"
+#include "mcp/support/text.hpp"
+#include "providers/call/retry.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+namespace mcpbx::daemon {
+namespace {
+
+constexpr milliseconds first_wait{200}, longest_wait{5'000};
+
+// Returns true if the server, or the way to it, was at fault, and another attempt may meet better. A call that a
+// server answered is never made again.
+bool may_pass(errc code) {
+  return code == errc::unavailable || code == errc::timed_out || code == errc::limit;
+}
+
+}  // namespace
+
+bool server_calls::may_repeat(const mcp::catalog_entry& tool) {
+  return read_result::is(tool) || tool.manner.max_retries > 0;
+}
+
+record::call_intent server_calls::intent(const providers::tool_call_block& call, const mcp::catalog_entry& tool) const {
+  record::call_intent intent;
+  intent.call_id = call.id;
+  intent.to_caller = is_caller_tool(tool);
+  intent.name = tool.name;
+  intent.server = tool.server;
+  intent.definition_hash = tool.hash;
+  intent.arguments_hash = stable_hash(call.arguments.text());
+  intent.attempt = by_.core.attempts(call.id) + 1;
+  intent.repeatable = may_repeat(tool);
+  return intent;
+}
+
+std::vector<server_calls::sent_call>::iterator server_calls::find(std::string_view call) {
+  return std::ranges::find(sent_, call, &sent_call::id);
+}
+
+void server_calls::send(const std::string& id, const std::weak_ptr<listener>& told) {
+  const auto& call = *by_.core.find_call(id);
+  const auto* entry = by_.offer.find(call.name);
+  auto server = entry->owner.lock();
+  if (const auto before = find(id); before != sent_.end())
+    before->client = server;
+  else
+    // Its attempts in an earlier process may have left, each of them.
+    sent_.push_back(
+        {id, entry->name, entry->server, told, server, 0, by_.time.now(), by_.core.attempts(id) - 1, {}, {}});
+  const auto ended = [&](mcp::call_outcome outcome) {
+    if (const auto l = told.lock()) l->on_outcome(id, std::move(outcome));
+  };
+  if (read_result::is(*entry))
+    return ended({mcp::call_outcome::kind::result,
+                  read_result::page(by_.core.kept(), call.arguments, by_.core.limits().max_result_bytes),
+                  {}});
+  if (!server)  // it went away between the intent and now
+    return ended(mcp::call_outcome::failed(errc::unavailable, "the server \"" + entry->server + "\" is gone"));
+  mcp::server_call out;
+  out.params = call_params(entry->tool, call.arguments);
+  out.name = entry->name;
+  out.limits = entry->manner.limits;
+  out.done = [told, id](mcp::call_outcome outcome) {
+    if (const auto l = told.lock()) l->on_outcome(id, std::move(outcome));
+  };
+  out.progress = [told, id](const raw_json& params) {
+    if (const auto l = told.lock()) l->on_progress(id, params);
+  };
+  out.log = [told, id](const raw_json& params) {
+    if (const auto l = told.lock()) l->on_log(id, params);
+  };
+  out.asker = this;
+  const auto ticket = server->call(std::move(out));
+  if (const auto sent = find(id); sent != sent_.end()) sent->ticket = ticket;
+}
+
+std::optional<record::call_result> server_calls::settle(const std::string& id, const mcp::call_outcome& outcome) {
+  const auto sent = find(id);
+  if (sent == sent_.end() || !by_.core.is_open(id)) return std::nullopt;
+  if (outcome.sent) ++sent->lost;
+  if (try_again(*sent, outcome)) return std::nullopt;
+  auto result = to_call_result(id, outcome, sent->tool, sent->server, by_.clock.ms_since(sent->since), sent->lost);
+  sent_.erase(sent);
+  return result;
+}
+
+bool server_calls::try_again(sent_call& sent, const mcp::call_outcome& outcome) {
+  if (outcome.type != mcp::call_outcome::kind::failed || !may_pass(outcome.failure.code) || by_.core.ending())
+    return false;
+  const auto* entry = by_.offer.find(by_.core.find_call(sent.id)->name);
+  const auto attempts = by_.core.attempts(sent.id);
+  const auto wait = providers::wait_before_retry({entry->manner.max_retries, first_wait, longest_wait, {}}, attempts,
+                                                 {}, by_.random.next(), by_.clock.left());
+  if (!wait) return false;
+  sent.failure = to_call_result(sent.id, outcome, sent.tool, sent.server, by_.clock.ms_since(sent.since), sent.lost);
+  sent.again = by_.time.make_timer();
+  make_again(sent, by_.time.now() + *wait);
+  return true;
+}
+
+void server_calls::make_again(sent_call& sent, time_point when) {
+  sent.again->arm(when, [told = sent.told, id = sent.id] {
+    if (const auto l = told.lock()) l->on_retry_due(id);
+  });
+}
+
+// Puts off an attempt that is due at a server that is known to be down: it would be spent for nothing.
+bool server_calls::waits_for_start(sent_call& sent) {
+  const auto server = sent.client.lock();
+  if (!server || by_.core.ending()) return false;
+  const auto start = server->next_start();
+  const auto wait = std::chrono::ceil<milliseconds>(start - by_.time.now());
+  if (wait.count() <= 0 || wait > longest_wait || wait >= by_.clock.left()) return false;
+  make_again(sent, start);
+  return true;
+}
+
+std::optional<run_record> server_calls::next_attempt(const std::string& id) {
+  const auto sent = find(id);
+  if (sent == sent_.end() || !by_.core.is_open(id) || waits_for_start(*sent)) return std::nullopt;
+  sent->again.reset();
+  auto failure = std::move(*std::exchange(sent->failure, std::nullopt));
+  const auto& call = *by_.core.find_call(id);
+  const auto* entry = by_.offer.find(call.name);
+  const auto now = by_.tools.snapshot()->find(entry->listed_name());
+  if (!by_.core.ending() && now && same_tool(*now, *entry) && !entry->owner.expired()) return intent(call, *entry);
+  sent_.erase(sent);
+  return failure;
+}
+
+std::optional<std::int64_t> server_calls::close(std::string_view id) {
+  const auto sent = find(id);
+  if (sent == sent_.end()) return std::nullopt;
+  const auto ms = by_.clock.ms_since(sent->since);
+  sent_.erase(sent);
+  return ms;
+}
+
+// The calls stay until they are closed, so that their results can tell how long they ran.
+void server_calls::cancel_all() {
+  for (auto& sent : sent_) {
+    sent.again.reset();
+    if (auto server = sent.client.lock()) server->cancel(sent.ticket, "the run was cancelled");
+  }
+}
+
+}  // namespace mcpbx::daemon

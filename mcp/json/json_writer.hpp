@@ -1,0 +1,111 @@
+// The one writer of our own JSON: records, status, handshakes, requests of models. It keeps the commas; its user keeps
+// the order of begin and end.
+#pragma once
+#include "mcp/json/enum_words.hpp"
+#include "mcp/json/raw_json.hpp"
+
+#include <charconv>
+#include <concepts>
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace mcpbx {
+
+/// Appends one value, and all that is in it, to `out`, which must outlive the writer; `Out` is std::string or
+/// byte_buffer. Nothing of what is written is read again, so that large bytes are copied once.
+template <class Out>
+class basic_json_writer {
+ public:
+  explicit basic_json_writer(Out& out) : out_(out) {}
+  basic_json_writer(const basic_json_writer&) = delete;
+  basic_json_writer& operator=(const basic_json_writer&) = delete;
+
+  basic_json_writer& begin_object() { return open('{'); }
+  basic_json_writer& end_object() { return close('}'); }
+  basic_json_writer& begin_array() { return open('['); }
+  basic_json_writer& end_array() { return close(']'); }
+  basic_json_writer& key(std::string_view name) {
+    separate();
+    append_quoted(out_, name);
+    out_ += ':';
+    comma_ = false;
+    return *this;
+  }
+
+  basic_json_writer& value(std::string_view text) {
+    separate();
+    append_quoted(out_, text);
+    return *this;
+  }
+  basic_json_writer& value(const char* text) { return value(std::string_view(text)); }
+  basic_json_writer& value(const std::string& text) { return value(std::string_view(text)); }
+  basic_json_writer& value(bool b) { return token(b ? "true" : "false"); }
+  basic_json_writer& value(std::integral auto n) {
+    char digits[24];
+    const auto end = std::to_chars(digits, digits + sizeof digits, n).ptr;
+    return token({digits, static_cast<std::size_t>(end - digits)});
+  }
+  /// JSON as it stands; null when absent.
+  basic_json_writer& value(const raw_json& json) {
+    return token(json.empty() ? std::string_view("null") : json.text());
+  }
+  /// Checked JSON as it stands: one value, or several with the commas between them.
+  basic_json_writer& token(std::string_view json) {
+    separate();
+    out_ += json;
+    return *this;
+  }
+
+  template <class V>
+  basic_json_writer& member(std::string_view name, const V& v) {
+    return key(name).value(v);
+  }
+  template <class E>
+  basic_json_writer& word(std::string_view name, E v) {
+    return member(name, enum_words<E>::word(v));
+  }
+  /// An array of values of one kind.
+  template <class Range>
+  basic_json_writer& list(std::string_view name, const Range& values) {
+    key(name).begin_array();
+    for (const auto& v : values) value(v);
+    return end_array();
+  }
+
+  // Members that are left out: a text that is empty, JSON that is absent, what is not so.
+  basic_json_writer& filled(std::string_view name, std::string_view text) {
+    return text.empty() ? *this : member(name, text);
+  }
+  basic_json_writer& given(std::string_view name, const raw_json& json) {
+    return json.empty() ? *this : member(name, json);
+  }
+  basic_json_writer& set(std::string_view name, bool yes) { return yes ? member(name, true) : *this; }
+
+  /// All that was written so far, with what stood in `out` before.
+  const Out& str() const noexcept { return out_; }
+  raw_json json() const { return raw_json::own(out_); }
+
+ private:
+  void separate() {
+    if (std::exchange(comma_, true)) out_ += ',';
+  }
+  basic_json_writer& open(char bracket) {
+    separate();
+    out_ += bracket;
+    comma_ = false;
+    return *this;
+  }
+  basic_json_writer& close(char bracket) {
+    out_ += bracket;
+    comma_ = true;
+    return *this;
+  }
+  Out& out_;
+  bool comma_ = false;  // before the next key or value
+};
+
+using json_writer = basic_json_writer<std::string>;
+
+}  // namespace mcpbx

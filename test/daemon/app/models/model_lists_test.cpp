@@ -1,0 +1,149 @@
+// The configured models as rows, and what endpoints that the test plays offer.
+#include "daemon/app/models/model_lists.hpp"
+
+#include "mcp/redact/secret.hpp"
+#include "test/daemon/app/loaded.hpp"
+#include "test/fixtures/model/http_peer.hpp"
+#include "test/mcp/http/client/harness.hpp"
+#include "test/support/captured_output.hpp"
+#include "test/support/contains.hpp"
+#include "test/support/temporary_directory.hpp"
+
+#include <doctest/doctest.h>
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+using namespace mcpbx;
+using namespace mcpbx::daemon;
+using mcpbx::daemon::test::loaded;
+using mcpbx::test::contains;
+using mcpbx::test::http_listener;
+using mcpbx::test::http_peer;
+
+namespace {
+
+struct lists_fixture {
+  explicit lists_fixture(const std::string& text) : all(loaded(text)) {}
+  std::vector<model_row> rows(bool remote, const std::string& name = "") {
+    std::optional<result<std::vector<model_row>>> got;
+    lists.list(name, remote, [&](result<std::vector<model_row>> r) { got = std::move(r); });
+    REQUIRE(loop.until([&] { return got.has_value(); }));
+    REQUIRE(*got);
+    return **got;
+  }
+  conf::configuration all;
+  start_values values{all};
+  mcpbx::test::http_loop loop;
+  system_random random;
+  keyed_lanes keys{loop.context.get_executor(), "keys"};
+  model_set models{all, values, loop.context.get_executor(), *loop.client, loop.real, random, keys};
+  model_lists lists{all, values, models, loop.context.get_executor(), *loop.client, loop.real};
+};
+
+}  // namespace
+
+TEST_CASE("model_lists: each entry with its API, id and address, the default, the fallback, and what is wrong") {
+  lists_fixture f(R"({"models": {
+    "gpt": {"api": "openai-chat", "model": "gpt-x", "fallbackModel": "local/small"},
+    "local": {"api": "openai-chat", "model": "m", "baseUrl": "http://127.0.0.1:1/v1?key=canary"},
+    "unset": {"api": "openai-chat", "model": "${env:MCPBX_TEST_A}"}}, "defaultModel": "gpt/other"})");
+  const mcpbx::test::changed_variable unset("MCPBX_TEST_A", nullptr);
+  const auto rows = f.rows(false);
+  REQUIRE(rows.size() == 4);  // with demo
+  CHECK(rows[0].name == "gpt");
+  CHECK(rows[0].api == "openai-chat");
+  CHECK(rows[0].model == "gpt-x");
+  CHECK(rows[0].endpoint == "https://api.openai.com/v1");
+  CHECK(rows[0].fallback == "local/small");
+  CHECK(rows[0].is_default);
+  CHECK(rows[0].problem.empty());
+  CHECK_FALSE(rows[1].is_default);
+  CHECK(rows[1].endpoint == "http://127.0.0.1:1/v1");
+  CHECK(contains(rows[2].problem, "MCPBX_TEST_A"));
+  CHECK(rows[3].name == "demo");
+  CHECK(rows[3].endpoint.empty());
+  CHECK(f.rows(false, "local").size() == 1);
+  f.lists.list("locla", true, [](result<std::vector<model_row>> r) {
+    REQUIRE_FALSE(r);
+    CHECK(r.error().code == errc::not_found);
+    CHECK(contains(r.error().message, "did you mean \"local\"?"));
+  });
+}
+
+TEST_CASE("G35: of what files and programs give the rows show nothing, and an entry without its value says so") {
+  const mcpbx::test::temporary_directory folder;
+  folder.write("url", "https://h.example/v1?key=canary-1");
+  folder.write("id", "canary-2");
+  const auto at = [&](const std::string& name) { return "\"${file:" + folder / name + "}\""; };
+  lists_fixture f(R"({"models": {"a": {"api": "openai-chat", "model": )" + at("id") + R"(, "baseUrl": )" + at("url") +
+                  R"(}, "b": {"api": "openai-chat", "model": "m", "baseUrl": )" + at("none") + "}}}");
+  const auto rows = f.rows(false);
+  CHECK(rows[0].model == "***");
+  CHECK(rows[0].endpoint == "***");
+  CHECK(rows[0].problem == "");
+  CHECK(rows[1].model == "m");
+  CHECK(rows[1].problem.starts_with("in \"models.b.baseUrl\": ${file:"));
+  redactor::clear();
+}
+
+TEST_CASE(
+    "model_lists: every endpoint is asked, side by side, with the headers of its entry, and each tells for itself") {
+  const http_listener server(0, [](http_peer& peer, std::uint64_t) {
+    http_peer::request q;
+    while (peer.read(q)) {
+      const std::string body =
+          R"({"data":[{"id":")" + q.header("authorization") + "|" + q.header("x-title") + R"("}]})";
+      peer.send("HTTP/1.1 200 OK\r\nContent-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body);
+    }
+  });
+  const auto url = "http://127.0.0.1:" + std::to_string(server.port()) + "/v1";
+  lists_fixture f(R"({"models": {
+    "a": {"api": "openai-chat", "model": "m", "baseUrl": ")" +
+                  url + R"(", "apiKey": "key-of-a", "headers": {"X-Title": "t"}},
+    "b": {"api": "openai-chat", "model": "m", "baseUrl": ")" +
+                  url + R"(", "apiKey": "not used", "headers": {"authorization": "Token b"}},
+    "keyless": {"api": "openai-chat", "model": "m", "baseUrl": ")" +
+                  url + R"(", "apiKey": "${env:MCPBX_TEST_A}"},
+    "gone": {"api": "openai-chat", "model": "m", "baseUrl": "http://127.0.0.1:1/v1"}}})");
+  const mcpbx::test::changed_variable unset("MCPBX_TEST_A", nullptr);
+  const auto rows = f.rows(true);
+  REQUIRE(rows.size() == 5);
+  REQUIRE(rows[0].offered.size() == 1);
+  CHECK(rows[0].offered[0].id == "Bearer key-of-a|t");
+  REQUIRE(rows[1].offered.size() == 1);
+  CHECK(rows[1].offered[0].id == "Token b|");
+  CHECK(contains(rows[2].offered_problem, "MCPBX_TEST_A"));
+  CHECK(contains(rows[3].offered_problem, "127.0.0.1:1"));
+  CHECK(contains(rows[4].offered_problem, "no endpoint"));
+  redactor::clear();
+}
+
+TEST_CASE("model_lists: so many lists at a time, no more") {
+  const http_listener silent(0, [](http_peer& peer, std::uint64_t) { peer.wait_closed(); });
+  lists_fixture f(R"({"models": {"a": {"api": "openai-chat", "model": "m", "baseUrl": "http://127.0.0.1:)" +
+                  std::to_string(silent.port()) + R"("}}})");
+  for (std::size_t i = 0; i < model_lists::max_open; ++i)
+    f.lists.list("a", true, [](const result<std::vector<model_row>>&) { CHECK(false); });
+  bool refused = false;
+  f.lists.list("a", true,
+               [&](const result<std::vector<model_row>>& r) { refused = !r && r.error().code == errc::limit; });
+  CHECK(refused);
+}
+
+TEST_CASE("F8: how many tools a form has room for is what the meant model's entry says where it speaks that API") {
+  lists_fixture f(R"({"models": {"gpt": {"api": "openai-chat", "model": "x", "maxTools": 40},
+    "claude": {"api": "anthropic", "model": "x", "maxTools": 20},
+    "dial": {"api": "dial", "model": "x", "baseUrl": "https://d.example", "maxTools": 30}}, "defaultModel": "gpt",
+    "profiles": {"work": {"model": "claude"}, "far": {"model": "dial"}}})");
+  CHECK(f.lists.max_tools("", "openai-chat") == 40);
+  CHECK(f.lists.max_tools("", "openai-responses") == 128);
+  CHECK(f.lists.max_tools("", "anthropic") == 0);
+  CHECK(f.lists.max_tools("", "") == 40);
+  CHECK(f.lists.max_tools("profile:work", "anthropic") == 20);
+  CHECK(f.lists.max_tools("profile:work", "openai-chat") == 128);
+  CHECK(f.lists.max_tools("profile:far", "openai-chat") == 30);
+  CHECK(f.lists.max_tools("profile:far", "dial") == 30);
+}

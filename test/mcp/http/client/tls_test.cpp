@@ -1,0 +1,75 @@
+// TLS: certificates and names are verified, always. The certificates are made here, in memory.
+#include "test/mcp/http/client/harness.hpp"
+#include "test/mcp/http/client/tls_peer.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string>
+
+namespace {
+
+using namespace mcpbx;
+using namespace mcpbx::test;
+
+TEST_CASE("G33: a certificate that nobody trusts is refused") {
+  const identity who("DNS:localhost,IP:127.0.0.1");
+  const tls_server server(who);
+  http_loop loop;
+  const auto got = get(loop, "https://localhost:" + std::to_string(server.port()) + "/");
+  REQUIRE(got.failure);
+  CHECK(got.failure->stage == http::stage::tls);
+  CHECK(got.failure->why.message.find("certificate is not trusted") != std::string::npos);
+}
+
+TEST_CASE("G33: a trusted certificate for another name is refused") {
+  const identity who("DNS:other.example");
+  const tls_server server(who);
+  const pem_file ca(who.pem());
+  http_loop loop;
+  for (const auto* host : {"localhost", "127.0.0.1"}) {
+    const auto got = get(loop, "https://" + std::string(host) + ":" + std::to_string(server.port()) + "/", ca.path);
+    REQUIRE(got.failure);
+    CHECK(got.failure->why.message.find("is for another name") != std::string::npos);
+  }
+}
+
+TEST_CASE(
+    "G33: a trusted certificate with the right name or address is accepted, the name is sent, the connection kept") {
+  const identity who("DNS:localhost,IP:127.0.0.1");
+  const tls_server server(who);
+  const pem_file ca(who.pem());
+  http_loop loop;
+  const auto url = "https://localhost:" + std::to_string(server.port()) + "/";
+  for (int i = 0; i < 3; ++i) {
+    const auto got = get(loop, url, ca.path);
+    CHECK_FALSE(got.failure);
+    CHECK(got.body == "ok");
+  }
+  CHECK(loop.client->counts().connections == 1);
+  CHECK(server.sni == "localhost");
+  CHECK(get(loop, "https://127.0.0.1:" + std::to_string(server.port()) + "/", ca.path).body == "ok");
+}
+
+TEST_CASE("G33: a connection that one trust setting opened serves no other") {
+  const identity who("DNS:localhost,IP:127.0.0.1");
+  const tls_server server(who);
+  const pem_file ca(who.pem());
+  http_loop loop;
+  const auto url = "https://localhost:" + std::to_string(server.port()) + "/";
+  CHECK(get(loop, url, ca.path).body == "ok");
+  const auto got = get(loop, url);
+  REQUIRE(got.failure);
+  CHECK(got.failure->stage == http::stage::tls);
+  CHECK(loop.client->counts().reused == 0);
+}
+
+TEST_CASE("client: a trust file that cannot be read is told") {
+  const identity who("DNS:localhost");
+  const tls_server server(who);
+  http_loop loop;
+  const auto got = get(loop, "https://localhost:" + std::to_string(server.port()) + "/", "/no/such/file.pem");
+  REQUIRE(got.failure);
+  CHECK(got.failure->why.message.find("/no/such/file.pem") != std::string::npos);
+}
+
+}  // namespace
