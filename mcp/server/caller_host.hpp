@@ -2,8 +2,8 @@
 #pragma once
 #include "mcp/client/catalog/catalog.hpp"
 #include "mcp/json/raw_json.hpp"
-#include "mcp/rpc/outgoing.hpp"
 #include "mcp/protocol/features.hpp"
+#include "mcp/rpc/outgoing.hpp"
 #include "mcp/server/call_recorder.hpp"
 #include "mcp/server/reply_once.hpp"
 #include "mcp/support/error.hpp"
