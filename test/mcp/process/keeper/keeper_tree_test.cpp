@@ -36,7 +36,10 @@ TEST_CASE("G21: what a server leaves behind ends with it and its neighbour keeps
   const auto of_a = unique_sleep(), of_b = unique_sleep();
   f.launch_shell(a, hiding_server(of_a));
   f.launch_shell(b, hiding_server(of_b));
-  f.until([&] { return sleeping(of_a).size() == hiding_processes && sleeping(of_b).size() == hiding_processes; });
+  f.until([&] {
+    return a.connection && b.connection && sleeping(of_a).size() == hiding_processes &&
+           sleeping(of_b).size() == hiding_processes;
+  });
   for (pid_t p : sleeping(of_a)) CHECK(f.keeper->owner_of(p).type == process_owner::kind::ours);
   a.connection->finish_sending();
   f.until([&] { return a.exit.has_value(); });
@@ -77,7 +80,7 @@ TEST_CASE("orphans that are to be kept stay after their server and after the dae
     server_recorder a, b;
     f.launch_shell(a, "sleep " + left_behind + " & read x", true);
     f.launch_shell(b, "(setsid sleep " + left_behind + " &); exec sleep " + server, true);
-    f.until([&] { return sleeping(left_behind).size() == 2 && sleeping(server).size() == 1; });
+    f.until([&] { return a.connection && sleeping(left_behind).size() == 2 && sleeping(server).size() == 1; });
     a.connection->finish_sending();
     f.until([&] { return a.exit.has_value(); });
     CHECK(sleeping(left_behind).size() == 2);
