@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -94,19 +95,25 @@ TEST_CASE("G5: a keeper that was stopped is woken, and nothing is restarted") {
 
 TEST_CASE("G5: a keeper that hangs is replaced, and what it was asked is answered") {
   keeper_fixture f(hanging());
-  server_recorder old, fresh, next;
+  server_recorder old, next;
   f.launch(old, {"cat"});
   f.until([&] { return old.pid > 0; });
   const pid_t hung = f.keeper->pid();
-  ::kill(hung, SIGSTOP);
-  f.launch(fresh, {"cat"});
-  f.time.advance(60s);
-  ::kill(hung, SIGSTOP);  // it does not come back when it is woken
-  CHECK(f.lost == 0);
-  f.time.advance(2s);
-  f.until_turning(5ms, [&] { return f.lost == 1; });
+  // Woken, it may do what it was asked before it is stopped again; then it has not hung, and the same is tried once
+  // more.
+  std::vector<std::unique_ptr<server_recorder>> asked;
+  while (f.lost == 0) {
+    auto& fresh = *asked.emplace_back(std::make_unique<server_recorder>());
+    ::kill(hung, SIGSTOP);
+    f.launch(fresh, {"cat"});
+    f.time.advance(60s);
+    ::kill(hung, SIGSTOP);  // it does not come back when it is woken
+    CHECK(f.lost == 0);
+    f.time.advance(2s);
+    f.until_turning(5ms, [&] { return f.lost == 1 || fresh.pid > 0; });
+  }
   CHECK(old.exit.has_value());
-  CHECK(fresh.failed.has_value());
+  CHECK((asked.back()->failed.has_value() || asked.back()->exit.has_value()));
   CHECK(f.keeper->pid() != hung);
   f.launch(next, {"cat"});
   f.until([&] { return next.pid > 0; });
