@@ -1,7 +1,7 @@
 // The daemon's program. The keeper is forked before there is a thread, a socket or a descriptor to inherit.
 #include "daemon/app/configuration.hpp"
 #include "daemon/app/daemon.hpp"
-#include "daemon/app/process/logging.hpp"
+#include "daemon/app/process/log_writer.hpp"
 #include "daemon/app/process/options.hpp"
 #include "mcp/process/keeper/keeper.hpp"
 

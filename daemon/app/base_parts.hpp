@@ -1,7 +1,7 @@
 // The parts that all others of the daemon stand on: the log, the event loop, the clock, and the wish to stop.
 #pragma once
 #include "conf/model/model.hpp"
-#include "daemon/app/process/logging.hpp"
+#include "daemon/app/process/log_writer.hpp"
 #include "daemon/app/process/options.hpp"
 #include "mcp/async/keyed_lanes.hpp"
 #include "mcp/async/lane.hpp"
@@ -38,7 +38,7 @@ struct base_parts {
 
   boost::asio::any_io_executor executor() { return io.get_executor(); }
 
-  log_lane log;
+  log_writer log;
   boost::asio::io_context io{1};
   system_time time{io.get_executor()};
   system_random random;

@@ -2,7 +2,7 @@
 #include "daemon/app/configuration.hpp"
 
 #include "conf/places.hpp"
-#include "daemon/app/process/logging.hpp"
+#include "daemon/app/process/log_writer.hpp"
 #include "mcp/support/text.hpp"
 
 namespace mcpbx::daemon {

@@ -3,7 +3,7 @@
 #include "conf/model/model.hpp"
 #include "daemon/app/base_parts.hpp"
 #include "daemon/app/process/stray_reaper.hpp"
-#include "daemon/guard/pins/pin_keeper.hpp"
+#include "daemon/guard/pins/pin_guard.hpp"
 #include "daemon/loop/tools/tool_source.hpp"
 #include "mcp/client/supervise/supervisor.hpp"
 #include "mcp/process/keeper/keeper.hpp"
@@ -39,7 +39,7 @@ class tool_servers {
   void shut_down() { keeper_.shut_down(); }
 
   mcp::supervisor& supervisor() noexcept { return servers_; }
-  pin_keeper& pins() noexcept { return pins_; }
+  pin_guard& pins() noexcept { return pins_; }
   tool_source& tools() noexcept { return tools_; }
 
  private:
@@ -47,7 +47,7 @@ class tool_servers {
   keyed_lanes& references_;
   mcp::keeper keeper_;
   stray_reaper strays_;
-  pin_keeper pins_;
+  pin_guard pins_;
   mcp::supervisor servers_;
   mcp::supervisor::subscription first_tools_;
   supervised_tools tools_;

@@ -161,7 +161,7 @@ struct front_door::state : std::enable_shared_from_this<front_door::state> {
   }
 
   std::shared_ptr<caller> made_for(int fd, pid_t pid, const std::string& principal, caller_protocol p) {
-    if (p == caller_protocol::json_rpc) return std::make_shared<connection>(context, lines_of(fd), pid, principal);
+    if (p == caller_protocol::json_rpc) return std::make_shared<rpc_caller>(context, lines_of(fd), pid, principal);
     return std::make_shared<http_caller>(context, fd, socket_rules, "caller (pid " + std::to_string(pid) + ", HTTP)",
                                          principal);
   }
@@ -298,7 +298,7 @@ void front_door::accept(int fd, const mcp::peer_credentials& peer) {
 void front_door::accept(std::unique_ptr<mcp::transport> transport, const mcp::peer_credentials& peer) {
   auto principal = state_->principal_of(peer);
   if (principal) {
-    const auto known = std::make_shared<connection>(state_->context, std::move(transport), peer.pid, *principal);
+    const auto known = std::make_shared<rpc_caller>(state_->context, std::move(transport), peer.pid, *principal);
     state_->note_server(*known, *principal);
     return state_->add(known);
   }

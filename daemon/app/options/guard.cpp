@@ -54,8 +54,8 @@ std::string origin_of(const conf::server_entry& entry) {
   return origin_text(std::move(from));
 }
 
-pin_keeper::options pin_options(const conf::configuration& config, const conf::environment& env) {
-  pin_keeper::options o{in_state_directory(env, "pins.json"), {}};
+pin_guard::options pin_options(const conf::configuration& config, const conf::environment& env) {
+  pin_guard::options o{in_state_directory(env, "pins.json"), {}};
   for (const auto& s : config.servers)
     o.servers.push_back({s.name, s.disabled ? pin_mode::off : mode_of(s.pinning()), origin_of(s),
                          has_plain_names(s, config) ? naming_of(s) : plain_name_of()});

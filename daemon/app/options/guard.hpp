@@ -3,7 +3,7 @@
 #include "conf/environment.hpp"
 #include "conf/model/model.hpp"
 #include "daemon/guard/audit/audit_log.hpp"
-#include "daemon/guard/pins/pin_keeper.hpp"
+#include "daemon/guard/pins/pin_guard.hpp"
 
 #include <optional>
 #include <string>
@@ -15,7 +15,7 @@ std::string origin_of(const conf::server_entry& entry);
 
 /// Returns the mode and the origin of every configured server, as its entry has them. The file is pins.json in the
 /// state directory.
-pin_keeper::options pin_options(const conf::configuration& config, const conf::environment& env);
+pin_guard::options pin_options(const conf::configuration& config, const conf::environment& env);
 
 /// Returns the audit's file: audit.jsonl in the state directory, or the path of `audit`. Nullopt: the audit is off.
 std::optional<audit_log::options> audit_options(const conf::configuration& config, const conf::environment& env);

@@ -1,5 +1,5 @@
 // The log's shell: a bounded queue that the speaking thread fills and one thread empties into spdlog.
-#include "daemon/app/process/logging.hpp"
+#include "daemon/app/process/log_writer.hpp"
 
 #include "daemon/app/process/stderr_file.hpp"
 #include "mcp/json/json_scanner.hpp"
@@ -80,7 +80,7 @@ void say(std::string_view text) {
   std::fwrite(safe.data(), 1, safe.size(), stderr);
 }
 
-struct log_lane::queue {
+struct log_writer::queue {
   struct line {
     log::level level;
     std::string text;
@@ -149,23 +149,23 @@ struct log_lane::queue {
   lane thread{"log", 1};
 };
 
-log_lane::log_lane(log::level threshold, std::size_t max_queued, std::string file)
+log_writer::log_writer(log::level threshold, std::size_t max_queued, std::string file)
     : queue_(std::make_shared<queue>(max_queued, std::move(file))) {
   log::install(threshold, [q = queue_.get()](log::level l, std::string_view text) { q->write(l, text); });
 }
 
-log_lane::~log_lane() {
+log_writer::~log_writer() {
   log::install(log::level::off, {});
   queue_->thread.join();
   queue_->drain();
 }
 
-void log_lane::rotate() {
+void log_writer::rotate() {
   queue_->anew = true;
   queue_->schedule();
 }
 
-std::uint64_t log_lane::dropped() const {
+std::uint64_t log_writer::dropped() const {
   std::lock_guard hold(queue_->lock);
   return queue_->lost_total;
 }

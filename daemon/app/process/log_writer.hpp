@@ -12,16 +12,16 @@
 
 namespace mcpbx::daemon {
 
-class log_lane {
+class log_writer {
  public:
   /// Installs itself as the sink of mcpbx::log. Lines go to stderr: with time and level, or with the journal's priority
   /// prefixes when systemd reads it. What does not fit in `max_queued` bytes is dropped and counted. With a `file`
   /// stderr is that file, rotated by size (stderr_file).
-  explicit log_lane(log::level threshold, std::size_t max_queued = 1u << 20, std::string file = {});
+  explicit log_writer(log::level threshold, std::size_t max_queued = 1u << 20, std::string file = {});
   /// Writes what is queued.
-  ~log_lane();
-  log_lane(const log_lane&) = delete;
-  log_lane& operator=(const log_lane&) = delete;
+  ~log_writer();
+  log_writer(const log_writer&) = delete;
+  log_writer& operator=(const log_writer&) = delete;
   /// Begins the file anew; the lines so far are kept in PATH.1.
   void rotate();
   std::uint64_t dropped() const;

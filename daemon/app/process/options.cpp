@@ -2,7 +2,7 @@
 #include "daemon/app/process/options.hpp"
 
 #include "conf/model/forms.hpp"
-#include "daemon/app/process/logging.hpp"
+#include "daemon/app/process/log_writer.hpp"
 #include "daemon/command_line/parse_options.hpp"
 #include "mcp/support/text.hpp"
 

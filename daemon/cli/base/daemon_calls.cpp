@@ -32,13 +32,13 @@ std::string hello_of(const introduction& who) {
   return p + "}";
 }
 
-std::string news_for(const connection& link, const raw_json& hello) {
+std::string news_for(const daemon_connection& link, const raw_json& hello) {
   const auto there = variables_of(seen_process(link, find_member(hello, "pid").as_integer().value_or(-1)));
   return what_is_new(hello, own_variables(), there.value_or(nullptr));
 }
 
 // Stops an outdated daemon that a command started and nobody uses. Returns false if it is left running.
-bool end_idle(connection& link, const raw_json& hello) {
+bool end_idle(daemon_connection& link, const raw_json& hello) {
   if (!find_member(hello, "idleExit").is_true()) return false;
   const daemon_end end(link, hello);
   const auto told = link.call("mcpbx/stop", R"({"ifIdle":true})");
@@ -126,7 +126,7 @@ int explain(context& c, const answer& a) {
   return status_of(a);
 }
 
-result<raw_json> call_or_explain(context& c, connection& link, std::string_view method, std::string_view params,
+result<raw_json> call_or_explain(context& c, daemon_connection& link, std::string_view method, std::string_view params,
                                  int& status) {
   auto got = link.call(method, params);
   if (!got) {

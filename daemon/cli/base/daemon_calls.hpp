@@ -27,7 +27,7 @@ int explain(context& c, const answer& a);
 /// Prints a failed call (connection lost, interrupted) and gives its exit status.
 int explain(context& c, const error& e);
 /// Calls one of mcpbx's own methods and returns its result. On failure prints the reason and sets `status`.
-result<raw_json> call_or_explain(context& c, connection& link, std::string_view method, std::string_view params,
+result<raw_json> call_or_explain(context& c, daemon_connection& link, std::string_view method, std::string_view params,
                                  int& status);
 
 }  // namespace mcpbx::cli

@@ -133,7 +133,7 @@ std::string run_operand(std::string_view run) {
   return (run.starts_with('-') ? "-- " : "") + shell_word(run);
 }
 
-followed follow_run(context& c, connection& link, std::string_view method, const std::string& params,
+followed follow_run(context& c, daemon_connection& link, std::string_view method, const std::string& params,
                     const follow_options& o) {
   catch_interrupts();
   viewer view(c, c.screen->out_is_terminal() && o.stream && !o.data_only);
@@ -150,7 +150,7 @@ followed follow_run(context& c, connection& link, std::string_view method, const
       [&](std::int64_t request) {
         (void)link.notify("notifications/cancelled", "{\"requestId\":" + std::to_string(request) + "}");
       },
-      asks ? connection::idle_handler([&] { questions.ask(); }) : connection::idle_handler());
+      asks ? daemon_connection::idle_handler([&] { questions.ask(); }) : daemon_connection::idle_handler());
   c.screen->clear_status();
   followed f{.missed_a_yes = view.missed_a_yes(), .seq = view.seq()};
   if (!answered) {

@@ -25,7 +25,7 @@ struct followed {
 /// answer has a schema, else the text; of a run that hands calls to its caller those calls, one line of JSON for each.
 /// With
 /// --json it gets the events. An interrupt leaves the run, which ends it unless it goes on for others or was detached.
-followed follow_run(context& c, connection& link, std::string_view method, const std::string& params,
+followed follow_run(context& c, daemon_connection& link, std::string_view method, const std::string& params,
                     const follow_options& o);
 
 /// Returns true if a person can be asked: at a terminal and without --json.

@@ -87,11 +87,11 @@ variable_source own_variables() {
   };
 }
 
-std::int64_t seen_process(const connection& link, std::int64_t pid) {
+std::int64_t seen_process(const daemon_connection& link, std::int64_t pid) {
   return mcp::peer_of(link.fd(), false).pid == pid ? pid : -1;
 }
 
-daemon_end::daemon_end(const connection& link, const raw_json& hello) : link_(link.fd()) {
+daemon_end::daemon_end(const daemon_connection& link, const raw_json& hello) : link_(link.fd()) {
   const auto pid = seen_process(link, find_member(hello, "pid").as_integer().value_or(-1));
   // Use the system call, because the header of glibc 2.36 does not declare pidfd_open for C++.
   if (pid > 0) process_ = mcp::unique_fd(static_cast<int>(::syscall(SYS_pidfd_open, static_cast<pid_t>(pid), 0)));

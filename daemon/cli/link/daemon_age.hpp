@@ -28,7 +28,7 @@ class daemon_end {
  public:
   /// Make it before the request. `hello` names the daemon's process. If that is not visible from here, the end of the
   /// connection counts.
-  daemon_end(const connection& link, const raw_json& hello);
+  daemon_end(const daemon_connection& link, const raw_json& hello);
   /// Returns false if the daemon still runs after 12 s. It takes at most 10 s to stop.
   bool wait() const;
 
@@ -39,6 +39,6 @@ class daemon_end {
 
 /// Returns the process at the other end of a connection if its number is `pid`, else -1: in a container processes have
 /// other numbers, and with socket activation another process made the socket.
-std::int64_t seen_process(const connection& link, std::int64_t pid);
+std::int64_t seen_process(const daemon_connection& link, std::int64_t pid);
 
 }  // namespace mcpbx::cli

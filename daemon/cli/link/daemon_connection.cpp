@@ -83,10 +83,10 @@ void catch_interrupts() {
   ::sigaction(SIGTERM, &action, nullptr);
 }
 
-connection::connection(int fd)
+daemon_connection::daemon_connection(int fd)
     : fd_(fd), framer_({.max_message_bytes = 256u << 20, .max_depth = 10'000, .repair_utf8 = true}) {}
 
-connection::connection(connection&& other) noexcept
+daemon_connection::daemon_connection(daemon_connection&& other) noexcept
     : fd_(std::exchange(other.fd_, -1)),
       next_(other.next_),
       framer_(std::move(other.framer_)),
@@ -95,11 +95,11 @@ connection::connection(connection&& other) noexcept
       opening_(std::move(other.opening_)),
       any_message_(other.any_message_) {}
 
-connection::~connection() {
+daemon_connection::~daemon_connection() {
   if (fd_ >= 0) ::close(fd_);
 }
 
-error connection::closed() {
+error daemon_connection::closed() {
   if (!any_message_ && opening_.empty()) {  // a refusal may lie unread where writing has failed already
     std::array<char, 4096> buffer{};
     const ssize_t n = ::recv(fd_, buffer.data(), buffer.size(), MSG_DONTWAIT);
@@ -111,7 +111,7 @@ error connection::closed() {
   return {errc::unavailable, "the daemon closed the connection"};
 }
 
-result<void> connection::send_line(std::string text) {
+result<void> daemon_connection::send_line(std::string text) {
   text += '\n';
   std::string_view left = text;
   while (!left.empty()) {
@@ -123,12 +123,12 @@ result<void> connection::send_line(std::string text) {
   return {};
 }
 
-result<void> connection::notify(std::string_view method, std::string_view params) {
+result<void> daemon_connection::notify(std::string_view method, std::string_view params) {
   return send_line("{\"jsonrpc\":\"2.0\",\"method\":" + json_quoted(method) + ",\"params\":" + std::string(params) +
                    "}");
 }
 
-result<std::int64_t> connection::send_request(std::string_view method, std::string_view params) {
+result<std::int64_t> daemon_connection::send_request(std::string_view method, std::string_view params) {
   const std::int64_t id = next_++;
   if (auto sent = send_line("{\"jsonrpc\":\"2.0\",\"id\":" + std::to_string(id) + ",\"method\":" + json_quoted(method) +
                             ",\"params\":" + std::string(params) + "}");
@@ -137,17 +137,17 @@ result<std::int64_t> connection::send_request(std::string_view method, std::stri
   return id;
 }
 
-result<void> connection::request(std::string_view method, std::string_view params) {
+result<void> daemon_connection::request(std::string_view method, std::string_view params) {
   auto sent = send_request(method, params);
   return sent ? result<void>() : std::unexpected(sent.error());
 }
 
-bool connection::readable() const {
+bool daemon_connection::readable() const {
   pollfd one{fd_, POLLIN, 0};
   return ::poll(&one, 1, 0) > 0;
 }
 
-bool connection::receive() {
+bool daemon_connection::receive() {
   static std::array<char, 65536> buffer;
   ssize_t got = -1;
   do got = ::recv(fd_, buffer.data(), read_size(buffer.size()), MSG_DONTWAIT);
@@ -165,8 +165,9 @@ bool connection::receive() {
   return true;
 }
 
-result<answer> connection::call(std::string_view method, std::string_view params, const notification_handler& notified,
-                                const interrupt_handler& on_interrupted, const idle_handler& idle) {
+result<answer> daemon_connection::call(std::string_view method, std::string_view params,
+                                       const notification_handler& notified, const interrupt_handler& on_interrupted,
+                                       const idle_handler& idle) {
   const auto sent = send_request(method, params);
   if (!sent) return std::unexpected(sent.error());
   const mcp::rpc_id mine = mcp::rpc_id::number(*sent);
@@ -211,7 +212,7 @@ result<answer> connection::call(std::string_view method, std::string_view params
   }
 }
 
-result<void> initialize(connection& c, std::string_view version) {
+result<void> initialize(daemon_connection& c, std::string_view version) {
   auto a =
       c.call("initialize",
              "{\"protocolVersion\":\"2025-11-25\",\"capabilities\":{},\"clientInfo\":{\"name\":\"mcpbx\",\"version\":" +

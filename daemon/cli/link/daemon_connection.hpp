@@ -25,13 +25,13 @@ struct answer {
   std::string error_message() const;
 };
 
-class connection {
+class daemon_connection {
  public:
   /// Takes over a connected socket.
-  explicit connection(int fd);
-  ~connection();
-  connection(connection&& other) noexcept;
-  connection& operator=(connection&&) = delete;
+  explicit daemon_connection(int fd);
+  ~daemon_connection();
+  daemon_connection(daemon_connection&& other) noexcept;
+  daemon_connection& operator=(daemon_connection&&) = delete;
 
   using notification_handler = std::function<void(std::string_view method, const raw_json& params)>;
   /// Called once at the first interrupt during a call(); it may send. The call then waits for its answer for at most 3
@@ -85,6 +85,6 @@ bool wait_ready(std::span<pollfd> any);
 void catch_interrupts();
 
 /// Does the MCP handshake, for verbs that use MCP methods.
-result<void> initialize(connection& c, std::string_view version);
+result<void> initialize(daemon_connection& c, std::string_view version);
 
 }  // namespace mcpbx::cli

@@ -143,7 +143,7 @@ result<connected> start_private(const place& p) {
   auto fd = wait_for_socket({socket, false}, {*pid, 0}, log);
   ::close(log);
   if (!fd) return std::unexpected(fd.error());
-  return connected{connection(*fd), std::move(own)};
+  return connected{daemon_connection(*fd), std::move(own)};
 }
 
 result<connected> start_shared(const socket_choice& where, const place& p) {
@@ -170,7 +170,7 @@ result<connected> start_shared(const socket_choice& where, const place& p) {
   auto fd = first ? wait_for_socket(where, *first, log, start) : std::unexpected(first.error());
   ::close(log);
   if (!fd) return std::unexpected(fd.error());
-  return connected{connection(*fd), {}};
+  return connected{daemon_connection(*fd), {}};
 }
 
 }  // namespace
@@ -219,7 +219,7 @@ result<connected> connect(const place& p, bool may_start) {
   if (!where) return std::unexpected(where.error());
   auto fd = connect_to(*where);
   if (fd) {
-    connection link(*fd);
+    daemon_connection link(*fd);
     if (p.config.empty()) return connected{std::move(link), {}};
     return fail(errc::config, "a daemon that answers at " + where->path +
                                   " has its configuration already; with --config use --standalone too, or `mcpbx stop` "

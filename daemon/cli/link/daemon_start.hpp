@@ -34,7 +34,7 @@ class private_daemon {
 };
 
 struct connected {
-  connection link;
+  daemon_connection link;
   private_daemon own;  ///< holds nothing unless --standalone
 };
 

@@ -15,7 +15,7 @@ namespace mcpbx::cli {
 class open_questions {
  public:
   /// Both must outlive it.
-  open_questions(terminal& screen, connection& link) : screen_(screen), link_(link) {}
+  open_questions(terminal& screen, daemon_connection& link) : screen_(screen), link_(link) {}
 
   /// Takes every event of the run.
   void event(std::string_view type, const raw_json& params);
@@ -32,7 +32,7 @@ class open_questions {
   void closed(const raw_json& answer);
 
   terminal& screen_;
-  connection& link_;
+  daemon_connection& link_;
   std::deque<open_question> open_;
   std::vector<std::string> answered_;  // questions answered at this terminal
   std::string asked_;                  // the last question that was shown

@@ -93,7 +93,7 @@ std::string build_params(const context& c, const ask_options& o, const std::stri
 
 // Finds the session to continue and takes over its model unless one was named. Returns false and sets `status` on
 // failure.
-bool find_session(context& c, connection& link, ask_options& o, int& status) {
+bool find_session(context& c, daemon_connection& link, ask_options& o, int& status) {
   const auto got = o.latest ? call_or_explain(c, link, "mcpbx/sessions/list", R"({"limit":1})", status)
                             : call_or_explain(c, link, "mcpbx/sessions/get",
                                               "{\"session\":" + json_quoted(o.session) + ",\"limit\":0}", status);
@@ -147,7 +147,7 @@ int go_on(context& c, const ask_options& o) {
 }
 
 // Starts a detached run. The daemon answers as soon as the start is recorded.
-int start_detached(context& c, connection& link, const std::string& params) {
+int start_detached(context& c, daemon_connection& link, const std::string& params) {
   const auto begun = link.call("mcpbx/chat", params, {}, [&](std::int64_t request) {
     (void)link.notify("notifications/cancelled", "{\"requestId\":" + std::to_string(request) + "}");
   });

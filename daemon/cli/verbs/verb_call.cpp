@@ -75,7 +75,7 @@ int call(context& c, const call_options& o) {
   int status = 0;
   auto made = connect_or_explain(c, true, status);
   if (!made) return status;
-  connection& link = made->link;
+  daemon_connection& link = made->link;
   if (auto ready = initialize(link, MCPBX_VERSION); !ready) return explain(c, ready.error());
   auto listed = link.call("mcpbx/tools", "{\"name\":" + json_quoted(o.name) + "}");
   if (!listed) return explain(c, listed.error());

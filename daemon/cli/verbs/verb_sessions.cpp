@@ -29,7 +29,7 @@ struct sessions_options {
   bool all = false;               ///< for list: include sessions of other doors
 };
 
-int list(context& c, connection& link, int limit, bool all_of_them) {
+int list(context& c, daemon_connection& link, int limit, bool all_of_them) {
   int status = 0;
   const auto got =
       call_or_explain(c, link, "mcpbx/sessions/list",
@@ -57,7 +57,7 @@ int list(context& c, connection& link, int limit, bool all_of_them) {
   return done;
 }
 
-int show(context& c, connection& link, const sessions_options& o) {
+int show(context& c, daemon_connection& link, const sessions_options& o) {
   session_export all;
   int status = 0;
   for (std::string from = "0"; !from.empty();) {
@@ -87,7 +87,7 @@ int show(context& c, connection& link, const sessions_options& o) {
   return done;
 }
 
-int remove(context& c, connection& link, const std::string& id) {
+int remove(context& c, daemon_connection& link, const std::string& id) {
   int status = 0;
   const auto got = call_or_explain(c, link, "mcpbx/sessions/delete", "{\"session\":" + json_quoted(id) + "}", status);
   if (!got) return status;

@@ -49,7 +49,7 @@ int wait(context& c, int timeout_s) {
   for (;;) {
     // Connect anew each time, because the daemon may be restarted meanwhile.
     if (auto fd = connect_to(*where)) {
-      connection link(*fd);
+      daemon_connection link(*fd);
       auto got = link.call("mcpbx/servers", "{}");
       if (got && got->result) {
         answered = true;

@@ -27,8 +27,8 @@
 
 namespace mcpbx::daemon {
 
-class connection;
-using own_methods = mcp::method_table<connection>;
+class rpc_caller;
+using own_methods = mcp::method_table<rpc_caller>;
 
 /// A door at one moment.
 struct door_load {

@@ -49,7 +49,7 @@ answer_params read_answer(mcp::param_reader& in) {
 }
 
 // Who may not answer questions may not do away with them either.
-run_request read_chat_of(mcp::param_reader& in, const connection& c) {
+run_request read_chat_of(mcp::param_reader& in, const rpc_caller& c) {
   auto r = read_chat(in, *c.door().settings.chat(), c.profile());
   if (is_person(c.principal())) return r;
   constexpr std::string_view why = ", because this is a tool server's request, and only the person may say that";
@@ -60,7 +60,7 @@ run_request read_chat_of(mcp::param_reader& in, const connection& c) {
   return r;
 }
 
-void answer(connection& c, const answer_params& p, const mcp::reply_once& reply) {
+void answer(rpc_caller& c, const answer_params& p, const mcp::reply_once& reply) {
   c.answer(p.run, p.question,
            raw_json::own(std::string(p.approve ? R"({"approve":true)" : R"({"approve":false)") +
                          (p.always ? R"(,"always":true})" : "}")),
@@ -71,8 +71,8 @@ void answer(connection& c, const answer_params& p, const mcp::reply_once& reply)
 
 void add_chat_methods(own_methods& table) {
   table.bind("mcpbx/chat", read_chat_of,
-             [](connection& c, run_request r, const mcp::reply_once& reply) { c.chat(std::move(r), reply); });
-  table.bind("mcpbx/attach", read_attach, [](connection& c, const attach_params& p, const mcp::reply_once& reply) {
+             [](rpc_caller& c, run_request r, const mcp::reply_once& reply) { c.chat(std::move(r), reply); });
+  table.bind("mcpbx/attach", read_attach, [](rpc_caller& c, const attach_params& p, const mcp::reply_once& reply) {
     c.attach(p.run, p.wish, reply);
   });
   table.bind("mcpbx/answer", read_answer, answer);

@@ -86,7 +86,7 @@ cancel_params read_cancel(mcp::param_reader& in) {
   return p;
 }
 
-void cancel(connection& c, const cancel_params& p, const mcp::reply_once& reply) {
+void cancel(rpc_caller& c, const cancel_params& p, const mcp::reply_once& reply) {
   const auto tell = [&c, reply](bool found, const std::string& what, const std::string& run) {
     if (!found) c.refuse({errc::not_found, what + "; it may have ended"}, run, reply);
   };
@@ -104,7 +104,7 @@ struct hello_params {
   bool mcp_only = false;
 };
 
-hello_params read_hello(mcp::param_reader& in, const connection& c) {
+hello_params read_hello(mcp::param_reader& in, const rpc_caller& c) {
   in.text("cwd");
   hello_params p{in.text("name", 128).value_or(""), in.text("profile", 512).value_or(""),
                  in.boolean("mcpOnly").value_or(false)};
@@ -118,7 +118,7 @@ hello_params read_hello(mcp::param_reader& in, const connection& c) {
   return p;
 }
 
-void hello(connection& c, hello_params p, const mcp::reply_once& reply) {
+void hello(rpc_caller& c, hello_params p, const mcp::reply_once& reply) {
   c.set_name(std::move(p.name));
   if (p.mcp_only) c.keep_to_mcp();
   std::string json;
@@ -132,7 +132,7 @@ void hello(connection& c, hello_params p, const mcp::reply_once& reply) {
 }
 
 // With ifIdle only where nobody else is here and nothing goes on.
-void stop(connection& c, bool if_idle, const mcp::reply_once& reply) {
+void stop(rpc_caller& c, bool if_idle, const mcp::reply_once& reply) {
   auto& door = c.door();
   if (if_idle && ((door.load && door.load().callers > 1) || door.daemon.run_counts().active > 0))
     return reply.error(mcp::to_rpc_error({errc::unavailable, "the daemon is in use: it has other callers or runs"}));
@@ -143,7 +143,7 @@ void stop(connection& c, bool if_idle, const mcp::reply_once& reply) {
 
 /// Methods that later versions have: known by name, so that the answer says more than "unknown".
 void add_later(own_methods& table, std::string_view name, std::string_view sentence) {
-  table.add(name, [sentence](connection&, const raw_json&, const mcp::reply_once& reply) {
+  table.add(name, [sentence](rpc_caller&, const raw_json&, const mcp::reply_once& reply) {
     reply.error(mcp::rpc_error{mcp::code::method_not_found, std::string(sentence), {}});
   });
 }
@@ -182,7 +182,7 @@ raw_json status_of(door_context& door) {
 
 void add_daemon_methods(own_methods& table) {
   table.bind("mcpbx/hello", read_hello, hello);
-  table.bind("mcpbx/status", [](connection& c, const mcp::reply_once& reply) { reply.result(status_of(c.door())); });
+  table.bind("mcpbx/status", [](rpc_caller& c, const mcp::reply_once& reply) { reply.result(status_of(c.door())); });
   table.bind("mcpbx/cancel", read_cancel, cancel);
   table.bind("mcpbx/stop", [](mcp::param_reader& in) { return in.boolean("ifIdle").value_or(false); }, stop);
   add_later(table, "mcpbx/reload",

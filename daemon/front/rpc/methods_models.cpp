@@ -57,7 +57,7 @@ raw_json rows_json(const std::vector<model_row>& rows, bool remote) {
 }  // namespace
 
 void add_model_methods(own_methods& table) {
-  table.bind("mcpbx/models", read_models, [](connection& c, const models_params& p, const mcp::reply_once& reply) {
+  table.bind("mcpbx/models", read_models, [](rpc_caller& c, const models_params& p, const mcp::reply_once& reply) {
     auto* const models = c.door().daemon.models();
     if (models == nullptr) return reply.result(raw_json::literal("[]"));
     models->list(p.model, p.remote, [reply, remote = p.remote](result<std::vector<model_row>> rows) {

@@ -70,13 +70,13 @@ raw_json report_json(const pin_report& report, const mcp::catalog& tools) {
   return out.json();
 }
 
-bool has_pins(connection& c, const mcp::reply_once& reply) {
+bool has_pins(rpc_caller& c, const mcp::reply_once& reply) {
   if (c.door().daemon.pins()) return true;
   reply.error(mcp::to_rpc_error({errc::unavailable, "this daemon keeps no pins"}));
   return false;
 }
 
-void list(connection& c, const pins_params& p, const mcp::reply_once& reply) {
+void list(rpc_caller& c, const pins_params& p, const mcp::reply_once& reply) {
   if (!has_pins(c, reply)) return;
   // Servers that are starting are about to list their tools.
   c.when_settled(c.door().settings.session.settle, [&c, p, reply] {
@@ -92,7 +92,7 @@ void list(connection& c, const pins_params& p, const mcp::reply_once& reply) {
   });
 }
 
-void accept(connection& c, const pins_params& p, const mcp::reply_once& reply) {
+void accept(rpc_caller& c, const pins_params& p, const mcp::reply_once& reply) {
   if (!has_pins(c, reply)) return;
   c.when_settled(c.door().settings.session.settle, [&c, p, reply] {
     if (!reply.open()) return;

@@ -19,7 +19,7 @@ namespace {
 constexpr std::size_t page_bytes = 4u << 20;   // of messages in one answer; one message may be larger
 constexpr std::size_t part_bytes = 64u << 10;  // of an answer that broke
 
-session_query read_list(mcp::param_reader& in, const connection& c) {
+session_query read_list(mcp::param_reader& in, const rpc_caller& c) {
   session_query q;
   q.limit = static_cast<std::size_t>(in.integer("limit", 1, 1'000).value_or(100));
   q.before = in.text("before", 128).value_or("");
@@ -118,7 +118,7 @@ raw_json contents_of(const session_contents& kept, const get_params& p) {
 }
 
 // A session that is not this caller's is none that it hears of.
-void read_own(connection& c, const std::string& id, const mcp::reply_once& reply,
+void read_own(rpc_caller& c, const std::string& id, const mcp::reply_once& reply,
               std::function<void(result<session_contents>)> then) {
   c.door().daemon.store().read_session(
       id, [reply, id, who = c.principal(), then = std::move(then)](result<session_contents> kept) {
@@ -132,19 +132,19 @@ void read_own(connection& c, const std::string& id, const mcp::reply_once& reply
 }  // namespace
 
 void add_session_methods(own_methods& table) {
-  table.bind("mcpbx/sessions/list", read_list, [](connection& c, const session_query& q, const mcp::reply_once& reply) {
+  table.bind("mcpbx/sessions/list", read_list, [](rpc_caller& c, const session_query& q, const mcp::reply_once& reply) {
     c.door().daemon.store().list_sessions(q, [reply, q](result<std::vector<session_row>> rows) {
       if (!rows) return reply.error(mcp::to_rpc_error(rows.error()));
       reply.result(list_of(*rows, q.limit));
     });
   });
-  table.bind("mcpbx/sessions/get", read_get, [](connection& c, const get_params& p, const mcp::reply_once& reply) {
+  table.bind("mcpbx/sessions/get", read_get, [](rpc_caller& c, const get_params& p, const mcp::reply_once& reply) {
     read_own(c, p.session, reply, [reply, p](result<session_contents> kept) {
       if (!kept) return reply.error(mcp::to_rpc_error(kept.error()));
       reply.result(contents_of(*kept, p));
     });
   });
-  table.bind("mcpbx/sessions/delete", read_id, [](connection& c, const std::string& id, const mcp::reply_once& reply) {
+  table.bind("mcpbx/sessions/delete", read_id, [](rpc_caller& c, const std::string& id, const mcp::reply_once& reply) {
     const auto erase = [&store = c.door().daemon.store(), id, reply] {
       store.erase_session(id, [reply](const result<void>& done) {
         if (!done) return reply.error(mcp::to_rpc_error(done.error()));

@@ -42,7 +42,7 @@ struct shown_form {
   std::size_t max_tools;  ///< of one request; 0: any number
 };
 
-shown_form form_of(connection& c, std::string_view format) {
+shown_form form_of(rpc_caller& c, std::string_view format) {
   const auto* text = providers::text::find_format(format);
   const std::string_view api = format == "openai" || text != nullptr ? "openai-chat" : format;
   const auto* models = c.door().daemon.models();
@@ -129,7 +129,7 @@ void append_dropped(json_writer& out, const mcp::catalog& tools, const tools_par
   if (any) out.end_array();
 }
 
-raw_json tools_of(connection& c, const mcp::catalog_ptr& all, const tools_params& p) {
+raw_json tools_of(rpc_caller& c, const mcp::catalog_ptr& all, const tools_params& p) {
   const auto& tools = *all;
   const bool as_sent = p.format == formats[0];
   if (as_sent && p.pattern.empty() && p.name.empty() && tools.dropped().empty()) return tools.tools_list();
@@ -151,7 +151,7 @@ raw_json tools_of(connection& c, const mcp::catalog_ptr& all, const tools_params
   return out.json();
 }
 
-void answer_tools(connection& c, const tools_params& p, const mcp::reply_once& reply) {
+void answer_tools(rpc_caller& c, const tools_params& p, const mcp::reply_once& reply) {
   const auto tools = c.tools();
   auto& cache = c.door().tools_cache;
   const std::string key = std::string(p.format) + "\n" + p.pattern + "\n" + p.name + "\n" + c.profile();
@@ -196,7 +196,7 @@ raw_json servers_of(const std::vector<mcp::server_status>& servers) {
 
 void add_tool_methods(own_methods& table) {
   table.bind("mcpbx/servers",
-             [](connection& c, const mcp::reply_once& reply) { reply.result(servers_of(c.door().daemon.servers())); });
+             [](rpc_caller& c, const mcp::reply_once& reply) { reply.result(servers_of(c.door().daemon.servers())); });
   table.bind(
       "mcpbx/restart",
       [](mcp::param_reader& in) {
@@ -204,11 +204,11 @@ void add_tool_methods(own_methods& table) {
         if (!server) in.wrong("server", "expected the name of a tool server, got nothing");
         return server.value_or("");
       },
-      [](connection& c, const std::string& server, const mcp::reply_once& reply) {
+      [](rpc_caller& c, const std::string& server, const mcp::reply_once& reply) {
         if (auto done = c.door().daemon.restart(server); !done) return reply.error(mcp::to_rpc_error(done.error()));
         reply.result(raw_json::literal("{}"));
       });
-  table.bind("mcpbx/tools", read_tools, [](connection& c, tools_params p, const mcp::reply_once& reply) {
+  table.bind("mcpbx/tools", read_tools, [](rpc_caller& c, tools_params p, const mcp::reply_once& reply) {
     // A name that is known now does not wait for other servers (G7).
     if (!p.name.empty())
       if (const auto tools = c.tools(); tools->find(p.name) || tools->find_withheld(p.name))

@@ -35,7 +35,7 @@ void answer_started(const runner::recorded_run& begun, const mcp::reply_once& re
 
 }  // namespace
 
-connection::connection(door_context& door, std::unique_ptr<mcp::transport> transport, pid_t pid, std::string principal)
+rpc_caller::rpc_caller(door_context& door, std::unique_ptr<mcp::transport> transport, pid_t pid, std::string principal)
     : door_(door),
       transport_(std::move(transport)),
       pid_(pid),
@@ -52,15 +52,15 @@ connection::connection(door_context& door, std::unique_ptr<mcp::transport> trans
              }),
       session_(*this, door.settings.session) {}
 
-connection::~connection() {
-  connection::close("");
+rpc_caller::~rpc_caller() {
+  rpc_caller::close("");
 }
 
-std::string connection::who() const {
+std::string rpc_caller::who() const {
   return "caller " + (name_.empty() ? std::string() : printable(name_) + " ") + "(pid " + std::to_string(pid_) + ")";
 }
 
-void connection::close(std::string_view why) {
+void rpc_caller::close(std::string_view why) {
   if (std::exchange(closed_, true)) return;
   if (!why.empty()) log::warn(who() + ": closed: " + std::string(why));
   // First the session, so that nothing that ends from here on is answered; then what it had going, and what waits.
@@ -73,31 +73,31 @@ void connection::close(std::string_view why) {
   if (door_.on_gone) door_.on_gone(*this);
 }
 
-void connection::count_into(door_counters& counters) const {
+void rpc_caller::count_into(door_counters& counters) const {
   counters.requests += session_.counts().requests;
   counters.faults += session_.counts().faults;
   counters.stray += session_.counts().stray;
   counters.overloaded += session_.counts().overloaded;
 }
 
-void connection::on_message(mcp::message&& m) {
+void rpc_caller::on_message(mcp::message&& m) {
   if (turns_.admit()) return session_.on_message(std::move(m));
   in_turn([this, m = std::move(m)]() mutable { session_.on_message(std::move(m)); });
 }
 
-void connection::on_fault(mcp::message_fault f) {
+void rpc_caller::on_fault(mcp::message_fault f) {
   if (closed_) return;
   if (turns_.admit()) return session_.on_fault(f);
   in_turn([this, f = std::move(f)] { session_.on_fault(f); });
 }
 
 // Waits for a turn in which there is room. Until then nothing more is read: at most one read's messages wait.
-void connection::in_turn(std::move_only_function<void()> work) {
+void rpc_caller::in_turn(std::move_only_function<void()> work) {
   turns_.wait(std::move(work));
   pause_reading(outbox_full_);
 }
 
-void connection::take_turn() {
+void rpc_caller::take_turn() {
   turns_.run();
   if (closed_) return;
   pause_reading(outbox_full_);
@@ -106,18 +106,18 @@ void connection::take_turn() {
   if (!closed_ && done()) close("");
 }
 
-void connection::pause_reading(bool paused) {
+void rpc_caller::pause_reading(bool paused) {
   outbox_full_ = paused;
   const bool stop = outbox_full_ || turns_.waiting();
   if (std::exchange(not_read_, stop) != stop) transport_->pause_reading(stop);
 }
 
 // Whether everything that was asked is answered, and every answer has left.
-bool connection::done() const {
+bool rpc_caller::done() const {
   return !turns_.waiting() && session_.open() == 0 && outbox_.bytes() == 0 && transport_->unsent() == 0;
 }
 
-bool connection::on_input_end() {
+bool rpc_caller::on_input_end() {
   input_ended_ = !closed_ && !done();
   if (!input_ended_) return false;
   const auto self = shared_from_this();  // what ends here may let go of this
@@ -126,49 +126,49 @@ bool connection::on_input_end() {
   return !closed_;
 }
 
-void connection::on_drained() {
+void rpc_caller::on_drained() {
   outbox_.flush();
   if (input_ended_ && !closed_ && done()) close("");
 }
 
-void connection::on_closed(const error& why) {
+void rpc_caller::on_closed(const error& why) {
   log::debug(who() + ": left: " + why.message);
   close("");
 }
 
-void connection::send(const segments& text) {
+void rpc_caller::send(const segments& text) {
   outbox_.push(text);
   watch_bytes();
 }
 
-void connection::send_progress(std::uint64_t serial, const segments& text) {
+void rpc_caller::send_progress(std::uint64_t serial, const segments& text) {
   outbox_.push_progress(serial, text);
 }
 
 // Everything that a request causes goes through this one connection.
-void connection::send_ask(std::uint64_t /*about*/, const segments& text, mcp::outgoing what) {
+void rpc_caller::send_ask(std::uint64_t /*about*/, const segments& text, mcp::outgoing what) {
   outbox_.push(text, what);
   watch_bytes();
 }
 
-void connection::watch_bytes() {
+void rpc_caller::watch_bytes() {
   was_large_ = was_large_ || outbox_.bytes() > large_outbox;
   door_.watch_bytes();
 }
 
-result<void> connection::admit_call() const {
+result<void> rpc_caller::admit_call() const {
   if (door_.refuses_calls) return fail(errc::unavailable, "mcpbx is stopping and takes no new calls");
   return {};
 }
 
 // A tool server is no person, and nobody could be asked on its behalf.
-result<void> connection::admit_call(const mcp::catalog_entry& tool) const {
+result<void> rpc_caller::admit_call(const mcp::catalog_entry& tool) const {
   if (decide(direct_caller{door_.settings.approvals(), is_person(principal_)}, facts_of(tool)).allows()) return {};
   return fail(errc::unavailable, "the tool " + json_quoted(tool.name) +
                                      " needs a yes of the user, so a tool server may not call it by itself");
 }
 
-bool connection::handle(std::string_view method, const raw_json& params, const mcp::reply_once& reply) {
+bool rpc_caller::handle(std::string_view method, const raw_json& params, const mcp::reply_once& reply) {
   const auto* handler = mcp_only_ ? nullptr : door_.methods.find(method);
   if (!handler) return false;
   if (!is_person(principal_) && std::ranges::find(for_servers, method) == for_servers.end()) {
@@ -182,19 +182,19 @@ bool connection::handle(std::string_view method, const raw_json& params, const m
   return true;
 }
 
-void connection::set_profile(std::string name) {
+void rpc_caller::set_profile(std::string name) {
   if (name == profile_) return;
   profile_ = std::move(name);
   session_.list_changed(mcp::tool_kind());
 }
 
-bool connection::may_have_run(std::string_view run) const {
+bool rpc_caller::may_have_run(std::string_view run) const {
   if (is_person(principal_)) return true;
   const auto feed = door_.daemon.find_run(run);
   return feed && may_have(principal_, (*feed)->principal());
 }
 
-void connection::when_settled(milliseconds at_most, std::function<void()> then) {
+void rpc_caller::when_settled(milliseconds at_most, std::function<void()> then) {
   door_.daemon.when_settled(at_most, [weak = weak_from_this(), then = std::move(then)] {
     const auto self = weak.lock();
     if (!self || self->closed_) return;
@@ -203,25 +203,25 @@ void connection::when_settled(milliseconds at_most, std::function<void()> then) 
   });
 }
 
-void connection::ask_flush() {
+void rpc_caller::ask_flush() {
   boost::asio::post(door_.executor, [weak = weak_from_this()] {
     if (const auto self = weak.lock()) self->outbox_.flush();
   });
 }
 
-void connection::on_stuck(const std::string& why) {
+void rpc_caller::on_stuck(const std::string& why) {
   ++door_.counters.stuck;
   close(why);
 }
 
-void connection::chat(run_request r, const mcp::reply_once& reply) {
+void rpc_caller::chat(run_request r, const mcp::reply_once& reply) {
   r.principal = principal_;
   if (r.run.empty()) return start_run(std::move(r), reply);
   const std::string run = r.run;
   when_known(run, reply, [this, r = std::move(r), reply]() mutable { chat_by_name(std::move(r), reply); });
 }
 
-void connection::chat_by_name(run_request r, const mcp::reply_once& reply) {
+void rpc_caller::chat_by_name(run_request r, const mcp::reply_once& reply) {
   if (!r.results.empty() || door_.daemon.find_run(r.run)) return start_run(std::move(r), reply);
   // The name may have been given to a daemon before this one: whoever asks for the same again means that run.
   const std::string run = r.run;
@@ -242,7 +242,7 @@ void connection::chat_by_name(run_request r, const mcp::reply_once& reply) {
 }
 
 // `then` hears of no other error than errc::not_found, and nothing when the connection or the request is gone by then.
-void connection::recall(const std::string& run, std::uint64_t likeness, const mcp::reply_once& reply,
+void rpc_caller::recall(const std::string& run, std::uint64_t likeness, const mcp::reply_once& reply,
                         std::function<void(const result<runner::recalled_run>&)> then) {
   door_.daemon.recall_run(
       run, likeness,
@@ -263,7 +263,7 @@ std::function<void(result<void>)> answer_when_kept(mcp::reply_once reply) {
   };
 }
 
-void connection::start_run(run_request r, const mcp::reply_once& reply) {
+void rpc_caller::start_run(run_request r, const mcp::reply_once& reply) {
   if (!has_room_for_run(r, reply)) return;
   if (r.detach) return start_detached(std::move(r), reply);
   const bool deltas = r.stream;
@@ -273,7 +273,7 @@ void connection::start_run(run_request r, const mcp::reply_once& reply) {
   open_stream(**feed, {.deltas = deltas}, reply);
 }
 
-void connection::start_detached(run_request r, const mcp::reply_once& reply) {
+void rpc_caller::start_detached(run_request r, const mcp::reply_once& reply) {
   const auto name = r.run;
   const bool known = exists(r);
   const auto feed = door_.daemon.start_run(std::move(r), [reply](const result<runner::recorded_run>& begun) {
@@ -292,7 +292,7 @@ void connection::start_detached(run_request r, const mcp::reply_once& reply) {
   });
 }
 
-void connection::attach(std::string_view run, run_feed::wish w, const mcp::reply_once& reply) {
+void rpc_caller::attach(std::string_view run, run_feed::wish w, const mcp::reply_once& reply) {
   if (!has_room_for_stream(reply)) return;
   when_known(std::string(run), reply, [this, run = std::string(run), w, reply] {
     const auto follow = [this, run, w, reply](run_feed& feed) {
@@ -311,7 +311,7 @@ void connection::attach(std::string_view run, run_feed::wish w, const mcp::reply
   });
 }
 
-void connection::when_known(const std::string& run, const mcp::reply_once& reply, std::function<void()> then) {
+void rpc_caller::when_known(const std::string& run, const mcp::reply_once& reply, std::function<void()> then) {
   if (door_.daemon.find_run(run)) return then();
   door_.daemon.when_left_taken(
       [weak = weak_from_this(), run, reply, then = std::move(then)](const result<void>& taken) {
@@ -327,13 +327,13 @@ void connection::when_known(const std::string& run, const mcp::reply_once& reply
       });
 }
 
-void connection::refuse(const error& why, const std::string& run, const mcp::reply_once& reply) {
+void rpc_caller::refuse(const error& why, const std::string& run, const mcp::reply_once& reply) {
   if (run.empty() || why.code != errc::not_found) return reply.error(mcp::to_rpc_error(why));
   unless_owned(run, reply, [reply, why] { reply.error(mcp::to_rpc_error(why)); });
 }
 
 // Where daemons share a journal the name may be that of a run of another one.
-void connection::unless_owned(const std::string& run, const mcp::reply_once& reply, std::function<void()> then) {
+void rpc_caller::unless_owned(const std::string& run, const mcp::reply_once& reply, std::function<void()> then) {
   door_.daemon.store().find_owner(run, [weak = weak_from_this(), reply, run,
                                         then = std::move(then)](const result<std::optional<std::string>>& owner) {
     const auto self = weak.lock();
@@ -344,19 +344,19 @@ void connection::unless_owned(const std::string& run, const mcp::reply_once& rep
   });
 }
 
-bool connection::has_room_for_stream(const mcp::reply_once& reply) const {
+bool rpc_caller::has_room_for_stream(const mcp::reply_once& reply) const {
   if (streams_.size() < door_.settings.max_runs_per_caller) return true;
   reply.error(mcp::to_rpc_error({errc::limit, "this connection has " + std::to_string(streams_.size()) +
                                                   " runs going already; wait for one of them"}));
   return false;
 }
 
-bool connection::exists(const run_request& r) const {
+bool rpc_caller::exists(const run_request& r) const {
   return !r.run.empty() && door_.daemon.find_run(r.run).has_value();
 }
 
 // For a request that may start a run. One that exists is not counted again: who has started it can follow it.
-bool connection::has_room_for_run(const run_request& r, const mcp::reply_once& reply) {
+bool rpc_caller::has_room_for_run(const run_request& r, const mcp::reply_once& reply) {
   if (exists(r)) return r.detach || has_room_for_stream(reply);
   std::erase_if(detached_, [](const auto& one) {
     const auto feed = one.lock();
@@ -371,7 +371,7 @@ bool connection::has_room_for_run(const run_request& r, const mcp::reply_once& r
   return false;
 }
 
-void connection::open_stream(run_feed& feed, run_feed::wish w, const mcp::reply_once& reply) {
+void rpc_caller::open_stream(run_feed& feed, run_feed::wish w, const mcp::reply_once& reply) {
   const auto serial = reply.serial();
   event_stream::owner& told = *this;  // the base is private
   const auto stream = std::make_shared<event_stream>(told, reply, feed.run());
@@ -385,7 +385,7 @@ void connection::open_stream(run_feed& feed, run_feed::wish w, const mcp::reply_
   stream->read(feed, w);
 }
 
-void connection::answer(const std::string& run, std::string question, raw_json body, const mcp::reply_once& reply) {
+void rpc_caller::answer(const std::string& run, std::string question, raw_json body, const mcp::reply_once& reply) {
   if (std::ranges::none_of(streams_, [&](const auto& one) { return one.second->run() == run; }))
     return when_known(run, reply, [this, run, reply] {
       refuse({errc::not_found, "no run named " + json_quoted(run) +
@@ -396,7 +396,7 @@ void connection::answer(const std::string& run, std::string question, raw_json b
   door_.daemon.answer(run, std::move(question), std::move(body), answer_when_kept(reply));
 }
 
-bool connection::cancel_request(const mcp::rpc_id& id, std::function<void(result<void>)> done) {
+bool rpc_caller::cancel_request(const mcp::rpc_id& id, std::function<void(result<void>)> done) {
   for (const auto& [serial, stream] : streams_)
     if (stream->reply().id() == id)
       return door_.daemon.cancel_run(stream->run(), "cancelled by its caller", std::move(done));
@@ -405,12 +405,12 @@ bool connection::cancel_request(const mcp::rpc_id& id, std::function<void(result
   return true;
 }
 
-void connection::on_ready(const std::shared_ptr<event_stream>& stream, outgoing_queue::pace how) {
+void rpc_caller::on_ready(const std::shared_ptr<event_stream>& stream, outgoing_queue::pace how) {
   outbox_.ready(stream, how);
   watch_bytes();
 }
 
-void connection::on_end(event_stream& stream) {
+void rpc_caller::on_end(event_stream& stream) {
   const auto kept = streams_.extract(stream.reply().serial());
   if (const auto& why = stream.refusal())
     stream.reply().error(mcp::to_rpc_error(*why));

@@ -25,7 +25,7 @@ namespace mcpbx::daemon {
 /// The reply to what the journal keeps: `{}` when it has, else why it has not.
 std::function<void(result<void>)> answer_when_kept(mcp::reply_once reply);
 
-class connection final : public std::enable_shared_from_this<connection>,
+class rpc_caller final : public std::enable_shared_from_this<rpc_caller>,
                          public caller,
                          public mcp::transport_events,
                          private mcp::caller_host,
@@ -33,8 +33,8 @@ class connection final : public std::enable_shared_from_this<connection>,
                          private event_stream::owner {
  public:
   /// `principal`: whom the caller stands for (daemon/store/records/principal.hpp).
-  connection(door_context& door, std::unique_ptr<mcp::transport> transport, pid_t pid, std::string principal);
-  ~connection() override;
+  rpc_caller(door_context& door, std::unique_ptr<mcp::transport> transport, pid_t pid, std::string principal);
+  ~rpc_caller() override;
 
   void start() override { transport_->start(*this); }
   void close(std::string_view why) override;

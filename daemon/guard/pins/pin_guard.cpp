@@ -1,6 +1,6 @@
 // Queue in front of pin_worker. Lists to judge, reports and approvals gather while the lane works; then it takes all of
 // them as one job. All code here runs on the speaking thread.
-#include "daemon/guard/pins/pin_keeper.hpp"
+#include "daemon/guard/pins/pin_guard.hpp"
 
 #include "daemon/guard/pins/pin_worker.hpp"
 #include "daemon/guard/state_file.hpp"
@@ -27,7 +27,7 @@ constexpr milliseconds first_wait{1000}, longest_wait{60'000};  // between attem
 
 }  // namespace
 
-class pin_keeper::impl : public std::enable_shared_from_this<impl> {
+class pin_guard::impl : public std::enable_shared_from_this<impl> {
  public:
   impl(asio::any_io_executor executor, time_source& time, options o)
       : executor_(std::move(executor)), time_(time), worker_(std::make_shared<pin_worker>(std::move(o.path))) {
@@ -196,28 +196,28 @@ class pin_keeper::impl : public std::enable_shared_from_this<impl> {
   lane lane_{"pins", 1};
 };
 
-pin_keeper::pin_keeper(asio::any_io_executor executor, time_source& time, options o)
+pin_guard::pin_guard(asio::any_io_executor executor, time_source& time, options o)
     : impl_(std::make_shared<impl>(std::move(executor), time, std::move(o))) {}
 
-pin_keeper::~pin_keeper() {
+pin_guard::~pin_guard() {
   impl_->stop();
 }
 
-void pin_keeper::set_servers(std::vector<pinned_server> servers) {
+void pin_guard::set_servers(std::vector<pinned_server> servers) {
   impl_->set_servers(std::move(servers));
 }
-void pin_keeper::judge(const std::string& server, const mcp::feature_kind& kind, mcp::feature_list list,
-                       on_decided decided) {
+void pin_guard::judge(const std::string& server, const mcp::feature_kind& kind, mcp::feature_list list,
+                      on_decided decided) {
   if (kind.id != mcp::kind_id::tools) return decided({});  // only tools have pins
   impl_->judge(server, std::move(list), std::move(decided));
 }
-void pin_keeper::settled() {
+void pin_guard::settled() {
   impl_->settled();
 }
-void pin_keeper::list(pin_choice which, bool definitions, std::function<void(pin_report)> then) {
+void pin_guard::list(pin_choice which, bool definitions, std::function<void(pin_report)> then) {
   impl_->list({.which = std::move(which), .definitions = definitions, .then = std::move(then)});
 }
-void pin_keeper::accept(pin_choice which, std::string sha256, std::function<void(result<std::size_t>)> then) {
+void pin_guard::accept(pin_choice which, std::string sha256, std::function<void(result<std::size_t>)> then) {
   impl_->accept({.which = std::move(which), .sha256 = std::move(sha256), .then = std::move(then)});
 }
 

@@ -15,7 +15,7 @@
 
 namespace mcpbx::daemon {
 
-class pin_keeper final : public mcp::definition_gate, public pin_register {
+class pin_guard final : public mcp::definition_gate, public pin_register {
  public:
   struct options {
     result<std::string> path;            ///< path of the file, or the reason why there is none
@@ -23,9 +23,9 @@ class pin_keeper final : public mcp::definition_gate, public pin_register {
   };
 
   /// Touches no file and starts no thread until a server that is not `off` lists tools. `time` must outlive the keeper.
-  pin_keeper(boost::asio::any_io_executor executor, time_source& time, options o);
+  pin_guard(boost::asio::any_io_executor executor, time_source& time, options o);
   /// Waits for the present job of the lane; calls no callback any more.
-  ~pin_keeper() override;
+  ~pin_guard() override;
 
   /// Replaces the configured servers; to be called before the supervisor gets them. A server that stays the same keeps
   /// its list and the decision about it; one with another origin or mode is judged anew.

@@ -171,7 +171,7 @@ class run_core {
     bool approved = false;          // by the answer to that
     bool repeatable = false;        // as its last intent says
     int attempt = 0;                // of its last intent
-    int lane = 0;                   // calls in one lane are made one after another; 0: none
+    int group = 0;                  // calls of one serial group are made one after another; 0: none
   };
   // An approval of all calls of a tool.
   struct lasting_approval {

@@ -28,7 +28,7 @@ void run_core::open_level(const record::assistant& r) {
   for (const auto& b : level_->blocks)
     if (const auto* call = std::get_if<providers::tool_call_block>(&b)) {
       const auto i = open_.size();
-      open_.push_back({.call = call, .lane = i < r.lanes.size() ? r.lanes[i] : 0});
+      open_.push_back({.call = call, .group = i < r.serial_groups.size() ? r.serial_groups[i] : 0});
       results_.push_back({call->id, call->name, {}, false});
       const auto meant = std::ranges::find(r.tools, call->name, &record::meant_tool::name);
       auto server = meant == r.tools.end() ? std::string() : meant->server;
@@ -162,13 +162,13 @@ void run_core::close_all(result_cause cause, const std::string& text) {
 
 void run_core::intend_more() {
   command::intend_calls next;
-  std::vector<int> taken;  // lanes with a call that is not done
+  std::vector<int> taken;  // serial groups with a call that is not done
   for (auto& c : open_) {
     if (running_ >= std::max<std::int64_t>(limits_.tool_concurrency, 1)) break;
-    const bool held = c.lane != 0 && std::ranges::find(taken, c.lane) != taken.end();
+    const bool held = c.group != 0 && std::ranges::find(taken, c.group) != taken.end();
     // What is handed to the caller is at no server that could be kept busy.
     const bool busy = c.state != call_state::done && c.state != call_state::closing && c.state != call_state::handed;
-    if (c.lane != 0 && !held && busy) taken.push_back(c.lane);
+    if (c.group != 0 && !held && busy) taken.push_back(c.group);
     if (held || c.state != call_state::waiting) continue;
     c.state = call_state::asked;
     ++running_;

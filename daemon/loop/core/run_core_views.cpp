@@ -95,7 +95,7 @@ std::vector<std::string_view> run_core::handed() const {
   return ids;
 }
 
-// Calls that still wait while none is under way are held back by one of their lane that a person holds up.
+// Calls that still wait while none is under way are held back by one of their serial group that a person holds up.
 bool run_core::waits_for_people() const {
   return undone_ > 0 && std::ranges::none_of(open_, [](const auto& c) {
            return c.state == call_state::asked || c.state == call_state::intended || c.state == call_state::closing;

@@ -226,7 +226,7 @@ void run_feed::remove(feed_reader& r, std::string why) {
   drop_passed();
   const bool nobody = std::ranges::all_of(readers_, [](const auto* other) { return other == nullptr; });
   if (!nobody) return tell_mute();
-  if (!over_ && !options_.keep && deserted_) deserted_(std::move(why));
+  if (!over_ && !options_.keep && abandoned_) abandoned_(std::move(why));
 }
 
 bool run_feed::answers() const noexcept {

@@ -101,7 +101,7 @@ class run_feed : public std::enable_shared_from_this<run_feed> {
   /// Whether the run is detached.
   bool kept() const noexcept { return options_.keep; }
   /// Called when the last reader left before the end; never for a feed that keeps.
-  void when_deserted(std::function<void(std::string why)> f) { deserted_ = std::move(f); }
+  void when_abandoned(std::function<void(std::string why)> f) { abandoned_ = std::move(f); }
   /// Called when readers are left before the end, and none of them answers any more; never for a feed that keeps,
   /// because somebody may come to it.
   void when_mute(std::function<void()> f) { mute_ = std::move(f); }
@@ -171,7 +171,7 @@ class run_feed : public std::enable_shared_from_this<run_feed> {
 
   std::string run_;
   options options_;
-  std::function<void(std::string)> deserted_;
+  std::function<void(std::string)> abandoned_;
   std::function<void()> mute_;
   // An event's place is its index since the beginning; those from first_ to end() are here.
   std::deque<entry> events_;

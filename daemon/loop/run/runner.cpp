@@ -246,8 +246,8 @@ class runner::impl : public std::enable_shared_from_this<impl> {
   }
 
   void launch(std::shared_ptr<live_run> run) {
-    run->feed()->when_deserted([weak = std::weak_ptr(run)](std::string why) {
-      if (const auto deserted = weak.lock()) deserted->stop(stop_reason::cancelled, std::move(why));
+    run->feed()->when_abandoned([weak = std::weak_ptr(run)](std::string why) {
+      if (const auto abandoned = weak.lock()) abandoned->stop(stop_reason::cancelled, std::move(why));
     });
     run->feed()->when_mute([weak = std::weak_ptr(run)] {
       if (const auto mute = weak.lock()) mute->fall_mute();

@@ -1,4 +1,4 @@
-// Takes the catalog at each round, and gives tools their names and lanes.
+// Takes the catalog at each round, and gives tools their names and serial groups.
 #include "daemon/loop/tools/tool_offer.hpp"
 
 #include "daemon/loop/results/read_result.hpp"
@@ -47,10 +47,10 @@ record::assistant tool_offer::with_tools(record::assistant r) const {
     if (!entry) continue;
     names.push_back(calls[i]->name);
     if (!entry->manner.serial) continue;
-    auto lane = std::ranges::find(servers, std::string_view(entry->server));
-    if (lane == servers.end()) lane = servers.insert(servers.end(), entry->server);
-    r.lanes.resize(calls.size());
-    r.lanes[i] = static_cast<int>(lane - servers.begin()) + 1;
+    auto group = std::ranges::find(servers, std::string_view(entry->server));
+    if (group == servers.end()) group = servers.insert(servers.end(), entry->server);
+    r.serial_groups.resize(calls.size());
+    r.serial_groups[i] = static_cast<int>(group - servers.begin()) + 1;
   }
   std::ranges::sort(names);
   const auto twice = std::ranges::unique(names);

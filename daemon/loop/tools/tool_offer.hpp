@@ -39,7 +39,7 @@ class tool_offer {
   /// The names that a tool had when the run began, before a restart. Null: those of now, or nobody knows.
   const past_names::names* known_then(const mcp::catalog_entry& tool);
   /// The reply with what the names of its calls mean, so that they mean the same after a restart and in later runs of
-  /// the session. Calls of the serial tools of one server share a lane; lanes are numbered in order of appearance.
+  /// the session. Calls of the serial tools of one server share a group; groups are numbered in order of appearance.
   record::assistant with_tools(record::assistant reply) const;
 
  private:

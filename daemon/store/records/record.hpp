@@ -122,8 +122,8 @@ struct assistant {
   std::string raw_reason;
   providers::usage usage;
   std::int64_t ms = 0;
-  /// Lane of each call in order, 0: none. Calls in one lane are made one after another. Empty: no call has a lane.
-  std::vector<int> lanes;
+  /// Serial group of each call in order, 0: none; "lanes" in the journal. Calls of a group are made one after another.
+  std::vector<int> serial_groups;
   /// Tools behind the names in its calls, each once. A name that was not offered has none.
   std::vector<meant_tool> tools;
 };

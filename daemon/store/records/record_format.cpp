@@ -106,7 +106,7 @@ struct record_writer {
     w.filled("rawReason", r.raw_reason);
     providers::append_usage(w.key("usage"), r.usage);
     w.member("ms", r.ms);
-    if (!r.lanes.empty()) w.list("lanes", r.lanes);
+    if (!r.serial_groups.empty()) w.list("lanes", r.serial_groups);
     if (r.tools.empty()) return;
     w.key("tools").begin_array();
     for (const auto& t : r.tools) {

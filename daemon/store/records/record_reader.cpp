@@ -97,10 +97,10 @@ void read(const json_reader& o, record::assistant& r) {
   if (auto json = o.json("usage")) r.usage = providers::read_usage(std::move(json), o, "usage");
   o.number("ms", r.ms);
   o.each("lanes", [&](const raw_json& element) {
-    const auto lane = element.as_integer();
-    if (!lane || *lane < 0 || *lane > std::numeric_limits<int>::max())
+    const auto group = element.as_integer();
+    if (!group || *group < 0 || *group > std::numeric_limits<int>::max())
       return o.bad("lanes", "an array of whole numbers");
-    r.lanes.push_back(static_cast<int>(*lane));
+    r.serial_groups.push_back(static_cast<int>(*group));
   });
   o.each("tools", [&](raw_json element) {
     const json_reader tool(std::move(element), o, "tools");

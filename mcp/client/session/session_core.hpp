@@ -1,6 +1,6 @@
 // One MCP conversation with one tool server over one connection: finds out the era, opens it, keeps the lists of
 // tools and other features, carries calls. Knows no I/O and no clock: messages and the time come in, messages and news
-// go out. A shell (server_run) brings it together with a process and a transport.
+// go out. A shell (server_session) brings it together with a process and a transport.
 #pragma once
 #include "mcp/client/client.hpp"
 #include "mcp/client/session/era_probe.hpp"

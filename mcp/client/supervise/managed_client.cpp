@@ -1,4 +1,5 @@
-// The life of one tool server: starts, ends, and what is told about them. (managed_client_calls.cpp has the calls.)
+// One tool server over its sessions: starts, ends, and what is told about them. (managed_client_calls.cpp has the
+// calls.)
 #include "mcp/client/supervise/managed_client.hpp"
 
 #include "mcp/redact/secret.hpp"
@@ -36,7 +37,7 @@ void managed_client::drop() {
   if (std::exchange(dropped_, true)) return;
   stopping_ = true;  // whoever still holds this client gets refusals
   timer_->cancel();
-  bury_run();
+  drop_session();
   waiting_.clear();
   std::exchange(calls_, {}).clear();
 }
@@ -49,8 +50,8 @@ void managed_client::start() {
 void managed_client::wake_to_list() {
   if (stopping_) return;
   if (up()) {
-    run_->session()->lists_wanted(context_.time.now());
-    arm_for(run_->next_time());
+    session_->core()->lists_wanted(context_.time.now());
+    arm_for(session_->next_time());
   }
   if (listed_) return;
   core_.wake(context_.time.now());
@@ -102,8 +103,8 @@ bool managed_client::settling() const noexcept {
 
 // What the connection and the conversation tell.
 
-void managed_client::run_not_opened(const link_failure& failure) {
-  bury_run();
+void managed_client::session_not_opened(const link_failure& failure) {
+  drop_session();
   last_error_ = who() + " " + redactor::redact(failure.why);
   log::warn(last_error_);
   attempted_ = true;
@@ -112,18 +113,18 @@ void managed_client::run_not_opened(const link_failure& failure) {
   drive();
 }
 
-void managed_client::run_ended(const std::string& how) {
+void managed_client::session_ended(const std::string& how) {
   const auto self = shared_from_this();
   const time_point now = context_.time.now();
   const bool expected = core_.ending();
-  const bool starting = !run_->ready() && !expected;
+  const bool starting = !session_->ready() && !expected;
   std::string text = who() + " " + how;
   if (starting) {
-    const auto waits_for = run_->session() ? run_->session()->waits_for() : std::string_view();
+    const auto waits_for = session_->core() ? session_->core()->waits_for() : std::string_view();
     text += waits_for.empty() ? " before it was ready"
                               : " before it was ready, while it was asked " + std::string(waits_for);
-    // Some servers die of a question that they do not know; the next life is asked for the old handshake at once.
-    if (run_->session() && run_->session()->probing()) legacy_known_ = true;
+    // Some servers die of a question that they do not know; the next session is asked for the old handshake at once.
+    if (session_->core() && session_->core()->probing()) legacy_known_ = true;
   }
   const std::string for_calls = with_last_words(starting ? text : text + " during the call");
   if (!expected) {
@@ -133,18 +134,18 @@ void managed_client::run_ended(const std::string& how) {
   attempted_ = attempted_ || !expected;
   core_.gone(now, expected ? 0 : context_.host.server_ended(*this));
   dirty_ = true;
-  // First those that wait: what the handlers of the others ask for anew may wait for the next life.
+  // First those that wait: what the handlers of the others ask for anew may wait for the next session.
   if (!expected || !core_.will_be_ready(now)) fail_waiting({errc::unavailable, for_calls});
   for (const auto& w : waiting_)
     if (const auto r = calls_.find(w.t); r != calls_.end()) r->second.since = std::max(r->second.since, now);
-  retire_run(for_calls);
+  end_session(for_calls);
   drive();
 }
 
 void managed_client::session_ready() {
   up_since_ = context_.time.now();
-  era_ = run_->session()->era();
-  revision_ = run_->session()->revision();
+  era_ = session_->core()->era();
+  revision_ = session_->core()->revision();
   legacy_known_ = era_ == mcp::era::legacy;
   attempted_ = true;
   core_.ready(context_.time.now());
@@ -180,7 +181,7 @@ void managed_client::session_problem(const std::string& what) {
   last_error_ = what;
 }
 
-void managed_client::run_lost(const std::string& why) {
+void managed_client::session_lost(const std::string& why) {
   const auto self = shared_from_this();
   last_error_ = with_last_words(who() + " " + why + "; it is being restarted");
   suspect_ = true;
@@ -190,16 +191,16 @@ void managed_client::run_lost(const std::string& why) {
   dirty_ = true;
   const std::string text = last_error_;
   fail_waiting({errc::unavailable, text});
-  if (run_) run_->close_session(errc::unavailable, text);
+  if (session_) session_->close_session(errc::unavailable, text);
 }
 
-void managed_client::run_settled() {
+void managed_client::session_settled() {
   if (dropped_) return;
   if (dirty_) {
     const auto self = shared_from_this();
     drive();
-  } else if (run_) {
-    arm_for(run_->next_time());
+  } else if (session_) {
+    arm_for(session_->next_time());
   }
 }
 
@@ -223,14 +224,14 @@ void managed_client::drive() {
 
 void managed_client::obey(supervisor_core::command command, time_point now) {
   using enum supervisor_core::command;
-  const auto step = [this](ending s) { return run_ && run_->end(s); };
+  const auto step = [this](ending s) { return session_ && session_->end(s); };
   switch (command) {
     case none:
       return;
     case open:
       return this->open();
     case start_timed_out: {
-      const auto waits_for = run_ && run_->session() ? run_->session()->waits_for() : std::string_view();
+      const auto waits_for = session_ && session_->core() ? session_->core()->waits_for() : std::string_view();
       last_error_ = with_last_words(who() + " was not ready within " + in_words(options_.start_timeout) +
                                     (waits_for.empty() ? "" : ": it did not answer " + std::string(waits_for)));
       log::warn(last_error_);
@@ -255,11 +256,11 @@ void managed_client::obey(supervisor_core::command command, time_point now) {
   }
   // No end to wait for: it was not open yet, or it is abandoned.
   core_.gone(now, 0);
-  if (run_) retire_run(last_error_);
+  if (session_) end_session(last_error_);
 }
 
 void managed_client::open() {
-  if (!connector_) return run_not_opened({"cannot be started: its entry names no program"});
+  if (!connector_) return session_not_opened({"cannot be started: its entry names no program"});
   session_core::options o;
   o.server = options_.name;
   o.own_info = raw_json::own("{\"name\":\"mcpbx\",\"version\":" + json_quoted(context_.options.version) + "}");
@@ -267,28 +268,29 @@ void managed_client::open() {
   o.start_timeout = options_.start_timeout;
   o.skip_probe = legacy_known_;
   o.kinds = context_.options.kinds;
-  run_ = std::make_unique<server_run>(static_cast<run_events&>(*this), context_.time, context_.soon, std::move(o));
+  session_ = std::make_unique<server_session>(static_cast<server_session_events&>(*this), context_.time, context_.soon,
+                                              std::move(o));
   const deferred::call inside(context_.soon);
-  run_->open(*connector_);
+  session_->open(*connector_);
 }
 
-// Fails the calls that this life still owes an answer with `why`.
-void managed_client::retire_run(const std::string& why) {
-  auto run = std::move(run_);
-  run->detach();
-  if (run->session()) {
-    noise_before_ += run->session()->noise_lines();
-    dropped_before_ += run->session()->dropped_answers();
+// Fails the calls that this session still owes an answer with `why`.
+void managed_client::end_session(const std::string& why) {
+  auto session = std::move(session_);
+  session->detach();
+  if (session->core()) {
+    noise_before_ += session->core()->noise_lines();
+    dropped_before_ += session->core()->dropped_answers();
   }
-  run->close_session(errc::unavailable, why);
-  context_.soon->bury(std::move(run));
+  session->close_session(errc::unavailable, why);
+  context_.soon->bury(std::move(session));
 }
 
-void managed_client::bury_run() {
-  if (!run_) return;
-  auto run = std::move(run_);
-  run->detach();
-  context_.soon->bury(std::move(run));
+void managed_client::drop_session() {
+  if (!session_) return;
+  auto session = std::move(session_);
+  session->detach();
+  context_.soon->bury(std::move(session));
 }
 
 // Time.
@@ -297,7 +299,7 @@ void managed_client::tick() {
   const auto self = shared_from_this();
   armed_at_ = never;
   const time_point now = context_.time.now();
-  if (run_) run_->tick(now);
+  if (session_) session_->tick(now);
   expire_waiting(now);
   if (!dropped_) drive();
 }
@@ -309,7 +311,8 @@ void managed_client::arm_for(time_point when) {
 }
 
 void managed_client::rearm() {
-  time_point next = std::min({core_.next_time(), run_ ? run_->next_time() : never, core_.ended() ? never : stop_at_});
+  time_point next =
+      std::min({core_.next_time(), session_ ? session_->next_time() : never, core_.ended() ? never : stop_at_});
   for (const auto& w : waiting_)
     if (const auto r = calls_.find(w.t); r != calls_.end()) next = std::min(next, waits_until(r->second));
   arm_for(next);
@@ -333,7 +336,7 @@ std::string managed_client::down_text(time_point now) const {
 
 server_status managed_client::status() const {
   server_status s;
-  const auto* session = run_ ? run_->session() : nullptr;
+  const auto* session = session_ ? session_->core() : nullptr;
   s.name = options_.name;
   s.state = core_.state();
   s.era = era_;

@@ -2,7 +2,7 @@
 // supervisor_core; holds the calls, their queue and what the status tells.
 #pragma once
 #include "mcp/client/deferred.hpp"
-#include "mcp/client/supervise/server_run.hpp"
+#include "mcp/client/supervise/server_session.hpp"
 #include "mcp/client/supervise/supervisor.hpp"
 #include "mcp/client/supervise/supervisor_core.hpp"
 #include "mcp/support/recycled.hpp"
@@ -37,7 +37,9 @@ struct server_context {
   std::shared_ptr<deferred> soon;
 };
 
-class managed_client final : public client, private run_events, public std::enable_shared_from_this<managed_client> {
+class managed_client final : public client,
+                             private server_session_events,
+                             public std::enable_shared_from_this<managed_client> {
  public:
   managed_client(server_options o, server_context context);
   ~managed_client() override;
@@ -72,7 +74,7 @@ class managed_client final : public client, private run_events, public std::enab
   void drop();
 
  private:
-  struct record {
+  struct open_call {
     server_call call;
     call_limits limits;
     time_point since;        // when it came, or since when it waits for the server to be ready again
@@ -89,14 +91,14 @@ class managed_client final : public client, private run_events, public std::enab
   // Calls (managed_client_calls.cpp)
   std::optional<error> refusal(const server_call& c, time_point now);
   bool has_share_left(const server_call& c) const;
-  bool up() const { return run_ && run_->ready(); }
+  bool up() const { return session_ && session_->ready(); }
   bool has_room() const;
-  time_point waits_until(const record& r) const;
-  void dispatch(ticket t, record& r, time_point now);
+  time_point waits_until(const open_call& r) const;
+  void dispatch(ticket t, open_call& r, time_point now);
   void dispatch_waiting(time_point now);
   void call_ended(ticket t, call_outcome&& outcome);
   void call_progress(ticket t, const raw_json& params);
-  const record* logging_call() const;
+  const open_call* logging_call() const;
   void expire_waiting(time_point now);
   void fail_later(server_call& c, error why);
   void fail_waiting(const error& why);
@@ -104,22 +106,22 @@ class managed_client final : public client, private run_events, public std::enab
   void note_load(time_point now);
 
   // Life (managed_client.cpp)
-  void run_not_opened(const link_failure& failure) override;
-  void run_ended(const std::string& how) override;
-  void run_lost(const std::string& why) override;
-  void run_settled() override;
+  void session_not_opened(const link_failure& failure) override;
+  void session_ended(const std::string& how) override;
+  void session_lost(const std::string& why) override;
+  void session_settled() override;
   void session_ready() override;
   void session_refused(const error& why) override;
   void session_dropped(const feature_kind& kind, std::vector<std::string> why) override;
   void session_list(const feature_kind& kind, feature_list list) override;
   void session_problem(const std::string& what) override;
   void session_log(const raw_json& params) override;
-  void session_hangs(const std::string& why) override { run_lost("hangs: " + why); }
+  void session_hangs(const std::string& why) override { session_lost("hangs: " + why); }
   void drive();
   void obey(supervisor_core::command command, time_point now);
   void open();
-  void retire_run(const std::string& why);
-  void bury_run();
+  void end_session(const std::string& why);
+  void drop_session();
   void tick();
   void rearm();
   void arm_for(time_point when);
@@ -132,11 +134,11 @@ class managed_client final : public client, private run_events, public std::enab
   server_context context_;
   supervisor_core core_;
   std::unique_ptr<connector> connector_;  // null: there is no way to it
-  std::unique_ptr<server_run> run_;
+  std::unique_ptr<server_session> session_;
   std::unique_ptr<timer> timer_;
   time_point armed_at_ = never;
 
-  recycling_map<ticket, record> calls_;
+  recycling_map<ticket, open_call> calls_;
   std::deque<waiting_call> waiting_;
   std::size_t waiting_bytes_ = 0, running_ = 0;
   ticket last_ticket_ = 0;
@@ -144,8 +146,8 @@ class managed_client final : public client, private run_events, public std::enab
   mcp::era era_ = mcp::era::unknown;
   std::string revision_, last_error_;
   std::size_t tools_ = 0;
-  std::uint64_t noise_before_ = 0, dropped_before_ = 0;  // of earlier lives
-  time_point up_since_{};                                // of the present life, once it is ready
+  std::uint64_t noise_before_ = 0, dropped_before_ = 0;  // of earlier sessions
+  time_point up_since_{};                                // of the present session, once it is ready
   bool legacy_known_ = false, listed_ = false, attempted_ = false;
   bool suspect_ = false;  // as in server_status
   bool dirty_ = false, driving_ = false, stopping_ = false, dropped_ = false;

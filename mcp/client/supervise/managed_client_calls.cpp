@@ -1,5 +1,5 @@
 // Calls of one tool server: accepted or refused, queued, sent, ended. This is the hot path: a call that can go at once
-// costs one record, one pending call and its bytes.
+// costs one open call, one pending call and its bytes.
 #include "mcp/client/catalog/tool_result.hpp"
 #include "mcp/client/supervise/managed_client.hpp"
 #include "mcp/support/shared_bytes.hpp"
@@ -35,11 +35,11 @@ client::ticket managed_client::call(server_call&& c) {
   }
   const call_limits limits = c.limits.value_or(options_.limits);
   const bool first = calls_.empty();
-  record& r = calls_.try_emplace(t, std::move(c), limits, now).first->second;
+  open_call& r = calls_.try_emplace(t, std::move(c), limits, now).first->second;
   if (first) note_load(now);
   if (waiting_.empty() && has_room()) {
     dispatch(t, r, now);
-    if (run_) arm_for(std::min(deadline(now, limits), run_->next_time()));
+    if (session_) arm_for(std::min(deadline(now, limits), session_->next_time()));
     return t;
   }
   waiting_.push_back({t, r.call.params.text().size(), r.call.asker});
@@ -55,8 +55,8 @@ client::ticket managed_client::call(server_call&& c) {
 std::optional<error> managed_client::refusal(const server_call& c, time_point now) {
   if (stopping_ || options_.disabled || !core_.will_be_ready(now)) return error{errc::unavailable, down_text(now)};
   const std::size_t size = c.params.text().size();
-  const std::size_t unsent = run_ ? run_->unsent() : 0;
-  const std::size_t queued = waiting_.size() + (run_ && unsent != 0 ? run_->unsent_requests() : 0);
+  const std::size_t unsent = session_ ? session_->unsent() : 0;
+  const std::size_t queued = waiting_.size() + (session_ && unsent != 0 ? session_->unsent_requests() : 0);
   const std::size_t bytes = waiting_bytes_ + unsent;
   const bool full =
       queued >= context_.options.max_queue_requests || (bytes != 0 && bytes + size > context_.options.max_queue_bytes);
@@ -85,8 +85,8 @@ bool managed_client::has_share_left(const server_call& c) const {
     bytes += size;
   };
   for (const auto& w : waiting_) count(w.asker, w.bytes);
-  if (run_ && run_->unsent() != 0)
-    for (const auto& r : run_->unwritten()) count(r.asker, r.bytes);
+  if (session_ && session_->unsent() != 0)
+    for (const auto& r : session_->unwritten()) count(r.asker, r.bytes);
   if (others.empty() || 2 * requests >= o.max_queue_requests) return false;
   std::ranges::sort(others);
   others.erase(std::ranges::unique(others).begin(), others.end());
@@ -102,16 +102,16 @@ bool managed_client::has_room() const {
 
 // Waiting for the server counts against a call's own limits. Waiting for other calls to end does not, or a call at a
 // serial server would pay for those before it; it has a limit all the same.
-time_point managed_client::waits_until(const record& r) const {
+time_point managed_client::waits_until(const open_call& r) const {
   return up() ? after(std::max(r.since, up_since_), options_.limits.hard) : deadline(r.since, r.limits);
 }
 
-void managed_client::dispatch(ticket t, record& r, time_point now) {
+void managed_client::dispatch(ticket t, open_call& r, time_point now) {
   const duration waited = up_since_ - r.since;
   const call_limits limits{less(r.limits.idle, waited), less(r.limits.hard, waited)};
   pending_calls::progress_handler progress;
   if (r.call.progress) progress = [this, t](const raw_json& params) { call_progress(t, params); };
-  auto number = run_->call(
+  auto number = session_->call(
       r.call, limits, now, [this, t](call_outcome&& o) { call_ended(t, std::move(o)); }, std::move(progress));
   if (number) {
     r.number = *number;
@@ -152,8 +152,8 @@ void managed_client::call_progress(ticket t, const raw_json& params) {
 }
 
 // The call that a log of the server belongs to, as far as anybody can know; null: none.
-const managed_client::record* managed_client::logging_call() const {
-  const record* latest = nullptr;
+const managed_client::open_call* managed_client::logging_call() const {
+  const open_call* latest = nullptr;
   for (const auto& [t, r] : calls_) {
     if (r.number == 0) continue;
     if (latest != nullptr && (r.call.asker == nullptr || r.call.asker != latest->call.asker)) return nullptr;
@@ -203,7 +203,7 @@ void managed_client::told(server_call& c, call_outcome&& outcome) {
 void managed_client::cancel(ticket t, std::string_view reason) {
   const auto found = calls_.find(t);
   if (found == calls_.end()) return;
-  record& r = found->second;
+  open_call& r = found->second;
   if (r.number == 0) {
     std::erase(waiting_, t);
     waiting_bytes_ -= r.call.params.text().size();
@@ -217,7 +217,7 @@ void managed_client::cancel(ticket t, std::string_view reason) {
     r.call.done = [soon = context_.soon, done = std::move(r.call.done)](call_outcome&& o) mutable {
       soon->post([done = std::move(done), o = std::move(o)] mutable { done(std::move(o)); });
     };
-  if (run_ && run_->session()) run_->session()->cancel(r.number, reason);
+  if (session_ && session_->core()) session_->core()->cancel(r.number, reason);
   if (dirty_ && !driving_) drive();
 }
 

@@ -1,20 +1,20 @@
 // Events of link, transport and conversation, brought together.
-#include "mcp/client/supervise/server_run.hpp"
+#include "mcp/client/supervise/server_session.hpp"
 
 #include <algorithm>
 #include <utility>
 
 namespace mcpbx::mcp {
 
-server_run::server_run(run_events& owner, time_source& time, std::shared_ptr<deferred> soon,
-                       session_core::options options)
+server_session::server_session(server_session_events& owner, time_source& time, std::shared_ptr<deferred> soon,
+                               session_core::options options)
     : owner_(&owner), time_(time), soon_(std::move(soon)), options_(std::move(options)) {}
 
-void server_run::open(connector& way) {
+void server_session::open(connector& way) {
   link_ = way.open(*this);
 }
 
-void server_run::on_open(std::unique_ptr<transport> connection) {
+void server_session::on_open(std::unique_ptr<transport> connection) {
   if (!owner_) return;
   transport_ = std::move(connection);
   connected_ = true;
@@ -22,58 +22,58 @@ void server_run::on_open(std::unique_ptr<transport> connection) {
   if (closing_) {
     transport_->finish_sending();
   } else {
-    session_ = std::make_unique<session_core>(options_, static_cast<session_output&>(*this), *owner_);
-    session_->begin(time_.now());
+    core_ = std::make_unique<session_core>(options_, static_cast<session_output&>(*this), *owner_);
+    core_->begin(time_.now());
   }
-  if (owner_) owner_->run_settled();
+  if (owner_) owner_->session_settled();
 }
 
-void server_run::on_not_opened(const link_failure& failure) {
+void server_session::on_not_opened(const link_failure& failure) {
   if (!owner_) return;
-  owner_->run_not_opened(failure);
-  if (owner_) owner_->run_settled();
+  owner_->session_not_opened(failure);
+  if (owner_) owner_->session_settled();
 }
 
-void server_run::on_ended(const std::string& how) {
+void server_session::on_ended(const std::string& how) {
   if (!owner_) return;
-  owner_->run_ended(how);
-  if (owner_) owner_->run_settled();
+  owner_->session_ended(how);
+  if (owner_) owner_->session_settled();
 }
 
-void server_run::on_message(message&& m) {
-  if (!owner_ || !session_) return;
-  session_->on_message(std::move(m), time_.now());
-  if (owner_) owner_->run_settled();
+void server_session::on_message(message&& m) {
+  if (!owner_ || !core_) return;
+  core_->on_message(std::move(m), time_.now());
+  if (owner_) owner_->session_settled();
 }
 
-void server_run::on_fault(message_fault fault) {
-  if (!owner_ || !session_) return;
+void server_session::on_fault(message_fault fault) {
+  if (!owner_ || !core_) return;
   if (fault.type == message_fault::kind::malformed && fault.envelope.code == code::parse_error) {
     // Half a line may be the first sign of a death, and the exit that follows explains more than half a line does.
     soon_->post([this, alive = std::weak_ptr<bool>(alive_), f = std::move(fault)] {
       if (alive.expired() || !owner_ || !connected_) return;
-      session_->on_fault(f, time_.now());
-      if (owner_) owner_->run_settled();
+      core_->on_fault(f, time_.now());
+      if (owner_) owner_->session_settled();
     });
     return;
   }
-  session_->on_fault(fault, time_.now());
-  if (owner_) owner_->run_settled();
+  core_->on_fault(fault, time_.now());
+  if (owner_) owner_->session_settled();
 }
 
-void server_run::on_drained() {
+void server_session::on_drained() {
   window_.drained();
 }
 
-void server_run::on_closed(const error& why) {
+void server_session::on_closed(const error& why) {
   connected_ = false;
   if (!owner_ || closing_) return;
   closed_why_ = why.code == errc::limit ? why.message : "closed a stream (" + why.message + ") and did not exit";
   lost_at_ = time_.now() + end_grace;
-  owner_->run_settled();
+  owner_->session_settled();
 }
 
-void server_run::session_send(const segments& text, outgoing what) {
+void server_session::session_send(const segments& text, outgoing what) {
   if (!connected_ || closing_) return;
   if (window_.idle()) window_.begin(time_.now());
   if (const auto* request = std::exchange(sending_, nullptr))
@@ -83,44 +83,44 @@ void server_run::session_send(const segments& text, outgoing what) {
   transport_->send(text, what);
 }
 
-result<call_number> server_run::call(const server_call& c, call_limits limits, time_point now,
-                                     pending_calls::done_handler done, pending_calls::progress_handler progress) {
+result<call_number> server_session::call(const server_call& c, call_limits limits, time_point now,
+                                         pending_calls::done_handler done, pending_calls::progress_handler progress) {
   sending_ = &c;
-  auto number = session_->call(c, limits, now, std::move(done), std::move(progress));
+  auto number = core_->call(c, limits, now, std::move(done), std::move(progress));
   sending_ = nullptr;
   return number;
 }
 
-bool server_run::end(ending step) {
+bool server_session::end(ending step) {
   closing_ = true;
   if (step == ending::ask && transport_) transport_->finish_sending();
   return link_ && link_->end(step);
 }
 
-void server_run::close_session(errc code, const std::string& why) {
-  if (session_) session_->close(code, why);
+void server_session::close_session(errc code, const std::string& why) {
+  if (core_) core_->close(code, why);
 }
 
-void server_run::detach() {
+void server_session::detach() {
   owner_ = nullptr;
   connected_ = false;
-  if (session_) session_->mute();
+  if (core_) core_->mute();
   if (transport_) transport_->close();
 }
 
-void server_run::tick(time_point now) {
-  if (session_ && owner_ && !closing_) session_->tick(now);
+void server_session::tick(time_point now) {
+  if (core_ && owner_ && !closing_) core_->tick(now);
   if (!owner_ || closing_) return;
   if (lost_at_ <= now) {
     lost_at_ = never;
-    return owner_->run_lost(closed_why_);
+    return owner_->session_lost(closed_why_);
   }
-  if (connected_ && window_.stalled(unsent(), now)) owner_->run_lost("has read nothing for 30 s");
+  if (connected_ && window_.stalled(unsent(), now)) owner_->session_lost("has read nothing for 30 s");
 }
 
-time_point server_run::next_time() const {
+time_point server_session::next_time() const {
   if (closing_) return never;
-  return std::min({session_ ? session_->next_deadline() : never, lost_at_, connected_ ? window_.next_time() : never});
+  return std::min({core_ ? core_->next_deadline() : never, lost_at_, connected_ ? window_.next_time() : never});
 }
 
 }  // namespace mcpbx::mcp

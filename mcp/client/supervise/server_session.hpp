@@ -1,5 +1,5 @@
-// One life of a tool server: its connection and the conversation over it. The shell around session_core; managed_client
-// owns one at a time and buries it when it is over.
+// One session with a tool server: its connection and the conversation over it. The shell around session_core;
+// managed_client owns one at a time and destroys it in a later turn when it is over.
 #pragma once
 #include "mcp/client/connect/connector.hpp"
 #include "mcp/client/deferred.hpp"
@@ -15,32 +15,33 @@
 
 namespace mcpbx::mcp {
 
-/// What a life tells its server, beside what its conversation does. Called from inside events; the life must not be
-/// destroyed there, only buried.
-class run_events : public session_events {
+/// Tells the server about its session, beside what the conversation tells. Called from inside events; the session must
+/// not be destroyed there, only detached.
+class server_session_events : public session_events {
  public:
-  virtual void run_not_opened(const link_failure& failure) = 0;
-  virtual void run_ended(const std::string& how) = 0;
+  virtual void session_not_opened(const link_failure& failure) = 0;
+  virtual void session_ended(const std::string& how) = 0;
   /// It does not read, or closed a stream and lives on. `why` is a clause about the server.
-  virtual void run_lost(const std::string& why) = 0;
+  virtual void session_lost(const std::string& why) = 0;
   /// An event has been dealt with.
-  virtual void run_settled() = 0;
+  virtual void session_settled() = 0;
 };
 
-class server_run final : private link_events, private transport_events, private session_output {
+class server_session final : private link_events, private transport_events, private session_output {
  public:
   /// How long a server may live on after it closed a stream before it counts as lost: its end explains more.
   static constexpr milliseconds end_grace{250};
 
-  server_run(run_events& owner, time_source& time, std::shared_ptr<deferred> soon, session_core::options options);
-  ~server_run() override = default;
-  server_run(const server_run&) = delete;
-  server_run& operator=(const server_run&) = delete;
+  server_session(server_session_events& owner, time_source& time, std::shared_ptr<deferred> soon,
+                 session_core::options options);
+  ~server_session() override = default;
+  server_session(const server_session&) = delete;
+  server_session& operator=(const server_session&) = delete;
 
   void open(connector& way);
   /// Null before it is open.
-  session_core* session() noexcept { return session_.get(); }
-  bool ready() const noexcept { return session_ && session_->ready(); }
+  session_core* core() noexcept { return core_.get(); }
+  bool ready() const noexcept { return core_ && core_->ready(); }
 
   /// Sends a request; see session_core::call.
   result<call_number> call(const server_call& c, call_limits limits, time_point now, pending_calls::done_handler done,
@@ -70,13 +71,13 @@ class server_run final : private link_events, private transport_events, private 
   void session_send(const segments& text, outgoing what) override;
   std::size_t session_unsent() const override { return unsent(); }
 
-  run_events* owner_;  // null once detached
+  server_session_events* owner_;  // null once detached
   time_source& time_;
   std::shared_ptr<deferred> soon_;
   session_core::options options_;
   std::unique_ptr<server_link> link_;
   std::unique_ptr<transport> transport_;
-  std::unique_ptr<session_core> session_;
+  std::unique_ptr<session_core> core_;
   write_window window_;
   const server_call* sending_ = nullptr;  // the request that is being handed to the connection
   bool closing_ = false, connected_ = false;

@@ -1,4 +1,4 @@
-// The life of one tool server as rules.
+// The rules by which one tool server starts, is restarted and ends.
 #include "mcp/client/supervise/supervisor_core.hpp"
 
 #include <algorithm>

@@ -37,8 +37,8 @@ std::string above_limit(std::size_t limit) {
 
 }  // namespace
 
-connection::connection(asio::any_io_executor executor, time_source& time, std::weak_ptr<connection_owner> owner,
-                       std::shared_ptr<const http::route> route)
+client_connection::client_connection(asio::any_io_executor executor, time_source& time,
+                                     std::weak_ptr<connection_owner> owner, std::shared_ptr<const http::route> route)
     : executor_(std::move(executor)),
       time_(time),
       owner_(std::move(owner)),
@@ -46,7 +46,7 @@ connection::connection(asio::any_io_executor executor, time_source& time, std::w
       socket_(executor_),
       timer_(time.make_timer()) {}
 
-void connection::reuse(std::shared_ptr<task> t) {
+void client_connection::reuse(std::shared_ptr<task> t) {
   task_ = std::move(t);
   task_->line = weak_from_this();
   reused_ = true;
@@ -54,7 +54,7 @@ void connection::reuse(std::shared_ptr<task> t) {
   send();
 }
 
-void connection::send() {
+void client_connection::send() {
   stage_ = http::stage::send;
   stage_began_ = time_.now();
   any_byte_ = false;
@@ -88,13 +88,13 @@ void connection::send() {
   start_read();
 }
 
-void connection::start_read() {
+void client_connection::start_read() {
   if (!reading_ && !closed_ && !held_back_ && may_read()) read_some();
 }
 
 // Asks the gate for permission to read. While it waits, the idle limit does not count, and the gate keeps the
 // connection alive, since no read is pending.
-bool connection::may_read() {
+bool client_connection::may_read() {
   if (!task_ || stage_ != http::stage::body || !task_->place || task_->place->is_free()) return true;
   held_back_ = !task_->place->may_read([self = shared_from_this()] {
     if (self->closed_ || !self->held_back_) return false;
@@ -107,12 +107,12 @@ bool connection::may_read() {
   return !held_back_;
 }
 
-void connection::resize(std::size_t bytes) {
+void client_connection::resize(std::size_t bytes) {
   buffer_.resize(bytes);
   held_.set(buffer_.capacity());
 }
 
-void connection::read_some() {
+void client_connection::read_some() {
   if (begin_ == end_) begin_ = end_ = 0;
   if (begin_ > 0) {
     std::memmove(buffer_.data(), buffer_.data() + begin_, end_ - begin_);
@@ -135,7 +135,7 @@ void connection::read_some() {
     socket_.async_read_some(space, std::move(done));
 }
 
-void connection::on_read(const boost::system::error_code& ec, std::size_t n) {
+void client_connection::on_read(const boost::system::error_code& ec, std::size_t n) {
   reading_ = false;
   if (closed_) return;
   const auto self = shared_from_this();
@@ -164,7 +164,7 @@ void connection::on_read(const boost::system::error_code& ec, std::size_t n) {
   asio::post(executor_, [executor = executor_, read_on] { asio::post(executor, read_on); });
 }
 
-void connection::parse() {
+void client_connection::parse() {
   using verdict = response_parser::verdict;
   while (begin_ < end_ && task_) {
     std::size_t used = 0;
@@ -193,7 +193,7 @@ void connection::parse() {
   }
 }
 
-void connection::ended(const boost::system::error_code& ec) {
+void client_connection::ended(const boost::system::error_code& ec) {
   const bool eof = ec == asio::error::eof;
   if (any_byte_ && eof && parser_->put_eof() == response_parser::verdict::done) return complete();
   const std::string what = eof || ec == asio::ssl::error::stream_truncated ? std::string() : ": " + ec.message();
@@ -211,7 +211,7 @@ void connection::ended(const boost::system::error_code& ec) {
        "closed the connection without an answer" + what);
 }
 
-bool connection::on_parsed_head(int status, std::vector<header> headers) {
+bool client_connection::on_parsed_head(int status, std::vector<header> headers) {
   const auto coding = find_header(headers, "content-encoding");
   if (is_word(coding, "gzip") || is_word(coding, "x-gzip")) {
     packed_ = std::make_unique<gunzip>(task_->request.limits.max_body);
@@ -224,7 +224,7 @@ bool connection::on_parsed_head(int status, std::vector<header> headers) {
   return !closed_;
 }
 
-void connection::on_parsed_body(std::string_view bytes) {
+void client_connection::on_parsed_body(std::string_view bytes) {
   // Move the chunks of one read together, over bytes that were parsed already, and pass them on as one.
   const auto from = static_cast<std::size_t>(bytes.data() - buffer_.data());
   if (body_begin_ == body_end_)
@@ -234,7 +234,7 @@ void connection::on_parsed_body(std::string_view bytes) {
   body_end_ += bytes.size();
 }
 
-void connection::deliver() {
+void client_connection::deliver() {
   if (body_begin_ == body_end_) return;
   const auto from = std::exchange(body_begin_, body_end_);
   const std::string_view bytes(buffer_.data() + from, body_end_ - from);
@@ -249,7 +249,7 @@ void connection::deliver() {
     fail(http::stage::body, errc::protocol, "sent an answer that is not the gzip it claims to be");
 }
 
-void connection::complete() {
+void client_connection::complete() {
   if (packed_ && !packed_->complete())
     return fail(http::stage::body, errc::io, "ended its packed answer in the middle");
   const auto t = std::exchange(task_, nullptr);
@@ -262,7 +262,7 @@ void connection::complete() {
   events->on_end();
 }
 
-void connection::fail(http::stage at, errc code, std::string what) {
+void client_connection::fail(http::stage at, errc code, std::string what) {
   const auto self = shared_from_this();
   const auto t = std::exchange(task_, nullptr);
   close();
@@ -271,11 +271,11 @@ void connection::fail(http::stage at, errc code, std::string what) {
   if (auto* const events = std::exchange(t->events, nullptr)) events->on_failure({at, {code, subject() + " " + what}});
 }
 
-std::string connection::subject() const {
+std::string client_connection::subject() const {
   return route_->to.label + (route_->via ? ", through the proxy " + route_->via->label + "," : "");
 }
 
-void connection::close() {
+void client_connection::close() {
   if (std::exchange(closed_, true)) return;
   task_.reset();
   timer_->cancel();
@@ -284,12 +284,12 @@ void connection::close() {
   if (const auto owner = owner_.lock()) owner->forget(this);
 }
 
-void connection::abandon(const task* t) {
+void client_connection::abandon(const task* t) {
   const auto self = shared_from_this();
   if (task_.get() == t) close();
 }
 
-void connection::keep_until(time_point when) {
+void client_connection::keep_until(time_point when) {
   keep_until_ = when;
   arm(when);
 }

@@ -22,7 +22,7 @@
 
 namespace mcpbx::http {
 
-class connection;
+class client_connection;
 
 /// Way to an address.
 struct route {
@@ -39,10 +39,10 @@ struct task {
   response_events* events = nullptr;  ///< null once the user has left or the last event was delivered
   std::string head;                   ///< request line and headers
   time_point started;
-  time_point connecting_since;     ///< start of the present connection; later than `started` if it replaced a stale one
-  bool retried = false;            ///< a stale connection was replaced already
-  bool sent = false;               ///< the whole request was sent on the present connection
-  std::weak_ptr<connection> line;  ///< the present connection
+  time_point connecting_since;  ///< start of the present connection; later than `started` if it replaced a stale one
+  bool retried = false;         ///< a stale connection was replaced already
+  bool sent = false;            ///< the whole request was sent on the present connection
+  std::weak_ptr<client_connection> line;  ///< the present connection
   std::optional<read_gate::place> place{};
 };
 
@@ -52,20 +52,20 @@ class connection_owner {
   using endpoints = std::vector<stream_socket::endpoint_type>;
   virtual ~connection_owner() = default;
   /// Looks a host up. `done` is not called after forget(asker).
-  virtual void resolve(const connection* asker, const std::string& host, std::uint16_t port,
+  virtual void resolve(const client_connection* asker, const std::string& host, std::uint16_t port,
                        std::function<void(result<endpoints>)> done) = 0;
   virtual void with_tls(const trust& t, std::function<void(result<tls_context>)> done) = 0;
   /// Takes a connection back into the pool after an exchange. Returns false if it is not wanted.
-  virtual bool take_back(const std::shared_ptr<connection>& c) = 0;
-  virtual void forget(const connection* c) = 0;
+  virtual bool take_back(const std::shared_ptr<client_connection>& c) = 0;
+  virtual void forget(const client_connection* c) = 0;
   /// Runs an exchange on a fresh connection, because the pooled one was stale.
   virtual void run_fresh(std::shared_ptr<task> t) = 0;
 };
 
-class connection final : public std::enable_shared_from_this<connection>, private parser_sink {
+class client_connection final : public std::enable_shared_from_this<client_connection>, private parser_sink {
  public:
-  connection(boost::asio::any_io_executor executor, time_source& time, std::weak_ptr<connection_owner> owner,
-             std::shared_ptr<const http::route> route);
+  client_connection(boost::asio::any_io_executor executor, time_source& time, std::weak_ptr<connection_owner> owner,
+                    std::shared_ptr<const http::route> route);
 
   /// Connects, then runs `t`. To be called once, before anything else.
   void open(std::shared_ptr<task> t);

@@ -17,7 +17,7 @@ std::string seconds(milliseconds limit) {
 
 }  // namespace
 
-time_point connection::deadline() const {
+time_point client_connection::deadline() const {
   if (!task_) return keep_until_;
   const auto& l = task_->request.limits;
   const auto total = task_->started + l.total;
@@ -35,7 +35,7 @@ time_point connection::deadline() const {
   return total;
 }
 
-void connection::arm(time_point when) {
+void client_connection::arm(time_point when) {
   // A timer that is armed for an earlier time will do, since on_timer() checks again. Most exchanges never touch it.
   if (when == never || (armed_ != never && armed_ <= when)) return;
   armed_ = when;
@@ -44,7 +44,7 @@ void connection::arm(time_point when) {
   });
 }
 
-void connection::on_timer() {
+void client_connection::on_timer() {
   armed_ = never;
   if (closed_) return;
   if (time_.now() < deadline()) return arm(deadline());
@@ -52,7 +52,7 @@ void connection::on_timer() {
   on_time_limit();
 }
 
-void connection::on_time_limit() {
+void client_connection::on_time_limit() {
   const auto& l = task_->request.limits;
   const auto now = time_.now();
   if (now >= task_->started + l.total)

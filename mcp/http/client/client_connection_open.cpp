@@ -35,7 +35,7 @@ int status_of(std::string_view head) {
 
 }  // namespace
 
-void connection::open(std::shared_ptr<task> t) {
+void client_connection::open(std::shared_ptr<task> t) {
   task_ = std::move(t);
   task_->line = weak_from_this();
   task_->connecting_since = time_.now();
@@ -59,7 +59,7 @@ void connection::open(std::shared_ptr<task> t) {
   });
 }
 
-void connection::connect_next() {
+void client_connection::connect_next() {
   if (next_endpoint_ == endpoints_.size())
     return fail(http::stage::connect, errc::unavailable, "could not be reached: " + last_connect_error_);
   const auto left = endpoints_.size() - next_endpoint_;
@@ -91,7 +91,7 @@ void connection::connect_next() {
   });
 }
 
-void connection::connected() {
+void client_connection::connected() {
   attempt_until_ = never;
   if (route_->to.socket.empty()) {
     boost::system::error_code ignored;
@@ -103,7 +103,7 @@ void connection::connected() {
 }
 
 // Asks the proxy for a tunnel (RFC 9110, section 9.3.6).
-void connection::open_tunnel() {
+void client_connection::open_tunnel() {
   const auto target = route_->to.origin.substr(std::string_view("https://").size());
   tunnel_ = "CONNECT " + target + " HTTP/1.1\r\nHost: " + target + "\r\n";
   if (!route_->via->authorization.empty()) tunnel_ += "Proxy-Authorization: " + route_->via->authorization + "\r\n";
@@ -117,7 +117,7 @@ void connection::open_tunnel() {
       });
 }
 
-void connection::read_tunnel() {
+void client_connection::read_tunnel() {
   const auto had = tunnel_.size();
   const auto room = read_size(1024);
   tunnel_.resize(had + room);
@@ -136,7 +136,7 @@ void connection::read_tunnel() {
       });
 }
 
-void connection::on_tunnel_answer() {
+void client_connection::on_tunnel_answer() {
   const auto answer = std::exchange(tunnel_, {});
   const int status = status_of(answer);
   if (status == 0)
@@ -154,7 +154,7 @@ void connection::on_tunnel_answer() {
   start_tls();
 }
 
-void connection::start_tls() {
+void client_connection::start_tls() {
   stage_ = http::stage::tls;
   const auto owner = owner_.lock();
   if (!owner) return fail(http::stage::tls, errc::cancelled, "was not asked: the client is shutting down");

@@ -91,7 +91,7 @@ class client::impl final : public connection_owner, public std::enable_shared_fr
       for (auto& c : list) c->close();
   }
 
-  void resolve(const connection* asker, const std::string& host, std::uint16_t port,
+  void resolve(const client_connection* asker, const std::string& host, std::uint16_t port,
                std::function<void(result<endpoints>)> done) override {
     boost::system::error_code ec;
     const auto address = asio::ip::make_address(host, ec);
@@ -127,7 +127,7 @@ class client::impl final : public connection_owner, public std::enable_shared_fr
     for (auto& waiting : std::exchange(asked.waiting, {})) waiting(loaded);
   }
 
-  bool take_back(const std::shared_ptr<connection>& c) override {
+  bool take_back(const std::shared_ptr<client_connection>& c) override {
     auto& list = idle_[c->key()];
     if (list.size() >= options_.max_idle_per_origin) return false;
     list.push_back(c);
@@ -135,7 +135,7 @@ class client::impl final : public connection_owner, public std::enable_shared_fr
     return true;
   }
 
-  void forget(const connection* c) override {
+  void forget(const client_connection* c) override {
     names_->forget(c);
     const auto list = idle_.find(c->key());
     if (list == idle_.end()) return;
@@ -146,7 +146,7 @@ class client::impl final : public connection_owner, public std::enable_shared_fr
   void run_fresh(std::shared_ptr<task> t) override {
     if (t->events == nullptr) return;
     ++counters_.connections;
-    auto c = std::make_shared<connection>(executor_, time_, weak_from_this(), t->route);
+    auto c = std::make_shared<client_connection>(executor_, time_, weak_from_this(), t->route);
     c->open(std::move(t));
   }
 
@@ -163,7 +163,7 @@ class client::impl final : public connection_owner, public std::enable_shared_fr
     }
     // A fresh connection may fail at once (no address, no descriptor), but no event may come from inside start().
     ++counters_.connections;
-    auto c = std::make_shared<connection>(executor_, time_, weak_from_this(), t->route);
+    auto c = std::make_shared<client_connection>(executor_, time_, weak_from_this(), t->route);
     t->line = c;
     asio::post(executor_, [c, t] {
       if (t->events != nullptr) c->open(t);
@@ -236,7 +236,7 @@ class client::impl final : public connection_owner, public std::enable_shared_fr
   std::string last_url_;
   std::shared_ptr<const route> last_route_;  // route to last_url_
   std::map<trust, tls_entry> contexts_;
-  std::map<std::string, std::vector<std::shared_ptr<connection>>, std::less<>> idle_;
+  std::map<std::string, std::vector<std::shared_ptr<client_connection>>, std::less<>> idle_;
 };
 
 client::client(asio::any_io_executor executor, time_source& time, lane& compute, options o)

@@ -40,8 +40,8 @@ class fake_backend : public daemon::backend {
     if (const auto known = feeds.find(r.run); known != feeds.end()) return known->second;
     const std::string run = r.run.empty() ? "run-" + std::to_string(started.size() + 1) : r.run;
     auto feed = std::make_shared<daemon::run_feed>(run, daemon::run_feed::options{.bound = bound, .keep = r.detach});
-    feed->when_deserted([this, run](std::string why) {
-      deserted.push_back(run + ": " + why);
+    feed->when_abandoned([this, run](std::string why) {
+      abandoned.push_back(run + ": " + why);
       call();
     });
     feeds.emplace(run, feed);
@@ -102,13 +102,13 @@ class fake_backend : public daemon::backend {
   mcp::catalog_ptr catalog = std::make_shared<mcp::catalog>(std::vector<mcp::entry_ptr>(), 1);
   std::vector<std::function<void()>> waiting;
   std::function<void(const mcp::feature_kind&)> list_changed;
-  std::function<void()> called;  ///< in everything that the door asks, and when a run is deserted
+  std::function<void()> called;  ///< in everything that the door asks, and when a run is abandoned
   std::vector<mcp::server_status> status;
   std::vector<daemon::run_request> started;
   std::map<std::string, std::shared_ptr<daemon::run_feed>> feeds;  ///< by the run's name
   std::size_t bound = 4u << 20;                                    ///< of each
   daemon::runner::recorded told;                                   ///< of the last detached run
-  std::vector<std::string> deserted;                               ///< runs that nobody reads any more, and why
+  std::vector<std::string> abandoned;                              ///< runs that nobody reads any more, and why
   std::vector<std::string> cancelled, answers;
   std::vector<std::string> recalled;  ///< names that were looked for in the journal
   /// As a journal does, it forgets who asked when it answers.

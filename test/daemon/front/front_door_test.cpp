@@ -573,7 +573,7 @@ TEST_CASE("L18: cancelling a chat reaches its run") {
   const std::string got =
       f.ask(caller, R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}})");
   CHECK(code_of(got) == -32800);
-  CHECK(f.backend.deserted == std::vector<std::string>{"run-1: cancelled by its caller"});
+  CHECK(f.backend.abandoned == std::vector<std::string>{"run-1: cancelled by its caller"});
   const std::size_t sent = caller.sent.size();
   f.backend.feeds.at("run-1")->push({run_event::kind::text, "", "late", {}});
   f.backend.feeds.at("run-1")->done(raw_json::literal("{}"));
@@ -603,7 +603,7 @@ TEST_CASE("L18: two callers of a run get its events and its result, and it goes 
   CHECK(starter.sent.back() == other.sent.back().replace(other.sent.back().find("\"request\":1"), 11, "\"request\":5"));
   starter.events->on_closed({errc::unavailable, "left"});
   f.run();
-  CHECK(f.backend.deserted.empty());
+  CHECK(f.backend.abandoned.empty());
   feed.done(raw_json::literal("{}"));
   f.run();
   CHECK(other.sent.back() == R"({"jsonrpc":"2.0","id":1,"result":{}})");
@@ -625,7 +625,7 @@ TEST_CASE("L18: a detached start is answered when it is recorded, and the run is
   f.ask(caller, request(7, "mcpbx/attach", R"({"run":"mine"})"));
   caller.events->on_closed({errc::unavailable, "left"});
   f.run();
-  CHECK(f.backend.deserted.empty());
+  CHECK(f.backend.abandoned.empty());
   CHECK(f.backend.cancelled.empty());
   auto& again = f.enter();
   f.backend.feeds.at("mine")->push({run_event::kind::text, "", "a", {}});
@@ -830,7 +830,7 @@ TEST_CASE("G16: a caller that leaves has its calls and its runs cancelled") {
   caller.events->on_closed({errc::unavailable, "the other side closed the connection"});
   CHECK(f.door.callers() == 0);
   CHECK(server->cancelled.size() == 1);
-  CHECK(f.backend.deserted == std::vector<std::string>{"run-1: the caller went away"});
+  CHECK(f.backend.abandoned == std::vector<std::string>{"run-1: the caller went away"});
   server->answer(0, "{}");
   f.run();
   CHECK(caller.closed);

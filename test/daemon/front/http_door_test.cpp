@@ -395,13 +395,13 @@ TEST_CASE("L18: a caller that leaves leaves its run, before the first word and i
   const int first = d.enter();
   d.write(first, door_on_sockets::asked());
   d.leave(first);
-  CHECK(d.backend.deserted == std::vector<std::string>{"run-1: the caller went away"});
+  CHECK(d.backend.abandoned == std::vector<std::string>{"run-1: the caller went away"});
   const int second = d.enter();
   d.write(second, door_on_sockets::asked(R"(,"stream":true)"));
   d.feed("run-2").push({run_event::kind::text, {}, "one", {}});
   d.turn();
   d.leave(second);
-  CHECK(d.backend.deserted.size() == 2);
+  CHECK(d.backend.abandoned.size() == 2);
   CHECK(d.door.callers() == 0);
 }
 
@@ -419,7 +419,7 @@ TEST_CASE("L21: results go on with the run that waits for them, without one the 
   const auto first = d.got(web);
   CHECK(contains(first, R"("finish_reason":"tool_calls")"));
   CHECK(contains(first, R"("id":"chatcmpl-run-1",)"));
-  CHECK(d.backend.deserted.empty());
+  CHECK(d.backend.abandoned.empty());
   d.feed().reopen();
   d.write(web, door_on_sockets::post(question + back + "]" + tools));
   CHECK(d.backend.started.size() == 1);  // the script gives the feed of the run that it knows
@@ -575,7 +575,7 @@ TEST_CASE("G17: a caller that takes nothing of its answer is let go after 30 s, 
   d.time.advance(1ms);
   d.turn();
   CHECK(d.door.callers() == 0);
-  CHECK(d.backend.deserted.size() == 1);
+  CHECK(d.backend.abandoned.size() == 1);
   CHECK(contains(d.door.status().text(), "\"closedForNotReading\":1"));
 }
 

@@ -301,7 +301,7 @@ void in_every_call(const std::function<void(conversation&)>& speak,
       // Nobody reads them any more, and the daemon knows it.
       for (const auto& [run, feed] : c.backend.feeds) {
         CAPTURE(run);
-        const bool told = std::ranges::any_of(c.backend.deserted,
+        const bool told = std::ranges::any_of(c.backend.abandoned,
                                               [&](const std::string& one) { return one.starts_with(run + ": "); });
         CHECK((feed->kept() || feed->over() || told));
       }

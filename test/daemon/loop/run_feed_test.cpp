@@ -186,8 +186,8 @@ TEST_CASE("a reader without deltas gets the rest and its numbers rise by one whe
 TEST_CASE("done ends the readers of that moment, with its result") {
   const auto f = make();
   reader r(*f);
-  std::string deserted;
-  f->when_deserted([&](std::string why) { deserted = why; });
+  std::string abandoned;
+  f->when_abandoned([&](std::string why) { abandoned = why; });
   f->push(delta("a"));
   f->done(raw_json::literal(R"({"text":"a"})"));
   CHECK(f->over());
@@ -197,31 +197,31 @@ TEST_CASE("done ends the readers of that moment, with its result") {
   CHECK(r.place->result().text() == R"({"text":"a"})");
   CHECK(r.place->peek() == nullptr);
   r.place.reset();
-  CHECK(deserted.empty());
+  CHECK(abandoned.empty());
 }
 
-TEST_CASE("L18: the last reader that leaves before the end deserts the run, and only the last") {
+TEST_CASE("L18: the last reader that leaves before the end abandons the run, and only the last") {
   const auto f = make();
-  lines deserted;
-  f->when_deserted([&](std::string why) { deserted.push_back(why); });
+  lines abandoned;
+  f->when_abandoned([&](std::string why) { abandoned.push_back(why); });
   {
     reader a(*f);
     reader b(*f);
     a.place->leave("cancelled by its caller");
-    CHECK(deserted.empty());
+    CHECK(abandoned.empty());
     CHECK(f->wanted());
   }
-  CHECK(deserted == lines{"the caller went away"});
+  CHECK(abandoned == lines{"the caller went away"});
   CHECK_FALSE(f->wanted());
   reader late(*f);  // comes while the run is being cancelled
   f->done(raw_json::literal("{}"));
   late.place->leave("x");
-  CHECK(deserted.size() == 1);
+  CHECK(abandoned.size() == 1);
 }
 
-TEST_CASE("L18: a detached run is deserted by nobody and keeps what everybody has") {
+TEST_CASE("L18: a detached run is abandoned by nobody and keeps what everybody has") {
   const auto f = make({.keep = true});
-  f->when_deserted([&](std::string) { FAIL("deserted"); });
+  f->when_abandoned([&](std::string) { FAIL("abandoned"); });
   f->push(delta("Hel"));
   f->push(delta("lo"));
   f->push(status("s"));
@@ -418,9 +418,9 @@ TEST_CASE("run_feed: a reader that is told may leave, read, come back, or let go
       CAPTURE(what);
       auto f = make({.bound = 300});
       auto* const feed = f.get();
-      int deserted = 0;
-      f->when_deserted([&](const std::string&) {
-        ++deserted;
+      int abandoned = 0;
+      f->when_abandoned([&](const std::string&) {
+        ++abandoned;
         if (what == 4) f.reset();
       });
       auto slow = std::make_unique<reader>(*f);
@@ -452,7 +452,7 @@ TEST_CASE("run_feed: a reader that is told may leave, read, come back, or let go
           feed->refuse({errc::limit, "no"});
           break;
       }
-      CHECK((f == nullptr) == (what == 3 || (what == 4 && deserted > 0)));
+      CHECK((f == nullptr) == (what == 3 || (what == 4 && abandoned > 0)));
       acting->then = nullptr;
     }
 }
@@ -498,15 +498,15 @@ TEST_CASE("ended_runs: so many and so many bytes are kept, the oldest go, the ne
 TEST_CASE("L17: a run that did not begin ends its readers with the reason and without done") {
   for (const bool keep : {false, true}) {
     const auto f = make({.keep = keep});
-    bool deserted = false;
-    f->when_deserted([&](const std::string&) { deserted = true; });
+    bool abandoned = false;
+    f->when_abandoned([&](const std::string&) { abandoned = true; });
     reader a(*f), b(*f);
     f->refuse({errc::not_found, "there is no such session"});
     CHECK((a.told == 1 && a.read().empty() && a.place->ended()));
     CHECK((b.read().empty() && b.place->ended()));
     REQUIRE(a.place->refusal().has_value());
     CHECK(a.place->refusal()->message == "there is no such session");
-    CHECK_FALSE(deserted);
+    CHECK_FALSE(abandoned);
     CHECK(f->bytes() == 0);
   }
 }

@@ -1,5 +1,5 @@
 // The log's lines: safe whatever a peer wrote, and bounded.
-#include "daemon/app/process/logging.hpp"
+#include "daemon/app/process/log_writer.hpp"
 
 #include "mcp/redact/secret.hpp"
 #include "test/support/captured_output.hpp"
@@ -36,7 +36,7 @@ TEST_CASE("G47: one call writes one line with level and time") {
   {
     const mcpbx::test::captured_output captured;
     {
-      const log_lane lane(log::level::info);
+      const log_writer lane(log::level::info);
       log::warn("first\nsecond");
       log::debug("below the threshold");
     }
@@ -55,7 +55,7 @@ TEST_CASE("log: the journal gets priorities and no time of ours") {
     const auto stream = std::to_string(s.st_dev) + ":" + std::to_string(s.st_ino);
     const mcpbx::test::changed_variable journal("JOURNAL_STREAM", stream.c_str());
     {
-      const log_lane lane(log::level::trace);
+      const log_writer lane(log::level::trace);
       log::error("bad");
       log::info("good");
     }
@@ -70,7 +70,7 @@ TEST_CASE("log: an inherited JOURNAL_STREAM of another stream takes no time and 
   {
     const mcpbx::test::captured_output captured;
     {
-      const log_lane lane(log::level::info);
+      const log_writer lane(log::level::info);
       log::warn("here");
     }
     err = captured.err();
@@ -84,7 +84,7 @@ TEST_CASE("log: what does not fit is dropped and counted and told") {
   {
     const mcpbx::test::captured_output captured;
     {
-      const log_lane lane(log::level::info, 100);
+      const log_writer lane(log::level::info, 100);
       log::info(std::string(101, 'x'));
       log::info(std::string(200, 'y'));
       log::info("short");

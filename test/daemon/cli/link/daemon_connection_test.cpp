@@ -24,7 +24,7 @@ std::string heard(std::string_view said, std::size_t size) {
   REQUIRE(::shutdown(ends[0], SHUT_WR) == 0);
   std::string all;
   {
-    cli::connection c(ends[1]);
+    cli::daemon_connection c(ends[1]);
     const auto answer = c.call("m", "{}", [&](std::string_view method, const raw_json& params) {
       all.append(method).append(params.text()).append("\n");
     });

@@ -1,5 +1,5 @@
 // The keeper: decides later, on the speaking thread, and anew when something is approved.
-#include "daemon/guard/pins/pin_keeper.hpp"
+#include "daemon/guard/pins/pin_guard.hpp"
 
 #include "test/daemon/guard/pins/listed_tools.hpp"
 #include "test/support/manual_time.hpp"
@@ -27,11 +27,11 @@ struct kept {
   boost::asio::io_context io{1};
   manual_time time;
   std::vector<std::string> decisions;  // of server s: the names that are withheld, or "-"
-  std::optional<pin_keeper> keeper;
+  std::optional<pin_guard> keeper;
 
   kept() { open(); }
   void open() {
-    pin_keeper::options o{result<std::string>(file), {server_of("s", pin_mode::block), server_of("o", pin_mode::off)}};
+    pin_guard::options o{result<std::string>(file), {server_of("s", pin_mode::block), server_of("o", pin_mode::off)}};
     keeper.emplace(io.get_executor(), time, o);
   }
   void list_tools(const std::vector<mcp::feature_item>& tools) {
@@ -146,7 +146,7 @@ TEST_CASE(
   // Another daemon approves another form of it.
   const auto aside = k.file + ".old";
   std::filesystem::rename(k.file, aside);
-  pin_keeper other(k.io.get_executor(), k.time, {result<std::string>(k.file), {server_of("s", pin_mode::block)}});
+  pin_guard other(k.io.get_executor(), k.time, {result<std::string>(k.file), {server_of("s", pin_mode::block)}});
   other.judge("s", mcp::tool_kind(), list_of({tool_of("a", "CHANGED")}), [](const mcp::definition_decision&) {});
   k.run();
   look();
@@ -189,7 +189,7 @@ TEST_CASE("G38: a plain name is given anew as servers list their tools, and for 
     s.plain_name = [](std::string_view tool) { return std::string(tool); };
     return s;
   };
-  pin_keeper::options o{result<std::string>(k.file), {plain("a"), plain("b")}};
+  pin_guard::options o{result<std::string>(k.file), {plain("a"), plain("b")}};
   k.keeper.emplace(k.io.get_executor(), k.time, o);
   words said;
   const auto list = [&](const std::string& server) {

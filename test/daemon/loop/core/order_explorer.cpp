@@ -170,8 +170,8 @@ std::vector<record::assistant> order_explorer::replies(std::size_t played) const
     other.back().arguments = {};
     all.push_back(reply(" \n", other));
   }
-  if (lanes)
-    for (auto& r : all) r.lanes.assign(r.message->calls().size(), 1);
+  if (serial)
+    for (auto& r : all) r.serial_groups.assign(r.message->calls().size(), 1);
   return all;
 }
 

@@ -35,7 +35,7 @@ class order_explorer {
   std::size_t rounds = 3;         ///< replies with calls
   std::size_t calls = 3;          ///< at most, in one reply
   bool people = false;            ///< calls that need a yes, and calls of the caller's own tools
-  bool lanes = false;             ///< the calls of a reply run one after another
+  bool serial = false;            ///< the calls of a reply run one after another
   bool again = false;             ///< a call that is under way may be made once more
   bool counted = false;           ///< a limit counts single calls: rounds with as many failures are not all alike
   std::size_t crash_every = 211;  ///< at every so manieth end: a crash at each of the run's records

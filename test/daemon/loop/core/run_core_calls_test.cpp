@@ -1,4 +1,4 @@
-// The fold where calls are held back, made again, or cut: lanes, attempts, large results.
+// The fold where calls are held back, made again, or cut: serial groups, attempts, large results.
 #include "daemon/loop/core/run_core.hpp"
 #include "daemon/loop/results/read_result.hpp"
 #include "test/daemon/loop/core/core_script.hpp"
@@ -14,9 +14,9 @@ using namespace mcpbx::daemon::test;
 
 namespace {
 
-record::assistant in_lanes(std::vector<providers::tool_call_block> calls, std::vector<int> lanes) {
+record::assistant in_groups(std::vector<providers::tool_call_block> calls, std::vector<int> groups) {
   auto r = reply("", std::move(calls));
-  r.lanes = std::move(lanes);
+  r.serial_groups = std::move(groups);
   return r;
 }
 
@@ -45,9 +45,9 @@ const std::string large(5000, 'x');
 
 }  // namespace
 
-TEST_CASE("L12: calls in one lane run one after another in call order while others run beside them") {
+TEST_CASE("L12: calls of one serial group run one after another in call order while others run beside them") {
   script s;
-  s.model(in_lanes({call("a"), call("b"), call("c"), call("d"), call("e")}, {1, 1, 0, 2, 1}));
+  s.model(in_groups({call("a"), call("b"), call("c"), call("d"), call("e")}, {1, 1, 0, 2, 1}));
   CHECK(s.running == lines{"a", "c", "d"});
   s.answer(answered("d"));
   CHECK(s.running == lines{"a", "c"});
@@ -64,13 +64,13 @@ TEST_CASE("L12: a call that is held back takes no place of those that run at the
   run_limits l;
   l.tool_concurrency = 2;
   script s(l);
-  s.model(in_lanes({call("a"), call("b"), call("c"), call("d")}, {1, 1, 1, 0}));
+  s.model(in_groups({call("a"), call("b"), call("c"), call("d")}, {1, 1, 1, 0}));
   CHECK(s.running == lines{"a", "d"});
 }
 
-TEST_CASE("L12 L19: a question holds up the calls behind it in its lane, and the run's clock stands") {
+TEST_CASE("L12 L19: a question holds up the calls behind it in its serial group, and the run's clock stands") {
   script s;
-  s.model(in_lanes({call("a", "guarded"), call("b")}, {1, 1}));
+  s.model(in_groups({call("a", "guarded"), call("b")}, {1, 1}));
   CHECK(s.asked == lines{"q_a"});
   CHECK(s.running.empty());
   CHECK(s.core.waits_for_people());
@@ -81,9 +81,9 @@ TEST_CASE("L12 L19: a question holds up the calls behind it in its lane, and the
   CHECK(s.running == lines{"b"});
 }
 
-TEST_CASE("L12: after a crash the lanes hold on") {
+TEST_CASE("L12: after a crash the serial groups hold on") {
   script s;
-  s.model(in_lanes({call("a"), call("b"), call("c")}, {1, 1, 0}));
+  s.model(in_groups({call("a"), call("b"), call("c")}, {1, 1, 0}));
   script again(s.records);
   again.settle();
   // a and c had been sent and may not be repeated, so they are closed; then b has its turn.

@@ -104,7 +104,7 @@ TEST_CASE("L12 L13: every order of calls that run one after another or are made 
   for (bool people : {false, true}) {
     order_explorer e;
     e.limits = with(10, 3);
-    e.lanes = true;
+    e.serial = true;
     e.people = people;
     everywhere(e, 1000);
   }
