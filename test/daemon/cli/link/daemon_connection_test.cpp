@@ -1,5 +1,6 @@
 // The command line's end of the socket, in reads of any size.
 #include "daemon/cli/link/daemon_connection.hpp"
+
 #include "test/support/in_pieces.hpp"
 
 #include <doctest/doctest.h>
