@@ -21,7 +21,7 @@ enum class strict_mark : std::uint8_t {
 /// Shape of an API's tool definitions.
 struct tool_form {
   std::string_view name;                ///< key of the cache; APIs with the same form share it
-  std::string_view begin, schema, end;  ///< what stands before the tool's name, before its schema, and last
+  std::string_view begin, schema, end;  ///< text before the tool's name, before its schema, and last
   bool empty_description = false;       ///< send the description even if it is empty
   strict_mark strict = strict_mark::none;
   strict_rules rules = strict_rules::openai;  ///< of schemas that may be marked
