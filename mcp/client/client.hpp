@@ -22,6 +22,7 @@ namespace mcpbx::mcp {
 enum class era : std::uint8_t { unknown, legacy, modern };
 std::string_view to_string(era e);
 
+/// State of a server as `mcpbx/servers` shows it.
 enum class server_state : std::uint8_t { disabled, starting, ready, lazy, restarting, crash_loop, failed, stopped };
 std::string_view to_string(server_state s);
 
@@ -83,6 +84,7 @@ struct server_call {
   std::string what() const { return method + " " + name; }
 };
 
+/// Interface of one tool server. It outlives sessions and restarts of the server.
 class client {
  public:
   using ticket = std::uint64_t;  ///< names one call of one client, for cancel()

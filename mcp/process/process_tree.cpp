@@ -173,8 +173,7 @@ ancestry ancestry_of(pid_t pid, std::span<const pid_t> roots, const std::functio
   if (pid <= 0) return a;
   for (int i = 0; i < walks && a.leads_to == ancestry::end::unknown; ++i) {
     a = walk(pid, roots, parent);
-    if (a.chain.empty() || a.chain.size() >= longest_chain)
-      break;  // the process is gone, is a root itself, or is too deep
+    if (a.chain.empty() || a.chain.size() >= longest_chain) break;  // gone, a root, or too deep
   }
   return a;
 }

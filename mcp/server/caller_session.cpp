@@ -133,9 +133,8 @@ void caller_session::take_batch(const message& m) {
                   "invalid request: a batch may hold at most " + std::to_string(most) + " messages", {});
 
   auto batch = std::make_shared<reply_batch>();
-  batch->expect();  // counts this function: nothing may leave before every element has been handled
-  const auto asks =
-      asks_;  // tells if this session still exists: an element may end a request whose handler destroys it
+  batch->expect();          // counts this function: nothing may leave before every element has been handled
+  const auto asks = asks_;  // outlives the session, which an element may destroy
   for (auto& element : elements) {
     if (asks->closed()) return;
     auto part = parse_message(std::move(element));

@@ -28,9 +28,8 @@ struct call_rules {
   std::vector<std::string> retry;         ///< globs of tools that may be called again, whatever their annotations say
   bool trust_annotations = false;         ///< tools annotated as read-only or idempotent may be called again, too
   int max_retries = 2;
-  call_limits limits;  ///< limits of the server
-  std::vector<std::pair<std::string, milliseconds>> idle,
-      hard;  ///< limits of tools; the first glob that matches counts
+  call_limits limits;                                            ///< limits of the server
+  std::vector<std::pair<std::string, milliseconds>> idle, hard;  ///< of tools; first match counts
 
   call_manner of(const feature_item& tool) const;
   bool operator==(const call_rules&) const = default;

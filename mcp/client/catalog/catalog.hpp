@@ -39,6 +39,7 @@ struct tool_annotations {
   bool may_destroy() const noexcept { return !read_only && destructive; }
 };
 
+/// A tool under the name that callers know, with its definition, its client and its rules.
 struct catalog_entry {
   std::string name;         ///< exposed name, at most 64 characters of [A-Za-z0-9_-] unless toolNames is plain
   std::string server;       ///< configured name
@@ -78,6 +79,7 @@ struct dropped_item {
   bool operator==(const dropped_item&) const = default;
 };
 
+/// One immutable snapshot.
 class catalog {
  public:
   catalog(std::vector<entry_ptr> entries, std::uint64_t revision, withheld_tools withheld = {},

@@ -19,6 +19,7 @@ namespace mcpbx::mcp {
 /// Stands for "no server" where a server's number is expected.
 inline constexpr std::size_t no_server = static_cast<std::size_t>(-1);
 
+/// An item of one kind under the key that callers know.
 struct feature_entry {
   std::string key;      ///< key for callers, as feature_kind::keys has it
   std::string server;   ///< configured name

@@ -16,6 +16,7 @@
 
 namespace mcpbx::mcp {
 
+/// Choice and renaming of a server's tools, as the configuration has it.
 struct tool_filter {
   std::vector<std::string> allow, deny;       ///< globs over the server's own names; empty allow: everything
   std::map<std::string, std::string> rename;  ///< own name -> the tool's part of the exposed name

@@ -19,6 +19,7 @@ inline constexpr std::string_view reserved_prefix = "mcpbx__";
 /// single inner underscores. Names that clash, are reserved or too long get a hash (see README.md).
 std::vector<std::string> settle_prefixes(std::span<const std::string> servers);
 
+/// Names for the tools of one server, in the order in which the tools were given.
 struct named_tools {
   std::vector<std::string> names;  ///< per tool; "": it cannot be exposed, since a rename took its name
   /// Names from prefixed_names that a tool would have with, or without, certain others beside it, per tool; "": none.

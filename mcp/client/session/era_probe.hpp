@@ -7,6 +7,7 @@
 
 namespace mcpbx::mcp {
 
+/// The step that follows a probe.
 struct probe_verdict {
   enum class kind : std::uint8_t {
     modern,     ///< speak `revision`; `capabilities` are the server's

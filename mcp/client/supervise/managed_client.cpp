@@ -206,6 +206,7 @@ void managed_client::session_settled() {
 
 // Steps to take.
 
+// Takes steps until nothing changes any more. Events of a step call this again, which only asks for another round.
 void managed_client::drive() {
   dirty_ = true;
   if (driving_ || dropped_) return;
@@ -236,7 +237,7 @@ void managed_client::obey(supervisor_core::command command, time_point now) {
                                     (waits_for.empty() ? "" : ": it did not answer " + std::string(waits_for)));
       log::warn(last_error_);
       attempted_ = true;
-      legacy_known_ = false;
+      legacy_known_ = false;  // the next session probes again
       return fail_waiting({errc::timed_out, last_error_});
     }
     case ask_to_end:
@@ -286,6 +287,7 @@ void managed_client::end_session(const std::string& why) {
   context_.soon->bury(std::move(session));
 }
 
+// Drops the session. Its calls get no outcome from it.
 void managed_client::drop_session() {
   if (!session_) return;
   auto session = std::move(session_);

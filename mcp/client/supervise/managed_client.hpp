@@ -29,6 +29,7 @@ class server_host {
   virtual void server_moved() = 0;
 };
 
+/// The parts that all servers share. The references must outlive every server.
 struct server_context {
   time_source& time;
   random_source& random;

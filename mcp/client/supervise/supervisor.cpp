@@ -177,7 +177,7 @@ class supervisor::impl final : public server_host, public std::enable_shared_fro
   struct judgement {
     std::uint64_t generation = 0;  // number of the list: decisions about an older one do not count
     bool waits = false;            // no decision yet
-    std::uint64_t decisions = 0;   // decisions about all its lists
+    std::uint64_t decisions = 0;   // made so far, about any list of the kind
     std::string notice;
     std::size_t withheld = 0;
 
@@ -194,6 +194,7 @@ class supervisor::impl final : public server_host, public std::enable_shared_fro
     std::unique_ptr<timer> limit;
   };
 
+  // Takes a list of servers. A server that runs alike keeps its client, and with it its process and its calls.
   void take(std::vector<server_options> servers) {
     auto before = std::exchange(slots_, {});
     std::vector<catalog_builder::server> named;
@@ -221,6 +222,7 @@ class supervisor::impl final : public server_host, public std::enable_shared_fro
     server_moved();
   }
 
+  // Returns true if the settings that need a new process are the same.
   static bool runs_alike(const slot& s, const server_options& o) {
     if (!s.client) return false;
     const server_options& now = s.client->configured();
@@ -299,6 +301,7 @@ class supervisor::impl final : public server_host, public std::enable_shared_fro
            std::ranges::none_of(slots_, [](const slot& s) { return std::ranges::any_of(s.judged, &judgement::waits); });
   }
 
+  // Looks at all servers after something has moved: starts those whose name is free now, reports settled and stopped.
   void look() {
     look_posted_ = false;
     std::erase_if(leaving_, [](const auto& s) { return s->ended(); });
@@ -320,6 +323,7 @@ class supervisor::impl final : public server_host, public std::enable_shared_fro
     const auto changed_kinds = std::exchange(changed_, std::vector<bool>(options_.kinds.size()));
     for (const feature_kind& kind : options_.kinds)
       if (changed_kinds[kind.index()])
+        // A handler may subscribe or unsubscribe others, so this walks over a copy.
         for (const auto& weak : std::vector(subscribers_))
           if (const auto changed = weak.lock()) (*changed)(kind);
   }
