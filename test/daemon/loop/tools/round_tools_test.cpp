@@ -197,7 +197,8 @@ TEST_CASE("F8: one changed tool of many is converted and encoded alone, and the 
     const auto [first, first_body] = ask(tools, before);
     // What each was encoded to, by the codec's key for it.
     std::vector<const char*> encoded;
-    std::string key = api == "openai-responses" || api == "anthropic" ? api + "/lax" : api;
+    std::string key(providers::find_api(api)->tools.name);
+    if (api == "openai-responses" || api == "anthropic") key += "/lax";
     for (const auto& t : first->tools) encoded.push_back(t.encoded->remembered(key).text().data());
     const auto [second, second_body] = ask(tools, after);
     REQUIRE(second->tools.size() == count);
