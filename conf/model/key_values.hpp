@@ -3,6 +3,7 @@
 #include "conf/loop/loop_words.hpp"
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string_view>
@@ -19,7 +20,7 @@ enum class orphan_policy : std::uint8_t { end, keep };
 enum class pin_mode : std::uint8_t { off, warn, block };
 /// Style of tool names: `server__tool`, or the server's own name.
 enum class name_style : std::uint8_t { prefixed, plain };
-/// API of a model entry; rehearsal and replay need no network.
+/// API of a model entry: those of providers/wire/registry, then rehearsal and replay, which need no network.
 enum class model_api : std::uint8_t {
   openai_chat,
   openai_responses,
@@ -68,8 +69,13 @@ inline constexpr std::array<std::string_view, 3> words_of<pin_mode>{"off", "warn
 template <>
 inline constexpr std::array<std::string_view, 2> words_of<name_style>{"prefixed", "plain"};
 template <>
-inline constexpr std::array<std::string_view, 9> words_of<model_api>{
-    "openai-chat", "openai-responses", "anthropic", "gemini", "ollama", "dial", "azure", "rehearsal", "replay"};
+inline constexpr auto words_of<model_api> = std::to_array<std::string_view>(
+    {"openai-chat", "openai-responses", "anthropic", "gemini", "ollama", "dial", "azure", "rehearsal", "replay"});
+static_assert(to_string(model_api::rehearsal) == "rehearsal" &&
+              to_string(model_api::replay) == words_of<model_api>.back());
+/// Words of the APIs that send requests, in the order in which people are shown them.
+inline constexpr auto endpoint_apis =
+    std::span(words_of<model_api>).first<static_cast<std::size_t>(model_api::rehearsal)>();
 template <>
 inline constexpr std::array<std::string_view, 10> words_of<tool_format>{
     "auto", "native", "react", "hermes", "qwen3-coder", "llama3", "mistral", "xml", "glm", "tagged-json"};

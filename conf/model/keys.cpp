@@ -189,7 +189,7 @@ const section_spec& model_keys() {
     section<&e::loop>("loop", "Settings of the loop for this model.", inner_loop_keys()),
   }, {
     {"api", "write \"api\": \"openai-chat\", or another one of the list in conf/README.md"},
-    {"model", "write the provider's id of the model", "api", {"openai-chat", "openai-responses", "anthropic", "gemini", "ollama", "dial", "azure"}},
+    {"model", "write the provider's id of the model", "api", {endpoint_apis.begin(), endpoint_apis.end()}},
     {"baseUrl", "write the address of the deployment's host", "api", {"dial", "azure"}},
     {"script", "write the path of the recording", "api", {"replay"}},
   }};

@@ -3,6 +3,7 @@
 
 #include "mcp/http/url.hpp"
 #include "providers/wire/api_errors.hpp"
+#include "providers/wire/registry/registry.hpp"
 
 #include <optional>
 #include <string>
@@ -17,12 +18,20 @@ class listing_run final : public http::response_events, public std::enable_share
  public:
   listing_run(chat_model_options o, http::client& client, time_source& time,
               std::function<void(result<model_list>)> done)
-      : options_(std::move(o)), client_(client), timer_(time.make_timer()), now_(time.now()), done_(std::move(done)) {}
+      : options_(std::move(o)),
+        api_(find_api(options_.api)),
+        client_(client),
+        timer_(time.make_timer()),
+        now_(time.now()),
+        done_(std::move(done)) {}
 
   void start() {
     options_.wire.name = options_.name;
     options_.wire.base_url = http::appendable(options_.wire.base_url);
-    auto encoded = encode_model_list(options_.api, options_.wire);
+    if (api_ == nullptr)
+      return end_later(
+          fail(errc::invalid_argument, "The API " + options_.api + " has no endpoint that could be asked."));
+    auto encoded = api_->encode_model_list(options_.wire);
     if (!encoded) return end_later(std::unexpected(encoded.error()));
     request_.method = "GET";
     request_.url = std::move(encoded->url);
@@ -52,7 +61,7 @@ class listing_run final : public http::response_events, public std::enable_share
   void on_body(std::string_view bytes) override { body_ += bytes; }
   void on_end() override {
     if (status_ / 100 != 2) return end(refusal());
-    auto list = decode_model_list(options_.api, body_);
+    auto list = api_->decode_model_list(body_);
     if (!list)
       return end(fail(errc::peer, "The " + endpoint() + " cannot be asked for its models: " + list.error().message +
                                       ". Check baseUrl."));
@@ -95,6 +104,7 @@ class listing_run final : public http::response_events, public std::enable_share
   }
 
   chat_model_options options_;
+  const api_description* api_;  // null: unknown
   http::client& client_;
   std::unique_ptr<timer> timer_;
   time_point now_;

@@ -3,7 +3,7 @@
 #include "mcp/http/client/http_client.hpp"
 #include "mcp/support/error.hpp"
 #include "providers/call/chat_model.hpp"
-#include "providers/wire/registry/model_list.hpp"
+#include "providers/wire/model_list.hpp"
 
 #include <functional>
 #include <memory>

@@ -62,6 +62,14 @@ std::string join_url(std::string_view base, std::string_view path) {
   return url;
 }
 
+std::string_view host_of(std::string_view url) {
+  const auto scheme = url.find("://");
+  if (scheme != std::string_view::npos) url.remove_prefix(scheme + 3);
+  url = url.substr(0, url.find_first_of("/?#"));
+  if (const auto at = url.rfind('@'); at != std::string_view::npos) url.remove_prefix(at + 1);
+  return url.substr(0, url.find(':'));
+}
+
 std::string encoded_path(std::string_view path) {
   constexpr std::string_view digits = "0123456789ABCDEF";
   std::string out;

@@ -13,6 +13,9 @@ namespace mcpbx::providers {
 /// Appends `path` to the path of `base`, with one slash between them. Keeps the query of `base` (Azure's api-version).
 std::string join_url(std::string_view base, std::string_view path);
 
+/// Returns the host of an address, without its port.
+std::string_view host_of(std::string_view url);
+
 /// Percent-encodes all bytes that are not allowed in a path, but keeps slashes.
 std::string encoded_path(std::string_view path);
 

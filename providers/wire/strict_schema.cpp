@@ -44,7 +44,7 @@ bool is_plain_pattern(std::string_view pattern) {
 
 class strict_judge {
  public:
-  explicit strict_judge(std::string_view api) : anthropic_(api == "anthropic") {}
+  explicit strict_judge(strict_rules rules) : anthropic_(rules == strict_rules::anthropic) {}
 
   bool fits(std::string_view schema, int level) {
     if (!walk::is_object(schema) || level > max_levels) return false;
@@ -128,9 +128,9 @@ class strict_judge {
 
 }  // namespace
 
-bool is_strict_schema(std::string_view schema, std::string_view api) {
+bool is_strict_schema(std::string_view schema, strict_rules rules) {
   return walk::find(schema, "type") == "\"object\"" && walk::find(schema, "anyOf").empty() &&
-         strict_judge(api).fits(schema, 1);
+         strict_judge(rules).fits(schema, 1);
 }
 
 }  // namespace mcpbx::providers

@@ -4,7 +4,6 @@
 
 #include "mcp/json/raw_json.hpp"
 #include "providers/wire/encoding.hpp"
-#include "providers/wire/strict_schema.hpp"
 
 #include <cstddef>
 #include <string>
@@ -13,32 +12,19 @@
 namespace mcpbx::providers {
 namespace {
 
-struct form {
-  std::string_view begin, schema, end;
-  bool empty_description;  ///< send the description even if it is empty
-};
-
-form form_of(std::string_view api) {
-  if (api == "openai-responses") return {R"({"type":"function","name":)", R"(,"parameters":)", "}", false};
-  if (api == "anthropic") return {R"({"name":)", R"(,"input_schema":)", "}", false};
-  if (api == "gemini") return {R"({"name":)", R"(,"parametersJsonSchema":)", "}", true};
-  return {R"({"type":"function","function":{"name":)", R"(,"parameters":)", "}}", api == "ollama"};
-}
-
-std::string_view strictness(std::string_view api, const tool_definition& tool, std::optional<bool> strict,
+std::string_view strictness(const tool_form& form, const tool_definition& tool, std::optional<bool> strict,
                             bool takes_strict) {
-  if (api == "gemini" || api == "ollama") return "";
-  // Without the member, Responses would try to make the schema strict.
-  if (api == "openai-responses" && !strict) strict = false;
-  takes_strict = takes_strict || api == "openai-responses";
-  if ((strict == true || (takes_strict && tool.strict)) && is_strict_schema(tool.schema.text(), api))
+  if (form.strict == strict_mark::none) return "";
+  const bool always = form.strict == strict_mark::always;
+  if (always && !strict) strict = false;
+  takes_strict = takes_strict || always;
+  if ((strict == true || (takes_strict && tool.strict)) && is_strict_schema(tool.schema.text(), form.rules))
     return R"(,"strict":true)";
-  if (api == "openai-responses" || (strict == false && api != "anthropic")) return R"(,"strict":false)";
+  if (always || (strict == false && form.strict != strict_mark::only_true)) return R"(,"strict":false)";
   return "";
 }
 
-raw_json encode_tool(std::string_view api, const tool_definition& tool, std::optional<bool> strict, bool takes_strict) {
-  const auto f = form_of(api);
+raw_json encode_tool(const tool_form& f, const tool_definition& tool, std::optional<bool> strict, bool takes_strict) {
   std::string out;
   out.reserve(256 + tool.name.size() + tool.description.size() + tool.schema.text().size());
   out += f.begin;
@@ -49,21 +35,25 @@ raw_json encode_tool(std::string_view api, const tool_definition& tool, std::opt
   }
   out += f.schema;
   out += tool.schema.empty() ? std::string_view(R"({"type":"object","properties":{}})") : tool.schema.text();
-  out += strictness(api, tool, strict, takes_strict);
+  out += strictness(f, tool, strict, takes_strict);
   out += f.end;
   return raw_json::own(out);
 }
 
 }  // namespace
 
-raw_json tool_list(std::string_view api, const tool_set& set, std::optional<bool> strict, bool takes_strict) {
-  const auto key = std::string(api) + (!strict ? "" : *strict ? "/strict" : "/lax") + (takes_strict ? "/own" : "");
+raw_json tool_list(const tool_form& form, const tool_set& set, std::optional<bool> strict, bool takes_strict) {
+  const auto key = std::string(form.name) +
+                   (!strict   ? ""
+                    : *strict ? "/strict"
+                              : "/lax") +
+                   (takes_strict ? "/own" : "");
   return encoded_once(set, key, [&] {
     std::vector<raw_json> tools;
     tools.reserve(set.tools.size());
     std::size_t size = 2;  // reserve the size first, because growing a large list copies it
     for (const auto& tool : set.tools) {
-      const auto encode = [&] { return encode_tool(api, tool, strict, takes_strict); };
+      const auto encode = [&] { return encode_tool(form, tool, strict, takes_strict); };
       tools.push_back(tool.encoded ? encoded_once(*tool.encoded, key, encode) : encode());
       size += tools.back().text().size() + 1;
     }

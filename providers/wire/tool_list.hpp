@@ -2,17 +2,35 @@
 #pragma once
 #include "mcp/json/raw_json.hpp"
 #include "providers/model/message.hpp"
+#include "providers/wire/strict_schema.hpp"
 
+#include <cstdint>
 #include <optional>
 #include <string_view>
 
 namespace mcpbx::providers {
 
-/// Returns the tools of `set` as a JSON array for `api`; an unknown API gets the form of chat completions. The array is
-/// cached with `set`, each tool with its definition. `strict`: the configured switch; if unset, the mark is sent only
-/// where the API would guess. Only tools that fit strict mode are marked. `takes_strict` (always true for Responses):
-/// tool_definition::strict overrides the switch.
-raw_json tool_list(std::string_view api, const tool_set& set, std::optional<bool> strict = std::nullopt,
+/// Use of the member `strict` of a tool.
+enum class strict_mark : std::uint8_t {
+  none,       ///< the API does not have it
+  when_told,  ///< sent if the configuration or the tool says something
+  only_true,  ///< the same, but false is not sent
+  always      ///< sent always, because the API would try to make schemas strict without it
+};
+
+/// Shape of an API's tool definitions.
+struct tool_form {
+  std::string_view name;                ///< key of the cache; APIs with the same form share it
+  std::string_view begin, schema, end;  ///< text before the tool's name, before its schema, and last
+  bool empty_description = false;       ///< send the description even if it is empty
+  strict_mark strict = strict_mark::none;
+  strict_rules rules = strict_rules::openai;  ///< of schemas that may be marked
+};
+
+/// Returns the tools of `set` as a JSON array. The array is cached with `set`, each tool with its definition. `strict`:
+/// the configured switch; if unset, the mark is sent only where the API would guess. Only tools that fit strict mode
+/// are marked. `takes_strict` (true for strict_mark::always): tool_definition::strict overrides the switch.
+raw_json tool_list(const tool_form& form, const tool_set& set, std::optional<bool> strict = std::nullopt,
                    bool takes_strict = false);
 
 }  // namespace mcpbx::providers

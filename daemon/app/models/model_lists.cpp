@@ -4,7 +4,7 @@
 #include "mcp/redact/secret.hpp"
 #include "mcp/support/text.hpp"
 #include "providers/call/model_listing.hpp"
-#include "providers/wire/openai/dialects.hpp"
+#include "providers/wire/registry/registry.hpp"
 
 #include <boost/asio/post.hpp>
 
@@ -18,7 +18,7 @@ namespace {
 constexpr milliseconds list_time{30'000};
 
 bool has_endpoint(const conf::model_entry& e) {
-  return *e.api != conf::model_api::rehearsal && *e.api != conf::model_api::replay;
+  return providers::find_api(conf::to_string(*e.api)) != nullptr;
 }
 
 model_row row_of(model_set& models, const conf::model_entry& e) {
@@ -88,11 +88,10 @@ std::size_t model_lists::max_tools(std::string_view name, std::string_view api) 
   const auto* e = model_entry_of(models->configuration(), name);
   if (api.empty()) return e != nullptr ? static_cast<std::size_t>(e->max_tools.value_or(0)) : 0;
   // Deployments are spoken to as OpenAI is.
-  const auto spoken = [](conf::model_api a) {
-    return a == conf::model_api::azure || a == conf::model_api::dial ? conf::model_api::openai_chat : a;
-  };
-  const bool meant = e != nullptr && (conf::to_string(*e->api) == api || conf::to_string(spoken(*e->api)) == api);
-  return meant ? max_tools_of(*e) : providers::usual_max_tools(api);
+  const auto* spoken = e != nullptr ? providers::find_api(conf::to_string(*e->api)) : nullptr;
+  if (spoken != nullptr && (spoken->name == api || spoken->dialect_of == api)) return max_tools_of(*e);
+  const auto* known = providers::find_api(api);
+  return known != nullptr ? known->max_tools : 0;
 }
 
 void model_lists::ask(const std::shared_ptr<job>& j, std::size_t at, const conf::model_entry& e) {

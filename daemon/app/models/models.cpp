@@ -12,7 +12,7 @@
 #include "providers/call/rehearsal_model.hpp"
 #include "providers/call/replay_model.hpp"
 #include "providers/call/text_tools_model.hpp"
-#include "providers/wire/openai/dialects.hpp"
+#include "providers/wire/registry/registry.hpp"
 
 #include <boost/asio/post.hpp>
 
@@ -28,11 +28,9 @@
 namespace mcpbx::daemon {
 namespace {
 
-constexpr std::string_view anthropic_key_header = "x-api-key";
-
 // Headers that must be resolved for each request: the key and whatever the entry adds.
 struct secret_headers {
-  std::string_view key_header, key_prefix;  // where the key goes
+  providers::key_header key;  // where the key goes
   std::optional<conf::reference_string> api_key;
   conf::reference_map headers;
 };
@@ -43,11 +41,10 @@ result<std::vector<http::header>> resolve_headers(const secret_headers& s) {
   if (s.api_key) {
     auto key = conf::resolve_secret(*s.api_key, source);
     if (!key) return std::unexpected(key.error());
-    // Anthropic's keys and the tokens that its log-in gives go into different headers.
-    if (s.key_header == anthropic_key_header && key->reveal().starts_with("sk-ant-oat"))
+    if (!s.key.token_start.empty() && key->reveal().starts_with(s.key.token_start))
       out.push_back({"Authorization", "Bearer " + key->reveal()});
     else if (!key->empty())
-      out.push_back({std::string(s.key_header), std::string(s.key_prefix) + key->reveal()});
+      out.push_back({std::string(s.key.name), std::string(s.key.prefix) + key->reveal()});
   }
   for (const auto& [name, value] : s.headers) {
     auto resolved = conf::resolve(value, source);
@@ -65,13 +62,17 @@ bool needs_lane(const secret_headers& s) {
   return false;
 }
 
-// Null: tools go where the API has a place for them.
-// Servers that run models of others read calls out of the model's text themselves, and miss some. The APIs of those who
-// make the models do not.
-bool may_lose_calls(const conf::model_entry& e) {
-  return *e.api == conf::model_api::ollama || (*e.api == conf::model_api::openai_chat && e.base_url);
+// Null: rehearsal and replay, which have no endpoint.
+const providers::api_description* api_of(const conf::model_entry& e) {
+  return providers::find_api(conf::to_string(*e.api));
 }
 
+bool may_lose_calls(const conf::model_entry& e, const providers::api_description& api) {
+  return api.lost_calls == providers::call_loss::always ||
+         (api.lost_calls == providers::call_loss::at_other_addresses && e.base_url);
+}
+
+// Null: tools go where the API has a place for them.
 const providers::text::tool_format* text_format_of(conf::tool_format format) {
   if (format == conf::tool_format::tagged_json) format = conf::tool_format::hermes;
   return providers::text::find_format(conf::to_string(format));
@@ -82,25 +83,12 @@ std::string at_home(const std::string& path) {
   return conf::expand_home(path, home != nullptr ? home : "/");
 }
 
-// Azure and DIAL take a key or a token and refuse both.
-bool has_authorization(const conf::model_entry& e) {
-  return std::ranges::any_of(e.headers, [](const auto& h) { return http::is_word(h.first, "Authorization"); });
-}
-
 // Where an API looks for the key.
-secret_headers headers_of(const conf::model_entry& e) {
-  switch (*e.api) {
-    case conf::model_api::anthropic:
-      return {anthropic_key_header, "", e.api_key, e.headers};
-    case conf::model_api::gemini:
-      return {"x-goog-api-key", "", e.api_key, e.headers};
-    case conf::model_api::azure:
-      return {"api-key", "", has_authorization(e) ? std::nullopt : e.api_key, e.headers};
-    case conf::model_api::dial:
-      return {"Api-Key", "", has_authorization(e) ? std::nullopt : e.api_key, e.headers};
-    default:
-      return {"Authorization", "Bearer ", e.api_key, e.headers};
-  }
+secret_headers headers_of(const conf::model_entry& e, const providers::api_description& api) {
+  // Such an API takes a key or a token and refuses both.
+  const bool has_token =
+      std::ranges::any_of(e.headers, [](const auto& h) { return http::is_word(h.first, "Authorization"); });
+  return {api.key, api.key.replaced_by_token && has_token ? std::nullopt : e.api_key, e.headers};
 }
 
 // What the entry says of its server wins over what is known of the address.
@@ -177,15 +165,16 @@ result<std::string> base_url_of(const conf::model_entry& e, const start_values& 
     }
     return url;
   }
-  const auto usual = providers::usual_base_url(conf::to_string(*e.api));
-  if (usual.empty()) return fail(errc::config, "model \"" + e.name + "\" has no \"baseUrl\"");
-  return std::string(usual);
+  const auto* api = api_of(e);
+  if (api == nullptr || api->base_url.empty()) return fail(errc::config, "model \"" + e.name + "\" has no \"baseUrl\"");
+  return std::string(api->base_url);
 }
 
 std::size_t max_tools_of(const conf::model_entry& e) {
   if (e.max_tools) return static_cast<std::size_t>(*e.max_tools);
   // In text there is no limit but the model's patience.
-  return text_format_of(e.format) != nullptr ? 0 : providers::usual_max_tools(conf::to_string(*e.api));
+  const auto* api = api_of(e);
+  return text_format_of(e.format) != nullptr || api == nullptr ? 0 : api->max_tools;
 }
 
 result<std::shared_ptr<providers::model>> model_set::find(std::string_view name) {
@@ -270,8 +259,6 @@ result<std::shared_ptr<providers::model>> model_set::make_replay(const conf::mod
 result<std::shared_ptr<providers::model>> model_set::make(const conf::model_entry& e, std::string_view id) {
   if (*e.api == conf::model_api::rehearsal) return make_rehearsal(e);
   if (*e.api == conf::model_api::replay) return make_replay(e, id);
-  const auto api = conf::to_string(*e.api);
-
   auto reached = connection_options(e);
   if (!reached) return std::unexpected(reached.error());
   auto& o = *reached;
@@ -287,7 +274,7 @@ result<std::shared_ptr<providers::model>> model_set::make(const conf::model_entr
     if (!prompt) return std::unexpected(prompt.error());
     o.system = std::move(*prompt);
   }
-  providers::apply_dialect(api, o.wire);
+  providers::apply_dialect(o.api, o.wire);
   apply_dialect(e.dialect, o.wire);
   if (e.body) o.wire.body = raw_json::own(e.body->text);
   o.wire.max_output_tokens = e.max_tokens.value_or(0);
@@ -300,13 +287,17 @@ result<std::shared_ptr<providers::model>> model_set::make(const conf::model_entr
   return std::shared_ptr<providers::model>(
       providers::make_text_tools_model(std::move(*made), {.format = text_format_of(e.format),
                                                           .fall_back = e.format == conf::tool_format::automatic,
-                                                          .may_lose_calls = may_lose_calls(e)}));
+                                                          .may_lose_calls = may_lose_calls(e, *api_of(e))}));
 }
 
 result<providers::chat_model_options> model_set::connection_options(const conf::model_entry& e) {
   providers::chat_model_options o;
   o.name = e.name;
-  o.api = conf::to_string(*e.api);
+  const auto* api = api_of(e);
+  if (api == nullptr)
+    return fail(errc::config,
+                "Model \"" + e.name + "\": the API \"" + std::string(conf::to_string(*e.api)) + "\" has no endpoint.");
+  o.api = api->name;
   auto base = base_url_of(e, values());
   if (!base) return std::unexpected(base.error());
   o.wire.base_url = std::move(*base);
@@ -326,7 +317,7 @@ result<providers::chat_model_options> model_set::connection_options(const conf::
               .total = e.total_timeout_ms,
               .max_body = 32u << 20};
 
-  auto secrets = std::make_shared<const secret_headers>(headers_of(e));
+  auto secrets = std::make_shared<const secret_headers>(headers_of(e, *api));
   const bool blocking = needs_lane(*secrets);
   using got_headers = std::function<void(result<std::vector<http::header>>)>;
   // Requests that come while a command or file is at work get its answer, too: one that hangs holds one thread.

@@ -24,9 +24,7 @@ struct tools_options {
 // Returns the values of `tools --format`: the APIs of model entries that send requests, and a short word for the first.
 std::vector<std::string_view> api_formats() {
   std::vector<std::string_view> all{"openai"};
-  for (const auto api : conf::words_of<conf::model_api>)
-    if (api != conf::to_string(conf::model_api::rehearsal) && api != conf::to_string(conf::model_api::replay))
-      all.push_back(api);
+  all.insert(all.end(), conf::endpoint_apis.begin(), conf::endpoint_apis.end());
   return all;
 }
 

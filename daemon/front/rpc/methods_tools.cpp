@@ -7,47 +7,56 @@
 #include "mcp/support/text.hpp"
 #include "providers/schema/adapt/adapt.hpp"
 #include "providers/text/format.hpp"
+#include "providers/wire/registry/registry.hpp"
 #include "providers/wire/tool_list.hpp"
 
-#include <array>
 #include <cstdint>
 #include <set>
+#include <span>
 #include <utility>
+#include <vector>
 
 namespace mcpbx::daemon {
 namespace {
 
 /// `mcp` is what servers say; the others are what models are shown, by API (openai is short for openai-chat), and as
 /// text.
-constexpr std::array<std::string_view, 10> formats{
-    "mcp", "openai", "openai-chat", "openai-responses", "anthropic", "gemini", "ollama", "dial", "azure", "react"};
+std::span<const std::string_view> formats() {
+  static const auto words = [] {
+    std::vector<std::string_view> all{"mcp", "openai"};
+    for (const auto* api : providers::all_apis()) all.push_back(api->name);
+    all.push_back("react");
+    return all;
+  }();
+  return words;
+}
 
 struct tools_params {
   std::string pattern, name;
-  std::string_view format = formats[0];
+  std::string_view format = formats()[0];
 };
 
 tools_params read_tools(mcp::param_reader& in) {
   tools_params p;
   if (auto pattern = in.text("pattern", 1024)) p.pattern = std::move(*pattern);
   if (auto name = in.text("name", 1024)) p.name = std::move(*name);
-  if (const auto w = in.word("format", formats)) p.format = formats[*w];
+  if (const auto w = in.word("format", formats())) p.format = formats()[*w];
   return p;
 }
 
 /// How the tools of a form are made.
 struct shown_form {
   const providers::text::tool_format* text;  ///< null: as an API has it
-  std::string_view api;
+  const providers::api_description* api;
   std::size_t max_tools;  ///< of one request; 0: any number
 };
 
 shown_form form_of(rpc_caller& c, std::string_view format) {
   const auto* text = providers::text::find_format(format);
-  const std::string_view api = format == "openai" || text != nullptr ? "openai-chat" : format;
+  const auto* api = providers::find_api(format == "openai" || text != nullptr ? "openai-chat" : format);
   const auto* models = c.door().daemon.models();
   const auto model = c.profile().empty() ? std::string() : "profile:" + c.profile();
-  return {text, api, models != nullptr ? models->max_tools(model, text != nullptr ? "" : api) : 0};
+  return {text, api, models != nullptr ? models->max_tools(model, text != nullptr ? "" : api->name) : 0};
 }
 
 bool matches(const mcp::catalog_entry& tool, const tools_params& p) {
@@ -59,7 +68,8 @@ std::string reason_of(const mcp::catalog_entry& e, bool beyond, const shown_form
     return "The tool \"" + e.name + "\" is left out: the model takes " + std::to_string(form.max_tools) +
            " tools (maxTools, one place is kept for mcpbx's own), and this one is not among the first by name; choose "
            "with tools.allow or tools.deny of the servers or of a profile.";
-  const auto why = providers::adapt_tool(e.name, e.description, find_member(e.definition, "inputSchema"), form.api);
+  const auto why =
+      providers::adapt_tool(e.name, e.description, find_member(e.definition, "inputSchema"), form.api->name);
   return why ? "The tool \"" + e.name + "\" is left out: it cannot be shown." : why.error().message;
 }
 
@@ -86,7 +96,7 @@ class told_tools {
 /// when only some tools are asked for.
 void append_for_model(json_writer& out, const mcp::catalog_ptr& tools, const tools_params& p, const shown_form& form,
                       const tool_adapter& adapt) {
-  const auto offered = make_offer(tools, {}, std::string(form.api), catalog_room(form.max_tools), adapt);
+  const auto offered = make_offer(tools, {}, std::string(form.api->name), catalog_room(form.max_tools), adapt);
   providers::tool_set set;
   std::set<const mcp::catalog_entry*> shown;
   for (const auto& tool : offered->set->tools) {
@@ -97,7 +107,7 @@ void append_for_model(json_writer& out, const mcp::catalog_ptr& tools, const too
   if (form.text != nullptr)
     out.member("prompt", form.text->prompt(set));
   else
-    out.key("tools").value(providers::tool_list(form.api, set));
+    out.key("tools").value(providers::tool_list(form.api->tools, set));
   told_tools changed(out, "changed");
   for (const auto& tool : set.tools) {
     if (tool.changes.empty()) continue;
@@ -131,7 +141,7 @@ void append_dropped(json_writer& out, const mcp::catalog& tools, const tools_par
 
 raw_json tools_of(rpc_caller& c, const mcp::catalog_ptr& all, const tools_params& p) {
   const auto& tools = *all;
-  const bool as_sent = p.format == formats[0];
+  const bool as_sent = p.format == formats()[0];
   if (as_sent && p.pattern.empty() && p.name.empty() && tools.dropped().empty()) return tools.tools_list();
   std::string json;
   json_writer out(json);

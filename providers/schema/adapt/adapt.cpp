@@ -12,6 +12,7 @@
 #include "providers/schema/adapt/sound.hpp"
 #include "providers/schema/adapt/valid_words.hpp"
 #include "providers/schema/validator/schema_program.hpp"
+#include "providers/wire/registry/registry.hpp"
 
 #include <algorithm>
 #include <string_view>
@@ -131,10 +132,10 @@ class cleaner {
   std::string path_ = "inputSchema";
 };
 
-// Returns true if Anthropic accepts the name of an argument.
 constexpr std::string_view argument_names = "this model's API takes only names of 64 letters, digits, _ . and -";
 
-bool is_anthropic_argument(std::string_view name) {
+// Returns true if an API that is strict about names of arguments accepts this one.
+bool is_plain_argument(std::string_view name) {
   return !name.empty() && name.size() <= 64 && std::ranges::all_of(name, [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.' ||
            c == '-';
@@ -146,7 +147,7 @@ std::string drop_odd_arguments(raw_object& schema, std::vector<std::string>& cha
   const auto arguments = schema.find("properties");
   std::vector<std::string> odd;
   walk::members(arguments.text(), [&](std::string_view name, std::string_view) {
-    if (!is_anthropic_argument(name)) odd.emplace_back(name);
+    if (!is_plain_argument(name)) odd.emplace_back(name);
   });
   if (odd.empty()) return {};
   auto properties = raw_object::open(arguments, {}, most_schema_members);
@@ -214,7 +215,7 @@ result<tool_definition> adapt_tool(std::string_view name, std::string_view descr
       return left_out(errc::invalid_argument, "its schema allows no object, and arguments are one.");
     if (!type.is_string()) object->set("type", raw_json::literal("\"object\""));
     if (!object->find("properties").is_object()) object->set("properties", raw_json::literal("{}"));
-    if (api == "anthropic")
+    if (const auto* known = find_api(api); known != nullptr && known->schema.plain_argument_names)
       if (const auto odd = drop_odd_arguments(*object, tool.changes); !odd.empty())
         return left_out(errc::invalid_argument,
                         "it needs an argument called \"" + odd + "\", and " + std::string(argument_names) + ".");

@@ -5,6 +5,7 @@
 #include "mcp/support/percent.hpp"
 #include "mcp/support/text.hpp"
 #include "providers/schema/adapt/keywords.hpp"
+#include "providers/wire/registry/registry.hpp"
 
 #include <algorithm>
 #include <array>
@@ -109,7 +110,7 @@ struct gathered {
 // Writes all subschemas into one text, so that deep schemas cost no copies from level to level.
 class reducer {
  public:
-  reducer(std::string_view root, const api_words& words) : root_(root), words_(words) {
+  reducer(std::string_view root, const schema_rules& rules) : root_(root), rules_(rules) {
     out_.reserve(root.size() + root.size() / 8);
   }
 
@@ -253,16 +254,16 @@ class reducer {
       } else if (name == "items") {
         key(opened, name);
         write(value, depth + 1);
-      } else if (name == "prefixItems" && words_.prefix_items) {
+      } else if (name == "prefixItems" && rules_.prefix_items) {
         key(opened, name);
         list(value, depth);
-      } else if (name == "additionalProperties" && words_.additional_properties) {
+      } else if (name == "additionalProperties" && rules_.additional_properties) {
         key(opened, name);
         if (walk::is_object(value))
           write(value, depth + 1);
         else
           out_ += value;
-      } else if (is_one_of(name, words_.kept)) {
+      } else if (is_one_of(name, rules_.kept)) {
         key(opened, name);
         out_ += value;
       } else if (!is_silent(name)) {
@@ -332,7 +333,7 @@ class reducer {
       look(value);
     else
       walk::elements(value, look);
-    if (plain || !words_.plain_enums) {
+    if (plain || !rules_.plain_enums) {
       if (!only && !is_filled(value)) return true;
       key(opened, "enum");
       if (only)
@@ -357,7 +358,7 @@ class reducer {
   }
 
   std::string_view root_;
-  const api_words& words_;
+  const schema_rules& rules_;
   std::string out_;
   std::forward_list<std::string> unescaped_;  // copies of names that had escapes
   std::vector<std::string_view> refs_;        // references followed between the root and here
@@ -367,8 +368,13 @@ class reducer {
 
 }  // namespace
 
-raw_json reduce_schema(const raw_json& schema, const api_words& words) {
-  return raw_json::own(reducer(schema.text(), words).run());
+raw_json reduce_schema(const raw_json& schema, const schema_rules& rules) {
+  return raw_json::own(reducer(schema.text(), rules).run());
+}
+
+raw_json schema_for(std::string_view api, const raw_json& schema) {
+  const auto* known = find_api(api);
+  return known != nullptr && known->schema.partial ? reduce_schema(schema, known->schema) : schema;
 }
 
 }  // namespace mcpbx::providers

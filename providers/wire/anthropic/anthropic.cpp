@@ -13,7 +13,6 @@
 #include "providers/wire/request_body.hpp"
 #include "providers/wire/results.hpp"
 #include "providers/wire/strict_schema.hpp"
-#include "providers/wire/tool_list.hpp"
 
 #include <algorithm>
 #include <array>
@@ -167,7 +166,7 @@ raw_json encode_message(const message& m) {
 
 void append_tools(segments& body, const tool_set& set, bool strict, bool takes_strict) {
   constexpr std::string_view end = "}]";
-  const auto tools = tool_list(anthropic::api, set, strict, takes_strict);
+  const auto tools = tool_list(anthropic_api().tools, set, strict, takes_strict);
   auto text = tools.text();
   text.remove_suffix(end.size());
   body.append_literal(R"(,"tools":)");
@@ -225,7 +224,7 @@ bool is_effort(std::string_view word) {
 std::string output_config(const model_request& request, const call_settings& asked, const wire_options& options) {
   body_members config;
   if (is_effort(asked.reasoning_effort)) config.add_text("effort", asked.reasoning_effort);
-  if (options.answer_schema && is_strict_schema(request.answer_schema.text(), anthropic::api))
+  if (options.answer_schema && is_strict_schema(request.answer_schema.text(), strict_rules::anthropic))
     config.add("format", R"({"type":"json_schema","schema":)" + std::string(request.answer_schema.text()) + "}");
   auto text = config.write({});
   return text.empty() ? text : "{" + text + "}";

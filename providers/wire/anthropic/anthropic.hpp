@@ -1,6 +1,6 @@
 // The codec of the Anthropic Messages API (platform.claude.com/docs, version 2026-10-21; older ones as configured).
 #pragma once
-#include "providers/wire/codec.hpp"
+#include "providers/wire/api_description.hpp"
 
 namespace mcpbx::providers {
 
@@ -17,5 +17,7 @@ class anthropic final : public codec {
                                                const model_request* request = nullptr) const override;
   model_error decode_error(int status, std::string_view body, const wire_options& options) const override;
 };
+
+const api_description& anthropic_api();
 
 }  // namespace mcpbx::providers

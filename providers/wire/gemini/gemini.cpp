@@ -10,7 +10,6 @@
 #include "providers/wire/gemini/gemini_decoder.hpp"
 #include "providers/wire/request_body.hpp"
 #include "providers/wire/results.hpp"
-#include "providers/wire/tool_list.hpp"
 
 #include <algorithm>
 #include <array>
@@ -239,7 +238,7 @@ wire_request gemini::encode(const model_request& request, const wire_options& op
   if (!first) out.body.append_literal("]},");
   if (const auto tools = request.offered()) {
     out.body.append_literal(R"("tools":[{"functionDeclarations":)");
-    out.body.append(tool_list(api, *tools));
+    out.body.append(tool_list(gemini_api().tools, *tools));
     out.body.append_literal("}],");
   }
 

@@ -1,7 +1,7 @@
 // Codec of Gemini's generateContent API (v1beta), streaming. A model's own turn is echoed as received, so that thought
 // signatures stay on their parts.
 #pragma once
-#include "providers/wire/codec.hpp"
+#include "providers/wire/api_description.hpp"
 
 namespace mcpbx::providers {
 
@@ -14,5 +14,7 @@ class gemini final : public codec {
                                                const model_request* request = nullptr) const override;
   model_error decode_error(int status, std::string_view body, const wire_options& options) const override;
 };
+
+const api_description& gemini_api();
 
 }  // namespace mcpbx::providers

@@ -9,7 +9,6 @@
 #include "providers/wire/ollama/ollama_decoder.hpp"
 #include "providers/wire/request_body.hpp"
 #include "providers/wire/results.hpp"
-#include "providers/wire/tool_list.hpp"
 
 #include <utility>
 
@@ -153,7 +152,7 @@ wire_request ollama::encode(const model_request& request, const wire_options& op
   out.body.append_copy(head_of(request, options));
   if (const auto tools = request.offered()) {
     out.body.append_literal(R"("tools":)");
-    out.body.append(tool_list(api, *tools));
+    out.body.append(tool_list(ollama_api().tools, *tools));
     out.body.append_literal(",");
   }
   out.body.append_literal(R"("messages":[)");

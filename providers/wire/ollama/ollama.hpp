@@ -1,6 +1,6 @@
 // Codec of Ollama's own chat API (/api/chat), which streams newline-delimited JSON.
 #pragma once
-#include "providers/wire/codec.hpp"
+#include "providers/wire/api_description.hpp"
 
 namespace mcpbx::providers {
 
@@ -13,5 +13,7 @@ class ollama final : public codec {
                                                const model_request* request = nullptr) const override;
   model_error decode_error(int status, std::string_view body, const wire_options& options) const override;
 };
+
+const api_description& ollama_api();
 
 }  // namespace mcpbx::providers

@@ -14,14 +14,6 @@ namespace {
 // The newest version of Azure's dated API that is no preview; it streams usage and knows parallel_tool_calls.
 constexpr std::string_view usual_api_version = "2024-10-21";
 
-std::string_view domain_of(std::string_view url) {
-  const auto scheme = url.find("://");
-  if (scheme != std::string_view::npos) url.remove_prefix(scheme + 3);
-  url = url.substr(0, url.find_first_of("/?#"));
-  if (const auto at = url.rfind('@'); at != std::string_view::npos) url.remove_prefix(at + 1);
-  return url.substr(0, url.find(':'));
-}
-
 // Returns the path of an address without slashes at its end.
 std::string_view path_of(std::string_view url) {
   url = url.substr(0, url.find_first_of("?#"));
@@ -54,13 +46,6 @@ void no_reasoning_back(wire_options& o) {
   o.echo_reasoning = "none";
 }
 
-// Returns true for OpenAI's reasoning models, also behind a proxy ("openai/o3-mini"): they refuse stop sequences.
-bool refuses_stop(std::string_view model) {
-  model.remove_prefix(model.rfind('/') + 1);
-  return std::ranges::any_of(std::array<std::string_view, 4>{"o1", "o3", "o4", "gpt-5"},
-                             [&](std::string_view family) { return model.starts_with(family); });
-}
-
 struct preset {
   std::string_view host;  // matches this host and its subdomains
   change apply;
@@ -86,35 +71,25 @@ bool is_short_id(std::string_view id) {
 
 }  // namespace
 
-std::string_view usual_base_url(std::string_view api) {
-  if (api == "openai-chat" || api == "openai-responses") return "https://api.openai.com/v1";
-  if (api == "anthropic") return "https://api.anthropic.com";
-  if (api == "gemini") return "https://generativelanguage.googleapis.com/v1beta";
-  if (api == "ollama") return "http://127.0.0.1:11434";
-  return {};
-}
-
-// OpenAI and services that copied its API refuse more tools. Other APIs document no limit.
-std::size_t usual_max_tools(std::string_view api) {
-  return api == "openai-chat" || api == "openai-responses" || api == "azure" || api == "dial" ? 128 : 0;
-}
-
-void apply_dialect(std::string_view api, wire_options& options) {
-  options.stop_sequences = !refuses_stop(options.model);
-  if (api == "azure") return openai(options);
-  if (api == "dial") {
-    // DIAL sends usage unasked, and passes unknown members on to the model's own server.
-    options.stream_options = false;
-    return;
-  }
-  const auto host = domain_of(options.base_url);
-  // Other servers of these two APIs may not know the member.
-  if (api == "openai-responses")
-    options.answer_schema = is_at(host, "api.openai.com") || is_at(host, "openai.azure.com");
-  if (api == "anthropic") options.answer_schema = options.takes_strict = host == "api.anthropic.com";
-  if (api != "openai-chat") return;
+void apply_chat_dialect(wire_options& options) {
+  const auto host = host_of(options.base_url);
   for (const auto& p : presets)
     if (is_at(host, p.host)) p.apply(options);
+}
+
+void apply_azure_dialect(wire_options& options) {
+  openai(options);
+}
+
+void apply_dial_dialect(wire_options& options) {
+  // DIAL sends usage unasked, and passes unknown members on to the model's own server.
+  options.stream_options = false;
+}
+
+void apply_responses_dialect(wire_options& options) {
+  const auto host = host_of(options.base_url);
+  // Other servers of this API may not know the member.
+  options.answer_schema = is_at(host, "api.openai.com") || is_at(host, "openai.azure.com");
 }
 
 std::string dialect_id(std::string_view id, const wire_options& options) {
@@ -126,9 +101,8 @@ std::string dialect_id(std::string_view id, const wire_options& options) {
   return out;
 }
 
-std::string chat_url(std::string_view api, const wire_options& options) {
+std::string chat_url(bool deployments, const wire_options& options) {
   const auto path = path_of(options.base_url);
-  const bool deployments = api == "azure" || api == "dial";
   // Azure's newer addresses look like OpenAI's, and some configurations have the deployment's whole address.
   if (!deployments || path.ends_with("/v1")) return join_url(options.base_url, "/chat/completions");
   std::string below;

@@ -7,9 +7,9 @@
 #include "providers/wire/message_list.hpp"
 #include "providers/wire/openai/chat_decoder.hpp"
 #include "providers/wire/openai/dialects.hpp"
+#include "providers/wire/openai/openai_apis.hpp"
 #include "providers/wire/request_body.hpp"
 #include "providers/wire/results.hpp"
-#include "providers/wire/tool_list.hpp"
 
 namespace mcpbx::providers {
 namespace {
@@ -180,7 +180,7 @@ std::string message_key(const wire_options& options) {
 
 wire_request openai_chat::encode(const model_request& request, const wire_options& options) const {
   wire_request out;
-  out.url = chat_url(name_, options);
+  out.url = chat_url(deployments_, options);
   out.headers = {{"Content-Type", "application/json"}, {"Accept", "text/event-stream, application/json"}};
 
   const auto tools = request.offered();
@@ -217,7 +217,8 @@ wire_request openai_chat::encode(const model_request& request, const wire_option
   out.body.append_literal("]");
   if (tools) {
     out.body.append_literal(R"(,"tools":)");
-    out.body.append(tool_list(name_, *tools, options.strict, options.takes_strict || options.strict.has_value()));
+    out.body.append(
+        tool_list(openai_chat_api().tools, *tools, options.strict, options.takes_strict || options.strict.has_value()));
   }
   if (options.answer_schema && request.answer_schema && !find_member(options.body, "response_format")) {
     out.body.append_literal(R"(,"response_format":{"type":"json_schema","json_schema":{"name":"answer","schema":)");

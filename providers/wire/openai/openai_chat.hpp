@@ -9,8 +9,9 @@ class openai_chat final : public codec {
  public:
   static constexpr std::string_view api = "openai-chat";
 
-  /// `name` is openai-chat, azure or dial; the last two have the same API at the address of a deployment.
-  explicit openai_chat(std::string_view name = api) : name_(name) {}
+  /// `name` is the API that the codec stands for. `deployments`: it is at the address of the model's deployment.
+  explicit openai_chat(std::string_view name = api, bool deployments = false)
+      : name_(name), deployments_(deployments) {}
 
   wire_request encode(const model_request& request, const wire_options& options) const override;
   std::unique_ptr<stream_decoder> make_decoder(std::string_view content_type, const wire_options& options,
@@ -19,6 +20,7 @@ class openai_chat final : public codec {
 
  private:
   std::string_view name_;
+  bool deployments_;
 };
 
 }  // namespace mcpbx::providers

@@ -6,11 +6,11 @@
 #include "providers/wire/api_errors.hpp"
 #include "providers/wire/encoding.hpp"
 #include "providers/wire/finished_calls.hpp"
+#include "providers/wire/openai/openai_apis.hpp"
 #include "providers/wire/openai/responses_decoder.hpp"
 #include "providers/wire/request_body.hpp"
 #include "providers/wire/results.hpp"
 #include "providers/wire/strict_schema.hpp"
-#include "providers/wire/tool_list.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -200,12 +200,12 @@ wire_request openai_responses::encode(const model_request& request, const wire_o
   if (must_call(request)) members.add("tool_choice", responses_tool_choice(request.required_tool));
   if (options.answer_schema && request.answer_schema)
     members.add("text", std::string(R"({"format":{"type":"json_schema","name":"answer","strict":)") +
-                            (is_strict_schema(request.answer_schema.text(), api) ? "true" : "false") + R"(,"schema":)" +
-                            std::string(request.answer_schema.text()) + "}}");
+                            (is_strict_schema(request.answer_schema.text(), strict_rules::openai) ? "true" : "false") +
+                            R"(,"schema":)" + std::string(request.answer_schema.text()) + "}}");
   out.body.append_copy("{" + members.write(options.body));
   if (tools) {
     out.body.append_literal(R"(,"tools":)");
-    out.body.append(tool_list(api, *tools, options.strict == true));
+    out.body.append(tool_list(openai_responses_api().tools, *tools, options.strict == true));
   }
   out.body.append_literal(R"(,"input":[)");
   bool first = true;

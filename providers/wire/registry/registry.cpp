@@ -1,50 +1,49 @@
-// The table of codecs, one row for each API. A codec is made at its first use.
+// The table of model APIs, one row for each.
 #include "providers/wire/registry/registry.hpp"
 
 #include "providers/wire/anthropic/anthropic.hpp"
 #include "providers/wire/gemini/gemini.hpp"
 #include "providers/wire/ollama/ollama.hpp"
-#include "providers/wire/openai/openai_chat.hpp"
-#include "providers/wire/openai/openai_responses.hpp"
+#include "providers/wire/openai/openai_apis.hpp"
+
+#include <algorithm>
+#include <array>
 
 namespace mcpbx::providers {
 namespace {
 
-struct row {
-  std::string_view api;
-  const codec* (*get)();
-};
-template <class Codec>
-const codec* one() {
-  static const Codec made;
-  return &made;
+// Returns true for OpenAI's reasoning models, also behind a proxy ("openai/o3-mini"): they refuse stop sequences.
+bool refuses_stop(std::string_view model) {
+  model.remove_prefix(model.rfind('/') + 1);
+  return std::ranges::any_of(std::array<std::string_view, 4>{"o1", "o3", "o4", "gpt-5"},
+                             [&](std::string_view family) { return model.starts_with(family); });
 }
-
-const codec* azure() {
-  static const openai_chat made("azure");
-  return &made;
-}
-const codec* dial() {
-  static const openai_chat made("dial");
-  return &made;
-}
-
-constexpr row rows[] = {
-    {openai_chat::api, one<openai_chat>},
-    {"azure", azure},
-    {"dial", dial},
-    {openai_responses::api, one<openai_responses>},
-    {anthropic::api, one<anthropic>},
-    {gemini::api, one<gemini>},
-    {ollama::api, one<ollama>},
-};
 
 }  // namespace
 
+std::span<const api_description* const> all_apis() {
+  static const std::array rows{
+      &openai_chat_api(), &openai_responses_api(), &anthropic_api(), &gemini_api(), &ollama_api(), &dial_api(),
+      &azure_api(),
+  };
+  return rows;
+}
+
+const api_description* find_api(std::string_view name) {
+  const auto rows = all_apis();
+  const auto at = std::ranges::find(rows, name, &api_description::name);
+  return at == rows.end() ? nullptr : *at;
+}
+
 const codec* find_codec(std::string_view api) {
-  for (const row& r : rows)
-    if (r.api == api) return r.get();
-  return nullptr;
+  const auto* known = find_api(api);
+  return known == nullptr ? nullptr : &known->get_codec();
+}
+
+void apply_dialect(std::string_view api, wire_options& options) {
+  options.stop_sequences = !refuses_stop(options.model);
+  if (const auto* known = find_api(api); known != nullptr && known->apply_dialect != nullptr)
+    known->apply_dialect(options);
 }
 
 }  // namespace mcpbx::providers

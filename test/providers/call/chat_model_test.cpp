@@ -3,7 +3,7 @@
 
 #include "mcp/redact/secret.hpp"
 #include "mcp/support/log.hpp"
-#include "providers/wire/openai/dialects.hpp"
+#include "providers/wire/registry/registry.hpp"
 #include "test/fixtures/model/http_peer.hpp"
 #include "test/fixtures/model/scripted_model.hpp"
 #include "test/mcp/http/client/harness.hpp"

@@ -2,6 +2,7 @@
 #include "daemon/app/models/model_lists.hpp"
 
 #include "mcp/redact/secret.hpp"
+#include "providers/wire/registry/registry.hpp"
 #include "test/daemon/app/loaded.hpp"
 #include "test/fixtures/model/http_peer.hpp"
 #include "test/mcp/http/client/harness.hpp"
@@ -14,6 +15,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -48,6 +50,12 @@ struct lists_fixture {
 };
 
 }  // namespace
+
+TEST_CASE("the configuration and the table of APIs know the same APIs in the same order") {
+  std::vector<std::string_view> described;
+  for (const auto* api : providers::all_apis()) described.push_back(api->name);
+  CHECK(described == std::vector<std::string_view>(conf::endpoint_apis.begin(), conf::endpoint_apis.end()));
+}
 
 TEST_CASE("model_lists: each entry with its API, id and address, the default, the fallback, and what is wrong") {
   lists_fixture f(R"({"models": {

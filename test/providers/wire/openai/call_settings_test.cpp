@@ -1,5 +1,4 @@
 // Tests of a request's settings over those of the configuration, and of required calls.
-#include "providers/wire/openai/dialects.hpp"
 #include "test/providers/wire/apis.hpp"
 
 #include <doctest/doctest.h>

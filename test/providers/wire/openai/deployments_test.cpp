@@ -1,6 +1,5 @@
 // Tests of Azure OpenAI and EPAM DIAL: the chat API at the address of a deployment. They send and read the same as chat
 // completions, which is compared feature by feature.
-#include "providers/wire/openai/dialects.hpp"
 #include "providers/wire/registry/registry.hpp"
 #include "test/providers/wire/apis.hpp"
 

@@ -1,7 +1,6 @@
 // Tests of the differences between servers of the chat API: the switches, their presets by address, the deployments of
 // Azure and DIAL.
 #include "providers/wire/openai/dialects.hpp"
-
 #include "providers/wire/registry/registry.hpp"
 #include "test/providers/wire/apis.hpp"
 
@@ -185,7 +184,7 @@ TEST_CASE("F8: a tool whose caller wants it strict is so where the API has that 
   const auto loose = raw_json::literal(R"({"type":"object"})");
   for (const std::string_view api : {"openai-chat", "openai-responses", "anthropic"}) {
     CAPTURE(api);
-    const auto own = at(api, std::string(usual_base_url(api)));
+    const auto own = at(api, std::string(find_api(api)->base_url));
     CHECK(sent(api, own, fits) == "true");
     CHECK(sent(api, own, loose) == (api == "openai-responses" ? "false" : ""));
   }

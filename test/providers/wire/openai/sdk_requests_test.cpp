@@ -1,6 +1,5 @@
 // Compares the requests of the codecs with those of the official clients for the same conversation
 // (test/data/sdk-requests).
-#include "providers/wire/openai/dialects.hpp"
 #include "providers/wire/registry/registry.hpp"
 #include "test/providers/wire/apis.hpp"
 

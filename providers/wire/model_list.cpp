@@ -1,11 +1,9 @@
-// Lists models. OpenAI: GET /models; Anthropic: GET /v1/models; Gemini: GET /v1beta/models; Ollama: GET /api/tags;
-// DIAL: GET /openai/models. One reader serves all, since they differ in the names of members only.
-#include "providers/wire/registry/model_list.hpp"
+// Reads lists of models. One reader serves many APIs, since they differ in the names of members only.
+#include "providers/wire/model_list.hpp"
 
 #include "mcp/json/json_scanner.hpp"
 #include "mcp/json/json_walk.hpp"
 #include "mcp/redact/cut_text.hpp"
-#include "providers/wire/anthropic/anthropic.hpp"
 #include "providers/wire/encoding.hpp"
 
 #include <unordered_set>
@@ -35,34 +33,21 @@ std::string first_text(std::string_view object, std::initializer_list<std::strin
 
 }  // namespace
 
-result<wire_request> encode_model_list(std::string_view api, const wire_options& o) {
+wire_request model_list_request(const wire_options& options, std::string_view version, std::string_view path,
+                                std::string_view query) {
   wire_request r;
   r.headers = {{"Accept", "application/json"}};
-  const std::string_view base = o.base_url;
-  if (api == "openai-chat" || api == "openai-responses") {
-    r.url = join_url(base, "/models");
-  } else if (api == "anthropic") {
-    r.url = join_url(base, path_ends_with(base, "/v1") ? "/models" : "/v1/models");
-    add_query(r.url, "limit=1000");
-    r.headers.emplace_back("anthropic-version",
-                           o.api_version.empty() ? std::string(anthropic::usual_version) : o.api_version);
-  } else if (api == "gemini") {
-    r.url = join_url(base, "/models");
-    add_query(r.url, "pageSize=1000");
-  } else if (api == "ollama") {
-    r.url = join_url(base, path_ends_with(base, "/api") ? "/tags" : "/api/tags");
-  } else if (api == "dial") {
-    r.url = join_url(base, path_ends_with(base, "/openai") ? "/models" : "/openai/models");
-  } else if (api == "azure") {
-    return fail(errc::invalid_argument,
-                "Azure OpenAI tells a key nothing about its deployments; the Azure portal lists them.");
-  } else {
-    return fail(errc::invalid_argument, "The API " + std::string(api) + " has no endpoint that could be asked.");
-  }
+  const bool versioned = !version.empty() && path_ends_with(options.base_url, version);
+  r.url = join_url(options.base_url, (versioned ? "" : std::string(version)) + std::string(path));
+  if (!query.empty()) add_query(r.url, query);
   return r;
 }
 
-result<model_list> decode_model_list(std::string_view api, std::string_view body) {
+result<model_list> read_model_list(std::string_view body) {
+  return read_model_list(body, "");
+}
+
+result<model_list> read_model_list(std::string_view body, std::string_view id_prefix) {
   const auto not_one = [] { return fail(errc::parse, "it sent no list of models"); };
   if (check_json(body, 64) != json_scanner::fault::none) return not_one();
   const auto from = body.find_first_not_of(" \t\r\n");
@@ -76,8 +61,7 @@ result<model_list> decode_model_list(std::string_view api, std::string_view body
   std::unordered_set<std::string> seen;
   walk::elements(elements, [&](std::string_view e) {
     auto id = first_text(e, {"id", "model", "name"});
-    // Gemini's names are paths; an entry names the model alone.
-    if (api == "gemini" && id.starts_with("models/")) id.erase(0, 7);
+    if (id.starts_with(id_prefix)) id.erase(0, id_prefix.size());
     if (id.empty() || id.size() > max_id) return;
     if (list.models.size() == max_models) {
       list.more = true;

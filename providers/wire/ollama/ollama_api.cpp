@@ -1,0 +1,31 @@
+// The description of Ollama's own API.
+#include "providers/wire/ollama/ollama.hpp"
+
+namespace mcpbx::providers {
+namespace {
+
+constexpr tool_form ollama_tools{.name = ollama::api,
+                                 .begin = R"({"type":"function","function":{"name":)",
+                                 .schema = R"(,"parameters":)",
+                                 .end = "}}",
+                                 .empty_description = true};
+
+result<wire_request> encode_ollama_list(const wire_options& options) {
+  return model_list_request(options, "/api", "/tags");
+}
+
+}  // namespace
+
+const api_description& ollama_api() {
+  static constexpr api_description api{.name = ollama::api,
+                                       .base_url = "http://127.0.0.1:11434",
+                                       .lost_calls = call_loss::always,
+                                       .tools = ollama_tools,
+                                       // Ollama reads schemas into a fixed structure.
+                                       .schema = {.partial = true},
+                                       .encode_model_list = encode_ollama_list,
+                                       .get_codec = shared_codec<ollama>};
+  return api;
+}
+
+}  // namespace mcpbx::providers
