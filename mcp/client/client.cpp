@@ -1,4 +1,4 @@
-// The words for eras and states, as `mcpbx/servers` has them.
+// Names of eras and states, as `mcpbx/servers` shows them.
 #include "mcp/client/client.hpp"
 
 namespace mcpbx::mcp {

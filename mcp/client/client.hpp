@@ -1,5 +1,5 @@
-// One tool server as the rest of mcpbx uses it: operations with limits, cancellation and progress, whatever era it
-// speaks and however often it has been restarted underneath.
+// The interface of one tool server for the rest of mcpbx: calls with limits, cancellation and progress, whichever era
+// the server speaks and however often it has been restarted.
 #pragma once
 #include "mcp/json/raw_json.hpp"
 #include "mcp/rpc/pending_calls.hpp"
@@ -22,13 +22,14 @@ namespace mcpbx::mcp {
 enum class era : std::uint8_t { unknown, legacy, modern };
 std::string_view to_string(era e);
 
+/// State of a server as `mcpbx/servers` shows it.
 enum class server_state : std::uint8_t { disabled, starting, ready, lazy, restarting, crash_loop, failed, stopped };
 std::string_view to_string(server_state s);
 
 /// The process of a server that has one.
 struct process_status {
   pid_t pid = -1;           ///< -1: none runs
-  std::string exit;         ///< how the last one ended ("exit status 3"), or ""
+  std::string exit;         ///< end of the last one ("exit status 3"), or ""
   std::string stderr_tail;  ///< the last 4 KiB of its stderr, printable
 };
 
@@ -41,19 +42,19 @@ struct server_status {
   std::size_t tools = 0;
   std::uint64_t restarts = 0;
   std::string last_error;                 ///< one sentence, or ""
-  std::optional<process_status> process;  ///< nullopt: it has no process of ours, or never will
-  std::int64_t next_try_ms = -1;          ///< until the next start, -1: none planned
-  /// Its last start failed (no program, not ready in time, refused), and it has not been ready since: what is starting,
-  /// restarting or failed now is a retry.
+  std::optional<process_status> process;  ///< nullopt: no process of mcpbx belongs to it
+  std::int64_t next_try_ms = -1;          ///< time until the next start, -1: none planned
+  /// The last start failed (no program, not ready in time, refused), and the server has not been ready since; any start
+  /// or restart now is a retry.
   bool start_failed = false;
   std::size_t open_calls = 0, queued_calls = 0;
   std::uint64_t noise_lines = 0, dropped_answers = 0;
-  /// A call has timed out, or it was restarted because it seemed to hang, and none has been answered since. last_error
-  /// says what it was.
+  /// A call timed out, or the server was restarted because it seemed to hang, and no call has been answered since.
+  /// last_error has the reason.
   bool suspect = false;
-  /// One sentence about definitions that are not those that were approved (G37), or "".
+  /// One sentence about definitions that differ from the approved ones (G37), or "".
   std::string pin_notice;
-  std::size_t withheld = 0;  ///< tools that it lists and that are not offered for that reason
+  std::size_t withheld = 0;  ///< tools that the server lists and mcpbx does not offer for that reason
 };
 
 /// The caller, as far as each request to a modern tool server must name it in `_meta` (mcp/README.md).
@@ -65,38 +66,38 @@ struct caller_context {
 /// One operation. `params` are the caller's own bytes; only `_meta` is edited, as mcp/README.md says.
 struct server_call {
   std::string method = "tools/call";
-  std::string name;  ///< of the tool as its caller knows it, for texts
-  raw_json params;   ///< with the tool's own name already in place; _meta as the caller sent it
-  /// False where it is known already that the params have no _meta: nobody looks again.
+  std::string name;  ///< name of the tool as its caller knows it, for messages
+  raw_json params;   ///< with the server's own name of the tool in place, and _meta as the caller sent it
+  /// False if the params are known to have no _meta, so that they need not be searched.
   bool has_meta = true;
   caller_context caller;
-  std::optional<call_limits> limits;  ///< default: the server's
-  pending_calls::done_handler done;   ///< exactly once, never from inside call()
-  /// notifications/progress for this call; params as the server sent them (its progressToken is ours).
+  std::optional<call_limits> limits;  ///< absent: the server's limits
+  pending_calls::done_handler done;   ///< called exactly once, never from inside call()
+  /// Takes notifications/progress of this call; params as the server sent them (the progressToken is mcpbx's).
   pending_calls::progress_handler progress;
-  /// notifications/message that belong to this call; params as the server sent them. A server does not say what its
-  /// logs are about, so they belong to a call only where it is the one that is open there, or where all calls that are
-  /// open there have the same asker (then to the latest of them); others go to nobody.
+  /// Takes notifications/message of this call, as sent. Servers do not say which call a log belongs to: it goes to the
+  /// only open call, or to the latest one if all have the same asker, else to nobody.
   pending_calls::progress_handler log;
-  const void* asker = nullptr;  ///< whose call it is, for logs and fair shares of queues; only compared
+  const void* asker = nullptr;  ///< identity of the asker, for logs and fair shares of queues; only compared
 
-  /// "tools/call git__log".
+  /// Returns text such as "tools/call git__log".
   std::string what() const { return method + " " + name; }
 };
 
+/// Interface of one tool server. It outlives sessions and restarts of the server.
 class client {
  public:
   using ticket = std::uint64_t;  ///< names one call of one client, for cancel()
   virtual ~client() = default;
   virtual const std::string& name() const = 0;
   virtual mcp::era era() const = 0;
-  /// Starts a lazy or idle-stopped server first. A server that is down, a full queue (1,024 requests or 16 MiB, of
-  /// which no asker can take the shares of others) or an exhausted accountant ends the call at once with a failure that
-  /// names the server.
+  /// Starts a call, and first a server that is lazy or was stopped for idleness. If the server is down, its queue full
+  /// (1,024 requests or 16 MiB) or memory short, the call soon ends with a failure that names the server.
   virtual ticket call(server_call&& c) = 0;
-  /// The call ends with errc::cancelled; the server is told (notifications/cancelled). Unknown tickets are ignored.
+  /// Ends the call with errc::cancelled and tells the server (notifications/cancelled). Ignores unknown tickets.
   virtual void cancel(ticket t, std::string_view reason) = 0;
-  /// When it is to be started again, where it is down: calls fail until shortly before. `never`: no start is planned.
+  /// Returns the time of the next planned start of a server that is down, or `never`. Calls fail until shortly before
+  /// it.
   virtual time_point next_start() const { return never; }
 };
 

@@ -1,5 +1,5 @@
-// Work for the next turn: outcomes that must not be told from inside the call that caused them, and objects that must
-// outlive the event in which they ended.
+// A queue of work for the next turn: outcomes that must not be reported inside the call that caused them, and objects
+// that must outlive the event in which they ended.
 #pragma once
 #include "mcp/support/time.hpp"
 
@@ -14,19 +14,19 @@ class deferred : public std::enable_shared_from_this<deferred> {
  public:
   explicit deferred(time_source& time) : timer_(time.make_timer()) {}
 
-  /// Runs `work` soon, in the order of posting, never inside post(). What is left when this goes away is dropped.
+  /// Runs `work` in a later turn, in the order of posting, never inside post(). Destroying this object drops the rest.
   void post(std::move_only_function<void()> work) {
     work_.push_back(std::move(work));
     if (work_.size() == 1) timer_->arm_next([this] { run(); });
   }
-  /// Drops what waits, for the end of whoever shares this: what waits may hold this in turn.
+  /// Drops the waiting work. Owners call it at their end, since the work may hold this object in turn.
   void clear() {
     timer_->cancel();
     std::exchange(work_, {}).clear();
   }
-  /// Whether code of others is being called, which may call anything but destroy whom it was called by.
+  /// Returns true inside a call of code of others, which may do anything but destroy the caller.
   bool calling() const noexcept { return calls_ > 0; }
-  /// For as long as it lives.
+  /// Marks a call of code of others while it lives.
   class call {
    public:
     explicit call(std::shared_ptr<deferred> d) : d_(std::move(d)) { ++d_->calls_; }

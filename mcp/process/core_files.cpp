@@ -1,5 +1,5 @@
-// The soft limit only: the hard one stays, so that tool servers, also of a keeper that replaced another, get back what
-// the daemon was started with.
+// Sets the soft limit on core files. The hard limit stays, so that tool servers, also those of a replacement keeper,
+// get back the limit that the daemon was started with.
 #include "mcp/process/core_files.hpp"
 
 #include <sys/resource.h>
@@ -27,7 +27,7 @@ void forbid_core_files() noexcept {
     before = limit.rlim_cur;
     remembered = true;
   }
-  // 1 byte also turns off programs that take cores from a pipe, which 0 does not.
+  // A limit of 1 byte also turns off programs that take cores from a pipe; 0 does not.
   set_soft_limit(1);
 }
 

@@ -1,5 +1,5 @@
-// Reads /proc. The `children` files cost by the size of our own tree; where the kernel has none, all processes are
-// read.
+// Reads the process tree from /proc. With the kernel's `children` files the cost depends on our own tree only; without
+// them, all processes are read.
 #include "mcp/process/process_tree.hpp"
 
 #include <dirent.h>
@@ -49,7 +49,8 @@ struct stat_line {
   std::uint64_t start = 0;
 };
 
-// proc_pid_stat(5). The command's name, in parentheses, may hold anything, so the fields are counted from its end.
+// Reads /proc/PID/stat (proc_pid_stat(5)). The command's name, in parentheses, may hold any character, so fields are
+// counted from its end.
 std::optional<stat_line> read_stat(pid_t pid) {
   const std::string text = read_small_file("/proc/" + std::to_string(pid) + "/stat");
   const auto end_of_name = text.rfind(')');
@@ -95,7 +96,8 @@ std::unordered_multimap<pid_t, pid_t> all_children() {
   return children;
 }
 
-// Bits from the top: 0, ten of magic, keep, 22 of the keeper's pid (the kernel's maximum), 30 of the server.
+// Layout of the limit, from the top bit: one 0, ten bits of magic, one of keep, 22 of the keeper's pid (the kernel's
+// maximum), 30 of the server.
 constexpr rlim_t magic = 0x2c5;
 constexpr int magic_shift = 53, keep_shift = 52, keeper_shift = 30;
 constexpr rlim_t keeper_bits = (rlim_t{1} << 22) - 1, server_bits = (rlim_t{1} << 30) - 1;
@@ -131,11 +133,13 @@ std::uint64_t start_of(pid_t pid) {
 
 namespace {
 
-// Each link costs two reads of /proc on the speaking thread. A process below more is not looked through, and refused.
+// Each link costs two reads of /proc on the speaking thread. A process with a longer chain is not followed, and
+// refused.
 constexpr std::size_t longest_chain = 128;
 constexpr int walks = 16;
 
-// With hidepid only processes of our own user can be read. One of another user is none that the keeper started.
+// Returns true if `pid` belongs to another user. With hidepid, only processes of our own user can be read, and the
+// keeper starts no others.
 bool is_hidden(pid_t pid) {
   return ::kill(pid, 0) != 0 && errno == EPERM;
 }
@@ -149,7 +153,7 @@ ancestry walk(pid_t pid, std::span<const pid_t> roots, const std::function<pid_t
       return a;
     }
     const pid_t above = parent(pid);
-    // Its child still names it, so what was read is of that very process.
+    // If the child still names `pid` as its parent, the number has not been given to another process meanwhile.
     const bool same = a.chain.empty() || parent(a.chain.back()) == pid;
     if (!same) return a;
     if (above <= 0) {
@@ -169,7 +173,7 @@ ancestry ancestry_of(pid_t pid, std::span<const pid_t> roots, const std::functio
   if (pid <= 0) return a;
   for (int i = 0; i < walks && a.leads_to == ancestry::end::unknown; ++i) {
     a = walk(pid, roots, parent);
-    if (a.chain.empty() || a.chain.size() >= longest_chain) break;  // it is gone itself, or a root; or too deep
+    if (a.chain.empty() || a.chain.size() >= longest_chain) break;  // gone, a root, or too deep
   }
   return a;
 }

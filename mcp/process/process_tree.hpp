@@ -1,5 +1,5 @@
-// Who descends from whom, from /proc, and which tool server a process belongs to. Groups and sessions can be left, and
-// a parent can die; a mark that every descendant inherits cannot be shaken off by accident.
+// The process tree as /proc shows it, and the mark by which a process belongs to a tool server. A process can leave its
+// group and session, and its parent can die; the mark is inherited and cannot be lost by accident.
 #pragma once
 #include <sys/resource.h>
 #include <sys/types.h>
@@ -13,52 +13,54 @@
 
 namespace mcpbx::mcp {
 
+/// A process and its parent, as numbers.
 struct process_node {
   pid_t pid = -1;
   pid_t parent = -1;
 };
 
-/// Everything below `root`, parents before their children, zombies included. A snapshot: what forks or dies meanwhile
-/// may be missing, so whoever wants all of it gone asks again until nothing is found.
+/// Returns all processes below `root`, parents before their children, zombies included. The list is a snapshot and may
+/// miss processes that fork or end meanwhile; to end all of them, call again until it is empty.
 std::vector<process_node> processes_below(pid_t root);
-/// The parent, or -1 when there is no such process.
+/// Returns the parent, or -1 if there is no such process.
 pid_t parent_of(pid_t pid);
-/// The time of its start, in clock ticks since that of the system: two processes that had one number differ in it. 0:
-/// it is gone.
+/// Returns the start time in clock ticks since boot, or 0 if the process is gone. Tells apart two processes that had
+/// the same number.
 std::uint64_t start_of(pid_t pid);
-/// Where the ancestors of a process lead.
+/// The ancestors of a process and the place where they lead.
 struct ancestry {
   enum class end : std::uint8_t { root, elsewhere, unknown };
   end leads_to = end::unknown;
   std::vector<pid_t> chain;  ///< the process and its ancestors, without the root that was met
 };
-/// Walks up from `pid` until one of `roots` or the end. Each link is read twice, so that a number that was given away
-/// meanwhile leads nobody astray. unknown: a process has ended, the chain would not hold still, or it is too long.
+/// Walks up from `pid` until one of `roots` or the end. Reads each link twice, since a number may be given away
+/// meanwhile. `unknown`: a process has ended, the chain kept changing, or it is too long.
 ancestry ancestry_of(pid_t pid, std::span<const pid_t> roots, const std::function<pid_t(pid_t)>& parent = parent_of);
-/// Whether it has ended and only waits to be reaped (or is gone altogether).
+/// Returns true if the process is gone, or has ended and waits to be reaped.
 bool has_ended(pid_t pid);
 
-/// The mark of one server's processes: an otherwise meaningless soft limit (RLIMIT_RTTIME, on the CPU time of real-time
-/// threads, in microseconds: many thousand years). It passes through fork, exec, setsid and double forks, and needs
-/// neither the server's environment nor a process in between.
+/// The mark of one server's processes: a soft limit on the CPU time of real-time threads (RLIMIT_RTTIME, in
+/// microseconds), thousands of years long and therefore without effect. It survives fork, exec, setsid and double
+/// forks, and needs neither the server's environment nor a process in between.
 struct server_mark {
-  pid_t keeper = -1;         ///< who spawned it
+  pid_t keeper = -1;         ///< the keeper that spawned it
   std::uint32_t server = 0;  ///< 30 bits
-  bool keep = false;         ///< what the server leaves behind stays
+  bool keep = false;         ///< processes that the server leaves behind stay
   friend bool operator==(const server_mark&, const server_mark&) = default;
 };
+/// Encodes a mark as the limit's value, and decodes it; nullopt: not a mark.
 rlim_t to_limit(const server_mark& mark);
 std::optional<server_mark> from_limit(rlim_t value);
-/// The mark of a process, nullopt when it has none or is gone.
+/// Returns the mark of a process, or nullopt if it has none or is gone.
 std::optional<server_mark> mark_of(pid_t pid);
-/// Marks the calling process. Async-signal-safe. Does nothing where the hard limit does not allow it.
+/// Marks the calling process. Async-signal-safe. Does nothing if the hard limit does not allow it.
 void mark_self(rlim_t limit) noexcept;
 
-/// What becomes of a process when trees are ended.
+/// The decision about a process when trees are ended.
 enum class fate : std::uint8_t { none, end, stay };
 
-/// Takes a snapshot of everything below `root` and returns what is to end. A process with a mark of `keeper` gets the
-/// fate that `decide(pid, mark)` says; any other shares its parent's, or `otherwise` right below the root.
+/// Takes a snapshot of everything below `root` and returns the processes to end. A process with a mark of `keeper` gets
+/// the fate that `decide(pid, mark)` returns; any other shares its parent's fate, or `otherwise` right below the root.
 template <class F>
 std::vector<pid_t> doomed_below(pid_t root, pid_t keeper, fate otherwise, F&& decide) {
   std::unordered_map<pid_t, fate> fates;
@@ -77,7 +79,7 @@ std::vector<pid_t> doomed_below(pid_t root, pid_t keeper, fate otherwise, F&& de
   return doomed;
 }
 
-/// Sends SIGKILL to those of `pids` that live. Returns how many there were.
+/// Sends SIGKILL to those of `pids` that are alive. Returns their number.
 std::size_t kill_living(const std::vector<pid_t>& pids);
 
 }  // namespace mcpbx::mcp

@@ -1,4 +1,4 @@
-// See program_lookup.hpp.
+// Implements the look-up of programs as execvp does it, and the sentences about failures.
 #include "mcp/process/program_lookup.hpp"
 
 #include <fcntl.h>
@@ -13,7 +13,7 @@
 namespace mcpbx::mcp {
 namespace {
 
-// What execvp takes when there is no PATH at all.
+// The path that execvp uses if the environment has no PATH.
 constexpr std::string_view default_path = "/bin:/usr/bin";
 
 std::string_view path_of(const process_spec& spec) {
@@ -84,7 +84,7 @@ std::string first_bytes(const std::string& file) {
   return n > 0 ? std::string(buffer.data(), static_cast<std::size_t>(n)) : std::string();
 }
 
-// The interpreter that a "#!" line names, or "".
+// Returns the interpreter that a "#!" line names, or "".
 std::string interpreter_of(std::string_view head) {
   if (!head.starts_with("#!")) return {};
   head.remove_prefix(2);

@@ -1,4 +1,4 @@
-// How an exit reads for people.
+// Formats the end of a process for people.
 #include "mcp/process/server_process.hpp"
 
 #include <string.h>

@@ -1,5 +1,5 @@
-// Boost.Process v2 with one initializer of ours. Boost 1.81 forgets to include the first two headers, so
-// they must come before it.
+// Spawns processes by Boost.Process v2 with one initializer of our own. Boost 1.81 does not include the first two
+// headers itself, so they must come before it.
 #include "mcp/process/spawn.hpp"
 
 #include "mcp/process/core_files.hpp"
@@ -30,14 +30,14 @@ namespace {
 
 namespace bp = boost::process::v2;
 
-// Runs in the child between fork and exec.
+// Settings that the child makes between fork and exec.
 struct child_setup {
   rlim_t mark;
   pid_t parent;
 
   bp::error_code on_exec_setup(bp::posix::default_launcher&, const bp::filesystem::path&, const char* const*) const {
     ::setpgid(0, 0);
-    // If the keeper died before the death signal was set, nobody would ever end this process.
+    // If the keeper died before the death signal was set, nothing would ever end this process.
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (::getppid() != parent) ::_exit(127);
     mark_self(mark);
@@ -89,7 +89,7 @@ result<spawned_process> spawn_process(const process_spec& spec, const std::strin
 
   const bp::filesystem::path executable(program);
   const std::vector<std::string> arguments(spec.argv.begin() + 1, spec.argv.end());
-  // Never run: it only gives the launcher an executor.
+  // The context is never run: it only gives the launcher an executor.
   boost::asio::io_context context(1);
   bp::posix::default_launcher launcher;
   bp::error_code failed;
@@ -103,11 +103,11 @@ result<spawned_process> spawn_process(const process_spec& spec, const std::strin
     if (launcher.pid <= 0) return fail(errc::io, std::string("starting it failed: ") + e.what());
   }
   if (failed) {
-    // Boost 1.81 leaves the child that could not exec as a zombie.
+    // Boost 1.81 leaves a child that could not exec as a zombie.
     if (launcher.pid > 0) ::waitpid(launcher.pid, nullptr, 0);
     return fail(failed.value() == ENOENT ? errc::not_found : errc::io, explain_exec_failure(program, failed.value()));
   }
-  // The child does the same; whoever comes first, the group exists before anybody is told of it.
+  // The child makes this call too. With both, the group exists before anybody learns its number.
   ::setpgid(launcher.pid, launcher.pid);
   return spawned_process{launcher.pid, input.release_writer(), output.release_reader(), errors.release_reader()};
 }

@@ -1,4 +1,4 @@
-// A descriptor that is closed with its owner.
+// An owner of one descriptor, which it closes.
 #pragma once
 #include <unistd.h>
 

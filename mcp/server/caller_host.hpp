@@ -1,4 +1,4 @@
-// What a caller's session needs around it. Implemented by whoever owns the caller's connection.
+// Interface of a caller's session to its surroundings. The owner of the caller's connection implements it.
 #pragma once
 #include "mcp/client/catalog/catalog.hpp"
 #include "mcp/json/raw_json.hpp"
@@ -22,33 +22,34 @@ class caller_host {
  public:
   virtual ~caller_host() = default;
 
-  /// A response. It must reach the caller.
+  /// Sends a response. It must reach the caller.
   virtual void send(const segments& text) = 0;
-  /// A progress notification of the request with this serial; a later one of the same request may take its place.
+  /// Sends a progress notification of the request with this serial. A later one of the same request may replace it.
   virtual void send_progress(std::uint64_t serial, const segments& text) = 0;
-  /// The notification that the list of this kind has changed; one that has not left yet stands for all.
+  /// Sends the notification that the list of this kind has changed. One that has not left yet stands for all.
   virtual void send_list_changed(const feature_kind& kind, const segments& text) = 0;
-  /// A request of ours to the caller, or its cancellation. It must reach the caller. `about` is the serial of the
-  /// caller's own open request that it belongs to; 0: none.
+  /// Sends a request of mcpbx to the caller, or its cancellation. It must reach the caller. `about` is the serial of
+  /// the caller's own open request that it belongs to; 0: none.
   virtual void send_ask(std::uint64_t about, const segments& text, outgoing what) = 0;
-  /// The clock of limits. It must outlive the host.
+  /// Returns the clock for time limits. It must outlive the host.
   virtual time_source& time() = 0;
 
-  /// What this caller sees of all lists.
+  /// Returns the catalog as this caller sees it.
   virtual catalog_ptr tools() const = 0;
-  /// Why no new tools/call is taken now, if so: mcpbx is stopping.
+  /// Fails if no new tools/call is taken now, with the reason: mcpbx is stopping.
   virtual result<void> admit_call() const { return {}; }
-  /// The same of a call of this tool.
+  /// Fails if this caller may not call this tool, with the reason.
   virtual result<void> admit_call(const catalog_entry& /*tool*/) const { return {}; }
-  /// Who keeps record of the caller's tools/calls; null: nobody.
+  /// Returns the recorder of the caller's tools/calls; null: nobody records them.
   virtual std::shared_ptr<call_recorder> recorder() const { return nullptr; }
-  /// Calls `then`, never from inside, once no tool server is starting for the first time or the time is up. Not at all
-  /// when the session's connection is gone by then.
+  /// Calls `then`, never from inside, once no tool server is starting for the first time or the time is up. Does not
+  /// call it if the session's connection is gone by then.
   virtual void when_settled(milliseconds at_most, std::function<void()> then) = 0;
 
-  /// A request for a method that is none of MCP's. False when there is no such method; then `reply` was not touched.
+  /// Handles a request for a method that is not MCP's. Returns false if there is no such method, without touching
+  /// `reply`.
   virtual bool handle(std::string_view method, const raw_json& params, const reply_once& reply) = 0;
-  /// The methods that handle() knows, for suggestions.
+  /// Returns the methods that handle() knows, for suggestions.
   virtual std::vector<std::string_view> methods() const = 0;
 };
 

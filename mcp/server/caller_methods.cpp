@@ -9,10 +9,10 @@
 namespace mcpbx::mcp {
 namespace {
 
-/// Larger ones are not kept for the life of a connection; tool servers then hear of mcpbx itself.
+/// Larger values are not kept for the life of a connection; tool servers then get mcpbx's own clientInfo.
 constexpr std::size_t longest_client_info = 16 * 1024;
 
-/// Kinds that share a capability are one member of the capabilities.
+/// Returns true for the first kind of each capability. Kinds that share one are a single member of the capabilities.
 bool is_first_of_capability(const feature_kind& kind, feature_table kinds) {
   const auto first = std::ranges::find(kinds, kind.capability, &feature_kind::capability);
   return first->id == kind.id;
@@ -20,7 +20,7 @@ bool is_first_of_capability(const feature_kind& kind, feature_table kinds) {
 
 }  // namespace
 
-// Sessions of the usual table share their methods, which are made once.
+// Returns the method table. Sessions with the usual table of kinds share one, which is made once.
 std::shared_ptr<const caller_session::methods> caller_session::methods_for(feature_table kinds) {
   const auto make = [](feature_table rows) {
     methods m;
@@ -48,7 +48,7 @@ void caller_session::initialize(const raw_json& params, const reply_once& reply)
   if (!info.empty() && !info.is_object())
     return reply.error(invalid_params("params.clientInfo: expected an object, got " + describe(info)));
 
-  // MCP: answer with the requested revision if it is supported, else with another one that is, the latest.
+  // MCP: answer with the requested revision if it is supported, otherwise with the latest supported one.
   revision_ = revision::is_legacy(*version) ? *version : std::string(revision::latest_legacy);
   if (!info.empty() && info.text().size() <= longest_client_info) client_info_ = info.detached();
   capabilities_ = read_caller_capabilities(find_member(params, "capabilities"));

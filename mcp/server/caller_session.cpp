@@ -1,4 +1,4 @@
-// The session's bookkeeping: envelopes, ids, batches, cancellation, our own requests. The MCP methods are in
+// The session's bookkeeping: envelopes, ids, batches, cancellation, requests of mcpbx. The MCP methods are in
 // caller_methods.cpp and methods_*.cpp.
 #include "mcp/server/caller_session.hpp"
 
@@ -26,7 +26,7 @@ void caller_session::on_message(message&& m) {
 void caller_session::on_fault(const message_fault& f) {
   if (closed_) return;
   ++counts_.faults;
-  // Nobody answers an answer. What has an id and nothing else is more likely a broken request than a broken answer.
+  // Answers are never answered. A message with an id and nothing else is more likely a broken request than an answer.
   if (f.envelope.answers) {
     asks_->answer_malformed(f.envelope.id, f.envelope.what);
     return;
@@ -83,7 +83,8 @@ void caller_session::take_notification(const message& m) {
   if (m.method() == "notifications/initialized") {
     if (phase_ == phase::answered) phase_ = phase::ready;
   } else if (m.method() == "notifications/cancelled") {
-    // Anything wrong in it is ignored: the request may have been answered in the meantime, and nobody answers this.
+    // Errors in a cancellation are ignored: the request may have been answered meanwhile, and notifications get no
+    // answer.
     if (auto params = raw_object::open(m.params, {"requestId"}))
       if (auto id = rpc_id::from(params->find("requestId")))
         cancel(*id, params->find("reason").as_string().value_or(""));
@@ -114,7 +115,7 @@ void caller_session::end_input() {
   asks_->end_input();
 }
 
-// A batch exists in one revision of MCP only. Its responses leave together, in the order in which they came up.
+// Takes a batch, which one revision of MCP has. Its responses leave together, in the order in which they are made.
 void caller_session::take_batch(const message& m) {
   if (revision_ != revision::with_batches)
     return refuse(
@@ -132,8 +133,8 @@ void caller_session::take_batch(const message& m) {
                   "invalid request: a batch may hold at most " + std::to_string(most) + " messages", {});
 
   auto batch = std::make_shared<reply_batch>();
-  batch->expect();          // this function itself: nothing may leave before every element has been looked at
-  const auto asks = asks_;  // knows whether this session is still there: what an element ends may destroy it
+  batch->expect();          // counts this function: nothing may leave before every element has been handled
+  const auto asks = asks_;  // outlives the session, which an element may destroy
   for (auto& element : elements) {
     if (asks->closed()) return;
     auto part = parse_message(std::move(element));
@@ -174,7 +175,8 @@ void caller_session::finish_batch_part(const std::shared_ptr<reply_batch>& batch
   if (const segments whole = batch->end_one(); !whole.empty()) host_.send(whole);
 }
 
-// The caller hears first that what it was asked for this request is cancelled: the answer may end the way to it.
+// Ends a request. The caller first learns that requests about it are cancelled, since the answer may end the
+// connection.
 caller_asks::ending caller_session::end_request(open_request& r) {
   r.taker = nullptr;
   r.on_cancel = nullptr;
@@ -185,7 +187,7 @@ caller_asks::ending caller_session::end_request(open_request& r) {
 void caller_session::take_reply(open_request& r, const segments& text) {
   const auto asks = end_request(r);
   if (!closed_) deliver(text, r.batch);
-  asks.finish();  // last: it may destroy this
+  asks.finish();  // last: it may destroy this session
 }
 
 bool caller_session::cancel(const rpc_id& id, std::string_view reason) {
@@ -195,7 +197,7 @@ bool caller_session::cancel(const rpc_id& id, std::string_view reason) {
   return true;
 }
 
-// MCP: the receiver of a cancellation should not send a response. Our own methods say that they ended.
+// Cancels a request. MCP: the receiver of a cancellation should not respond. Methods of mcpbx answer that they ended.
 void caller_session::cancel_request(open_request& r, std::string_view reason) {
   auto end = std::move(r.on_cancel);
   const rpc_id id = r.id;
@@ -203,7 +205,7 @@ void caller_session::cancel_request(open_request& r, std::string_view reason) {
   const bool own = r.own;
   const auto asks = end_request(r);
   if (closed_) {
-    // The caller left while it was told of what ends here.
+    // The caller left while it was told about the requests that end here.
   } else if (own) {
     refuse(
         id, code::cancelled,
@@ -212,8 +214,8 @@ void caller_session::cancel_request(open_request& r, std::string_view reason) {
   } else {
     finish_batch_part(batch);
   }
-  if (end) end();  // it may let go of the request
-  asks.finish();   // last: it may destroy this
+  if (end) end();  // `end` may drop the request
+  asks.finish();   // last: it may destroy this session
 }
 
 void caller_session::close() {
@@ -224,7 +226,7 @@ void caller_session::close() {
     r->taker = nullptr;
     if (r->on_cancel) ends.push_back(std::exchange(r->on_cancel, nullptr));
   }
-  const auto asks = asks_;  // `end` may destroy this
+  const auto asks = asks_;  // `end` may destroy this session
   for (auto& end : ends) end();
   asks->close();
 }

@@ -26,21 +26,21 @@ namespace mcpbx::mcp {
 class caller_session final : private reply_taker {
  public:
   struct options {
-    std::string version;          ///< of mcpbx
+    std::string version;          ///< version of mcpbx
     std::size_t max_open = 1024;  ///< requests that wait for their answer
     std::size_t max_batch = 64;   ///< messages in one batch
-    milliseconds settle{1'000};   ///< how long a list waits for servers that are starting
+    milliseconds settle{1'000};   ///< time that a list waits for servers that are starting
     caller_asks::options asks{};
     feature_table kinds = feature_kinds();  ///< must outlive all sessions
   };
   struct counters {
     std::uint64_t requests = 0;
     std::uint64_t faults = 0;      ///< lines and batch elements that were no valid message
-    std::uint64_t stray = 0;       ///< responses that belong to no open request of ours: unknown, late or repeated
+    std::uint64_t stray = 0;       ///< responses that belong to no open request of mcpbx: unknown, late or repeated
     std::uint64_t overloaded = 0;  ///< requests refused by max_open
   };
 
-  /// `host` and `o` must outlive the session.
+  /// Starts before the handshake. `host` and `o` must outlive the session.
   caller_session(caller_host& host, const options& o)
       : host_(host), options_(o), methods_(methods_for(o.kinds)), asks_(std::make_shared<caller_asks>(host, o.asks)) {}
   ~caller_session() override { close(); }
@@ -50,29 +50,26 @@ class caller_session final : private reply_taker {
   void on_message(message&& m);
   /// Answers with the JSON-RPC error of the specification, with the request's id if it could be read.
   void on_fault(const message_fault& f);
-  /// The catalog's entries of this kind changed: an initialized caller is told.
+  /// Tells an initialized caller that the catalog's entries of this kind have changed.
   void list_changed(const feature_kind& kind);
-  /// Cancels an open request as notifications/cancelled does. False when none has this id.
+  /// Cancels an open request as notifications/cancelled does. Returns false if no request has this id.
   bool cancel(const rpc_id& id, std::string_view reason);
-  /// Sends the caller a request of ours, for at most `limit`. `call` is the open request that it belongs to, or null;
-  /// it ends with that one. An error means that nothing was sent and `done` will not come: errc::not_found when the
-  /// caller has not declared that it can answer this, errc::limit at the bounds, errc::cancelled when the call is over,
-  /// errc::unavailable when the caller can be asked nothing. Else `done` comes once, with a clause as failure, and not
-  /// from inside unless the host closes the session in send_ask(); it may close and destroy the session.
+  /// Sends the caller a request of mcpbx, for at most `limit`, that ends with its open request `call` (null: none).
+  /// Calls `done` once, unless this fails: then nothing was sent. README.md has the errors and the rules for `done`.
   result<call_number> ask(std::string_view method, const raw_json& params, const reply_once* call, milliseconds limit,
                           pending_calls::done_handler done);
-  /// Ends that request as cancelled and tells the caller. False if it had ended.
+  /// Ends that request as cancelled and tells the caller. Returns false if it had ended.
   bool withdraw(call_number ask, std::string_view reason);
-  /// The caller says no more, and still reads: what it was asked ends as unavailable, and it is asked nothing again.
+  /// Ends requests to a caller that sends no more but still reads, as unavailable. It gets no further ones.
   void end_input();
-  /// The caller is gone: everything open is cancelled, nothing is sent any more.
+  /// Cancels everything open, for a caller that is gone. Nothing is sent any more.
   void close();
 
   bool initialized() const noexcept { return phase_ != phase::fresh; }
   std::size_t open() const noexcept { return open_.size(); }
-  /// Requests of ours that wait for the caller.
+  /// Returns the number of requests that wait for the caller's answer.
   std::size_t asked() const noexcept { return asks_->size(); }
-  /// What `initialize` agreed on; "" before.
+  /// Returns the revision that `initialize` agreed on; "" before.
   std::string_view revision() const noexcept { return revision_; }
   const counters& counts() const noexcept { return counts_; }
 
@@ -110,12 +107,12 @@ class caller_session final : private reply_taker {
   caller_capabilities capabilities_;
   bool input_ended_ = false;
   const std::shared_ptr<caller_asks> asks_;
-  /// Not std::hash itself: with that a table of up to 20 strings is searched one by one, and here their lengths are
-  /// equal.
+  /// A hash that the table does not know as std::hash: with that one, tables of up to 20 strings are searched one by
+  /// one, which is slow for keys of equal length.
   struct key_hash {
     std::size_t operator()(std::string_view key) const { return std::hash<std::string_view>()(key); }
   };
-  // By the id's type and value. An entry is the request that its reply_once keeps alive; the key is a view of its id.
+  // Open requests by the id's type and value. reply_once keeps each one alive; the key is a view of its id.
   recycling_map<std::string_view, open_request*, key_hash> open_;
   std::uint64_t next_serial_ = 1;
   counters counts_;

@@ -1,5 +1,5 @@
-// Which handler answers which method. Handlers are bound once and typed: params are decoded, with every error told by
-// its path, before the handler sees them.
+// The table of methods and their handlers. Handlers are bound once and typed: params are decoded, and every error is
+// answered with its path, before the handler sees them.
 #pragma once
 #include "mcp/server/param_reader.hpp"
 #include "mcp/server/reply_once.hpp"
@@ -15,18 +15,17 @@
 
 namespace mcpbx::mcp {
 
-/// `Caller` is what a handler works on: the session or the connection that the request came through.
+/// A table for handlers that work on a `Caller`: the session or the connection that the request came through.
 template <class Caller>
 class method_table {
  public:
   using handler = std::function<void(Caller&, const raw_json& params, reply_once reply)>;
 
-  /// A handler that takes its params as they are. `name` must live for ever.
+  /// Adds a handler that takes its params as they are. `name` must live for ever.
   void add(std::string_view name, handler h) { handlers_.insert_or_assign(name, std::move(h)); }
 
-  /// A handler of decoded params: `decode(param_reader&) -> Params` or `decode(param_reader&, const Caller&)` reads,
-  /// `handle(Caller&, Params, reply_once)` acts. What decode found wrong, and members that it did not ask for, are
-  /// answered with -32602.
+  /// Binds a handler of decoded params: `decode(param_reader&)` or `decode(param_reader&, const Caller&)` returns
+  /// Params for `handle(Caller&, Params, reply_once)`. Errors and unread members are answered with -32602.
   template <class Decode, class Handle>
   void bind(std::string_view name, Decode decode, Handle handle) {
     add(name, [decode, handle](Caller& caller, const raw_json& params, reply_once reply) {
@@ -41,7 +40,7 @@ class method_table {
       handle(caller, std::move(decoded), std::move(reply));
     });
   }
-  /// A method without params.
+  /// Binds a method without params.
   template <class Handle>
   void bind(std::string_view name, Handle handle) {
     bind(
@@ -53,7 +52,7 @@ class method_table {
     auto found = handlers_.find(name);
     return found == handlers_.end() ? nullptr : &found->second;
   }
-  /// All names, for suggestions.
+  /// Returns all names, for suggestions.
   std::vector<std::string_view> names() const {
     std::vector<std::string_view> out;
     for (const auto& [name, h] : handlers_) out.push_back(name);

@@ -1,4 +1,4 @@
-// The list methods of all kinds, as the table has them: each answers with what the catalog holds of its kind.
+// The list methods of all kinds, as the table has them: each answers with the catalog's entries of its kind.
 #include "mcp/server/caller_session.hpp"
 
 namespace mcpbx::mcp {
@@ -10,7 +10,7 @@ void caller_session::add_list_methods(methods& m, feature_table kinds) {
 }
 
 void caller_session::list(const feature_kind& kind, const raw_json& params, const reply_once& reply) {
-  // The list has one page, so no cursor can be one of ours.
+  // Lists have one page, so no cursor can be one of mcpbx's.
   if (const raw_json cursor = find_member(params, "cursor"); !cursor.empty() && !cursor.is_null())
     return reply.error(
         invalid_params("params.cursor: unknown cursor " + describe(cursor) + "; the list comes whole, in one page"));

@@ -1,4 +1,4 @@
-// The methods of tools beside their list: tools/call, with all tools of all tool servers as if they were ours.
+// The methods of tools beside their list: tools/call, which serves the tools of all tool servers.
 #include "mcp/json/json_writer.hpp"
 #include "mcp/protocol/eras.hpp"
 #include "mcp/protocol/revisions.hpp"
@@ -11,7 +11,7 @@
 namespace mcpbx::mcp {
 namespace {
 
-/// The caller's progress token, absent when it wants none, or what is wrong with it.
+/// Returns the caller's progress token, absent if it wants none, or the error in it.
 result<raw_json> progress_token_of(const raw_json& meta) {
   if (meta.empty() || meta.is_null()) return raw_json();
   if (!meta.is_object()) return fail(errc::invalid_argument, "params._meta: expected an object, got " + describe(meta));
@@ -23,7 +23,8 @@ result<raw_json> progress_token_of(const raw_json& meta) {
               "params._meta.progressToken: expected a string or an integer, got " + describe(token));
 }
 
-/// The names that resemble it also stand in data.similar, for callers that have words of their own.
+/// Returns the error for an unknown tool. Similar names also stand in data.similar, for callers that compose their own
+/// text.
 rpc_error unknown_tool(const catalog& tools, std::string_view name) {
   rpc_error e = invalid_params("unknown tool " + json_quoted(cut_utf8(name, 128)));
   const auto& near = tools.similar(name);
@@ -87,7 +88,7 @@ void caller_session::call_tool(const raw_json& params, const tool_call_reply& re
   if (!tool)
     if (const withheld_tool* withheld = tools->find_withheld(*name))
       return reply.refused(to_rpc_error({errc::config, withheld_text(*name, *withheld)}, withheld->server));
-  if (!tool && !settled)  // its server may be about to be ready
+  if (!tool && !settled)  // its server may be ready soon
     return host_.when_settled(options_.settle, [this, params, reply] {
       if (reply.open()) call_tool(params, reply, true);
     });
@@ -106,7 +107,7 @@ void caller_session::call_tool(const raw_json& params, const tool_call_reply& re
   call.caller.client_info = client_info_;
   call.asker = this;
   if (!token->empty())
-    // Tokens of two callers may be equal, so servers only see ours; the caller gets its own back.
+    // Tokens of two callers may be equal, so servers see mcpbx's token only; the caller gets its own back.
     call.progress = [this, reply, token = *token](const raw_json& progress) {
       if (!reply.open()) return;
       auto edited = raw_object::open(progress);
@@ -115,7 +116,8 @@ void caller_session::call_tool(const raw_json& params, const tool_call_reply& re
       host_.send_progress(reply.request().serial(), make_notification("notifications/progress", edited->build()));
     };
   reply.called(tool->server);
-  // Not plain captures: those would be const here and could not be moved, and the handler not kept without allocating.
+  // Init-captures, since plain ones would be const here: they could not be moved, nor the handler kept without
+  // allocating.
   call.done = [reply = tool_call_reply(reply), tool = std::move(tool)](const call_outcome& outcome) {
     if (reply.open()) return answer(reply, *tool, outcome);
     reply.abandoned();

@@ -1,4 +1,4 @@
-// See param_reader.hpp.
+// Reads typed members of params and composes the errors.
 #include "mcp/server/param_reader.hpp"
 
 #include "mcp/support/text.hpp"
@@ -56,7 +56,7 @@ void param_reader::open(const raw_json& value) {
       m.twice = true;
       return;
     }
-    // What nobody could ask for need not be compared with everything that follows: the first unknown one is an error.
+    // Further members cannot all be known ones, and the first unknown one is an error already: do not keep them.
     if (members_.size() < 64) members_.push_back({std::string(key), std::move(v)});
   });
 }

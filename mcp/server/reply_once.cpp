@@ -1,4 +1,4 @@
-// See reply_once.hpp.
+// Answers requests once, and gathers the responses of batches.
 #include "mcp/server/reply_once.hpp"
 
 #include "mcp/support/log.hpp"
@@ -29,7 +29,7 @@ open_request::~open_request() {
 }
 
 void reply_once::send(const segments& text) const {
-  // A cancelled request or a caller that left: the answer has nowhere to go, and that is no bug.
+  // After a cancellation, or when the caller has left, the answer has nowhere to go. This is no bug.
   if (!request_ || !request_->taker) return;
   std::exchange(request_->taker, nullptr)->take_reply(*request_, text);
 }

@@ -1,5 +1,5 @@
-// The answer of one request: it can be given once and cannot be forgotten. Copies stand for the same request; when the
-// last one goes without an answer, the caller gets an internal error instead of silence.
+// The answer to one request: it can be given once and cannot be forgotten. Copies stand for the same request; if the
+// last one is destroyed without an answer, the caller gets an internal error instead of silence.
 #pragma once
 #include "mcp/json/raw_json.hpp"
 #include "mcp/rpc/rpc_message.hpp"
@@ -18,22 +18,22 @@ namespace mcpbx::mcp {
 
 struct open_request;
 
-/// Takes finished answers; implemented by the session that the request came through.
+/// Interface that takes finished answers; the session that the request came through implements it.
 class reply_taker {
  public:
   virtual ~reply_taker() = default;
-  /// The complete response. The request is over.
+  /// Takes the complete response. The request is over.
   virtual void take_reply(open_request& request, const segments& text) = 0;
 };
 
 /// The responses of one JSON-RPC batch, gathered into one array.
 class reply_batch {
  public:
-  /// One more response may come.
+  /// Counts one more response that may come.
   void expect() { ++waiting_; }
   void add(const segments& response);
-  /// One that was expected has come, or will not. Returns the array when it was the last one; empty until then, and
-  /// when there was no response at all.
+  /// Counts an expected response as come, or as never to come. Returns the array after the last one; empty until then,
+  /// and if there was no response at all.
   segments end_one();
 
  private:
@@ -41,7 +41,7 @@ class reply_batch {
   segments text_;
 };
 
-/// A caller's request from its arrival to its answer. Only the speaking thread ever touches it, so its owners are
+/// A caller's request from its arrival to its answer. Only the speaking thread ever touches it, so references are
 /// counted without the atomic operations of a shared_ptr.
 struct open_request : boost::intrusive_ref_counter<open_request, boost::thread_unsafe_counter> {
   open_request(reply_taker* t, rpc_id&& i, std::uint64_t n) : taker(t), id(std::move(i)), serial(n) {}
@@ -51,7 +51,7 @@ struct open_request : boost::intrusive_ref_counter<open_request, boost::thread_u
   static void* operator new(std::size_t) { return spare_blocks<sizeof(open_request)>::take(); }
   static void operator delete(void* memory) noexcept { spare_blocks<sizeof(open_request)>::give(memory); }
 
-  reply_taker* taker;  ///< null once answered or cancelled, or when the caller is gone
+  reply_taker* taker;  ///< null once answered or cancelled, or if the caller is gone
   rpc_id id;
   std::uint64_t serial;                       ///< not used twice in a session
   std::move_only_function<void()> on_cancel;  ///< ends the work; called at most once
@@ -64,18 +64,19 @@ class reply_once {
   reply_once() = default;
   explicit reply_once(boost::intrusive_ptr<open_request> request) : request_(std::move(request)) {}
 
-  // Each of these answers. Only the first one counts, and none when the request was cancelled or its caller is gone.
+  // Each of these functions answers. Only the first answer counts, and none if the request was cancelled or its caller
+  // is gone.
   void result(const raw_json& value) const;
   void result(const segments& value) const;
   void error(const rpc_error& e) const;
-  /// With the error object as its sender wrote it.
+  /// Answers with the error object as its sender wrote it.
   void error(const raw_json& e) const;
 
-  /// What ends the work when the caller cancels the request or leaves.
+  /// Sets the function that ends the work if the caller cancels the request or leaves.
   void on_cancel(std::move_only_function<void()> end) const { request_->on_cancel = std::move(end); }
-  /// Says that this is one of mcpbx's own methods.
+  /// Marks the request as one of mcpbx's own methods.
   void mark_own() const { request_->own = true; }
-  /// False once it is answered, cancelled, or its caller is gone.
+  /// Returns false once the request is answered or cancelled, or if its caller is gone.
   bool open() const noexcept { return request_ && request_->taker; }
   const rpc_id& id() const noexcept { return request_->id; }
   std::uint64_t serial() const noexcept { return request_->serial; }

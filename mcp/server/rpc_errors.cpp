@@ -1,4 +1,4 @@
-// See rpc_errors.hpp.
+// Maps kinds of errors to JSON-RPC codes and words.
 #include "mcp/server/rpc_errors.hpp"
 
 #include "mcp/json/json_writer.hpp"

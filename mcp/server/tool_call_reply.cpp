@@ -1,4 +1,4 @@
-// See tool_call_reply.hpp.
+// Answers tools/calls, through the recorder if there is one.
 #include "mcp/server/tool_call_reply.hpp"
 
 #include <utility>

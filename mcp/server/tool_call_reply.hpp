@@ -1,4 +1,4 @@
-// The answer of one tools/call: goes to the caller, and before that to whoever keeps record of calls.
+// The answer to one tools/call: goes to the recorder of calls first, if there is one, and then to the caller.
 #pragma once
 #include "mcp/rpc/rpc_message.hpp"
 #include "mcp/server/call_recorder.hpp"
@@ -12,24 +12,24 @@
 
 namespace mcpbx::mcp {
 
-/// Copies stand for the same call. Without a recorder it is a reply_once and nothing more.
+/// A handle on the answer; copies stand for the same call. Without a recorder it is a reply_once and nothing more.
 class tool_call_reply {
  public:
   tool_call_reply(reply_once reply, std::shared_ptr<call_recorder> recorder);
 
   const reply_once& request() const noexcept { return reply_; }
   bool open() const noexcept { return reply_.open(); }
-  /// What is known of the call by now, for the record.
+  /// Notes name and arguments of the call, for the record.
   void about(std::string_view name, const raw_json& arguments) const;
-  /// It has been passed on to this tool server.
+  /// Notes that the call has been passed on to this tool server.
   void called(std::string_view server) const;
 
   void result(const raw_json& value) const;
   void error(const raw_json& e) const;
-  /// It was passed on and failed on the way, or it was refused before that.
+  /// Answers that the call failed on the way, or that it was refused before it was passed on.
   void failed(const rpc_error& e) const;
   void refused(const rpc_error& e, call_decision why = call_decision::refused) const;
-  /// It is over, and its caller has cancelled it or is gone: only the record is left to be made.
+  /// Makes the record of a call whose caller has cancelled it or is gone, so that no answer is sent.
   void abandoned() const;
 
  private:

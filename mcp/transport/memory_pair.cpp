@@ -1,4 +1,4 @@
-// Two ends facing each other; see memory_pair.hpp.
+// Implements the memory pair: each end queues its messages and delivers them to the other end in a later turn.
 #include "mcp/transport/memory_pair.hpp"
 
 #include <boost/asio/post.hpp>
@@ -13,7 +13,7 @@ namespace {
 
 namespace asio = boost::asio;
 
-// One end. It owns the messages on their way to the other end, as the system's buffers would.
+// One end. It owns the messages on their way to the other end, as the kernel's buffers would.
 class memory_end final : public std::enable_shared_from_this<memory_end> {
  public:
   explicit memory_end(asio::any_io_executor executor) : executor_(std::move(executor)) {}

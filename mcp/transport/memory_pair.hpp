@@ -1,5 +1,5 @@
-// Two connected transports without a descriptor, for tests of everything above: messages pass one by one, without any
-// framing, and are checked at the other end as those of a stream are. Delivered in order from the executor's queue.
+// A connected pair of transports in memory, for tests. Messages pass one by one without framing, in order, from the
+// executor's queue, and are checked at the receiving end as those of a stream are.
 #pragma once
 #include "mcp/transport/transport.hpp"
 
@@ -10,6 +10,7 @@
 
 namespace mcpbx::mcp {
 
+/// Returns two transports that face each other. Events come in later turns of `executor`.
 std::pair<std::unique_ptr<transport>, std::unique_ptr<transport>> make_memory_pair(
     const boost::asio::any_io_executor& executor);
 

@@ -1,5 +1,4 @@
-// The buffer that everything on a thread reads into: what was read is scanned or copied before anything else runs, so
-// one is enough for all connections.
+// One read buffer per thread. All connections share it, because bytes are scanned or copied before anything else runs.
 #pragma once
 #include <cstddef>
 #include <memory>
@@ -7,9 +6,10 @@
 
 namespace mcpbx::mcp {
 
-/// At most this much is read from one descriptor in a turn.
+/// Bound on the bytes read from one descriptor in a turn.
 inline constexpr std::size_t read_turn_bytes = 64 * 1024;
 
+/// Returns the read buffer of this thread. Its bytes are valid until the next read of any connection.
 inline std::span<char> shared_read_buffer() {
   thread_local const std::unique_ptr<char[]> buffer(new char[read_turn_bytes]);
   return {buffer.get(), read_turn_bytes};

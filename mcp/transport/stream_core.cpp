@@ -1,5 +1,5 @@
-// Reading and writing of one connection by callbacks: this is the hot path, so there is no coroutine and no
-// std::function per operation.
+// Reads and writes one connection with callbacks. This is the hot path, so it uses no coroutine and no std::function
+// per operation.
 #include "mcp/transport/stream_core.hpp"
 
 #include "mcp/support/read_size.hpp"
@@ -26,7 +26,7 @@ namespace asio = boost::asio;
 
 constexpr std::size_t write_bytes_per_turn = 1024 * 1024;
 constexpr std::size_t pipe_bytes = 1024 * 1024;
-// Turns that a peer which no longer reads may still talk before the connection ends.
+// Turns in which a peer that no longer reads may still send, before the connection ends.
 constexpr int turns_after_write_error = 64;
 
 void prepare(int fd) {
@@ -37,7 +37,7 @@ void prepare(int fd) {
 
 const error closed_by_peer{errc::unavailable, "the other side closed the connection"};
 
-// Whether the peer's end is closed altogether.
+// Returns true if the peer has closed its end in both directions.
 bool has_hung_up(int fd) {
   pollfd p{fd, 0, 0};
   return ::poll(&p, 1, 0) > 0 && (p.revents & (POLLHUP | POLLERR | POLLNVAL)) != 0;
@@ -87,13 +87,13 @@ void stream_core::wait_readable() {
                  [self = shared_from_this()](const boost::system::error_code& failed) {
                    self->waiting_ = false;
                    if (self->ended_ || failed == asio::error::operation_aborted) return;
-                   // A file or /dev/null cannot be waited for; it is always ready.
+                   // A regular file or /dev/null cannot be waited for; it is always ready.
                    if (!failed || failed == asio::error::operation_not_supported) return self->read_turn();
                    self->fail({errc::io, "waiting for input: " + failed.message()});
                  });
 }
 
-// One read a turn, so that a peer that floods leaves room for the others.
+// Reads once per turn, so that a peer that floods leaves time for the others.
 void stream_core::read_turn() {
   const bool to_the_end = drained_ || write_error_;
   if (ended_ || (paused_ && !to_the_end)) return;
@@ -103,13 +103,13 @@ void stream_core::read_turn() {
   if (write_error_ && ++turns_after_error_ >= turns_after_write_error) return fail(*write_error_);
   if (full || drained_ || write_error_) return post_turn();
   if (paused_) return;
-  // Waiting is a system call: what was read has its turn before that.
+  // Waiting costs a system call, so handlers of the messages just read run first.
   asio::post(in_.get_executor(), [self = shared_from_this()] {
     if (!self->ended_ && !self->paused_ && !self->half_closed_) self->wait_readable();
   });
 }
 
-// Returns whether more may be there. Ends the connection or the draining itself.
+// Reads once. Returns true if more bytes may be there. Ends the connection or the draining itself.
 bool stream_core::read_once() {
   const auto buffer = shared_read_buffer().first(read_size(read_turn_bytes));
   ssize_t n = 0;
@@ -145,7 +145,7 @@ void stream_core::reading_blocked() {
   finish_draining();
 }
 
-// The sending side stays: a caller that has said all it had to say may still wait for answers.
+// Handles the end of input. The sending side stays open: a caller that has sent everything may still wait for answers.
 void stream_core::end_of_stream() {
   feeding_ = true;
   framer_->finish(*this);
@@ -160,7 +160,7 @@ void stream_core::end_of_stream() {
   report_end(closed_by_peer);
 }
 
-// Of a half-closed socket only its end is news: it is always readable, so that cannot be waited for.
+// Waits until a half-closed socket is closed altogether. Such a socket is always readable, so readability says nothing.
 void stream_core::wait_for_hangup() {
   in_.async_wait(asio::posix::stream_descriptor::wait_error,
                  [self = shared_from_this()](const boost::system::error_code& failed) {
@@ -268,14 +268,15 @@ void stream_core::shut_sending() {
   }
 }
 
-// The peer no longer reads. What it had said before (a last answer, then exit) is still read; then the connection ends.
+// Handles a peer that no longer reads. Bytes it sent before (a last answer, then exit) are still read; then the
+// connection ends.
 void stream_core::write_failed(int number) {
   outbox_.clear();
   write_error_ = error{errc::io, std::string("writing: ") + std::strerror(number)};
   post_turn();
 }
 
-// Pipes of tool servers start small, which saves kernel memory; one that carries large messages is widened once.
+// Enlarges the buffer of a pipe, once. Pipes of tool servers start small to save kernel memory.
 void stream_core::widen_pipe(int fd, bool& done) {
   done = true;
   ::fcntl(fd, F_SETPIPE_SZ, static_cast<int>(pipe_bytes));
@@ -309,7 +310,7 @@ void stream_core::close() {
   outbox_.clear();
   if (std::exchange(ended_, true)) return;
   if (!feeding_) framer_.reset();
-  // Whoever waits for the last output hears of it in a turn of its own: close() may come from anywhere.
+  // close() may be called from anywhere, so `done` of drain() gets a turn of its own.
   if (drained_) asio::post(in_.get_executor(), [self = shared_from_this()] { self->finish_draining(); });
 }
 

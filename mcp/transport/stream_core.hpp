@@ -1,5 +1,5 @@
-// The working part of a stream transport. Its handlers keep it alive, so its user may drop the transport at any moment,
-// also from inside a callback. The keeper looks at it from beside, to report an exit after the last output.
+// The working part of a stream transport. Its handlers keep it alive, so that its user may drop the transport at any
+// moment, also inside a callback. The keeper holds it too, to report an exit after the last output.
 #pragma once
 #include "mcp/rpc/line_framer.hpp"
 #include "mcp/transport/transport.hpp"
@@ -29,9 +29,9 @@ class stream_core final : public std::enable_shared_from_this<stream_core>, priv
   void finish_sending();
   void close();
 
-  /// Whether the reading side is over (or never began): nothing more will be delivered.
+  /// Returns true if nothing more will be delivered: the reading side has ended or never began.
   bool reading_ended() const noexcept { return ended_ || !events_; }
-  /// The peer is dead: reads what is there, paused or not, and calls `done` when the stream is empty or has ended.
+  /// Reads the rest of a dead peer's output, paused or not, and calls `done` once the stream is empty or has ended.
   void drain(std::function<void()> done);
 
  private:
@@ -55,26 +55,26 @@ class stream_core final : public std::enable_shared_from_this<stream_core>, priv
   void shut_sending();
 
   boost::asio::posix::stream_descriptor in_;
-  std::optional<boost::asio::posix::stream_descriptor> out_;  // absent when both are one socket
+  std::optional<boost::asio::posix::stream_descriptor> out_;  // absent when one socket is used both ways
   int read_fd_, write_fd_;
   std::optional<line_framer> framer_;
   transport_events* events_ = nullptr;
   write_queue outbox_;
   std::function<void()> drained_;
-  std::optional<error> write_error_;  // reading goes on until nothing is left, then the connection ends with this
+  std::optional<error> write_error_;  // the connection ends with this error once nothing is left to read
   int turns_after_error_ = 0;
-  bool open_ = true;          // not closed; after the end of the stream sending may go on
+  bool open_ = true;          // not closed yet; sending may go on after the end of the stream
   bool ended_ = false;        // nothing more will be delivered
-  bool half_closed_ = false;  // the peer says no more and still takes answers
+  bool half_closed_ = false;  // the peer sends no more but still reads answers
   bool write_is_socket_ = false;
   bool feeding_ = false, paused_ = false;
   bool waiting_ = false, turn_posted_ = false;
-  bool flushing_ = false;  // a flush is posted or waits for room
+  bool flushing_ = false;  // a flush is posted or waits until the descriptor is writable
   bool sending_ended_ = false, sending_shut_ = false;
   bool widened_in_ = false, widened_out_ = false;
 };
 
-/// The transport that a user holds.
+/// The transport that a user holds. Destroying it closes the core.
 class stream_handle final : public transport {
  public:
   explicit stream_handle(std::shared_ptr<stream_core> core) : core_(std::move(core)) {}

@@ -1,4 +1,4 @@
-// Nothing but the door: the work is done in stream_core.
+// Makes stream transports. The work is done in stream_core.
 #include "mcp/transport/stream_transport.hpp"
 
 #include "mcp/transport/stream_core.hpp"

@@ -1,5 +1,5 @@
-// A connection that carries JSON-RPC messages both ways. Its user sees whole, checked messages and never a byte count.
-// Everything happens on the speaking thread.
+// The interface of a connection that carries JSON-RPC messages both ways. Its user gets whole, checked messages and
+// never counts bytes. Everything happens on the speaking thread.
 #pragma once
 #include "mcp/rpc/message_sink.hpp"
 #include "mcp/rpc/outgoing.hpp"
@@ -10,34 +10,34 @@
 
 namespace mcpbx::mcp {
 
-/// What a connection tells its user.
+/// Events that a connection reports to its user.
 class transport_events : public message_sink {
  public:
-  /// The outbox ran empty after it had not been: more may be sent.
+  /// Reports that the outbox has become empty, so that more may be sent.
   virtual void on_drained() {}
-  /// The peer has ended its sending side only (a half-closed socket), so it may still wait for answers. Whether that
-  /// is so: then on_closed follows when the peer is gone altogether, otherwise at once.
+  /// Reports that the peer has ended its sending side only (a half-closed socket). Return true to keep the connection
+  /// for answers: on_closed then follows when the peer is gone altogether, otherwise at once.
   virtual bool on_input_end() { return false; }
-  /// The connection ended: end of stream (errc::unavailable), a read or write error (errc::io), or a bound
-  /// (errc::limit). Comes at most once, never from inside send() or close(), and nothing comes after it.
+  /// Reports the end of the connection: end of stream (errc::unavailable), a read or write error (errc::io), or a bound
+  /// (errc::limit). Comes at most once, as the last event, and never from inside send() or close().
   virtual void on_closed(const error& why) = 0;
 };
 
 class transport {
  public:
-  /// Closing is immediate and silent; what was not written is dropped.
+  /// Closes at once and without an event. Bytes not yet written are dropped.
   virtual ~transport() = default;
 
   /// Begins reading. `events` must outlive the transport or its close().
   virtual void start(transport_events& events) = 0;
-  /// Queues one message: its text, without a line break, and what it is. What one turn queues leaves together.
-  /// After the end it is dropped silently; but after an end of stream the sending side stays open until close().
+  /// Queues one message: its text without a line break, and its kind. Messages of one turn leave together. Messages
+  /// after the end are dropped silently; after an end of stream alone, the sending side stays open until close().
   virtual void send(const segments& text, outgoing what) = 0;
-  /// Bytes queued and not yet taken by the system, or by the peer where no system lies between.
+  /// Returns the number of bytes queued and not yet taken by the system, or by the peer of a memory pair.
   virtual std::size_t unsent() const noexcept = 0;
-  /// Stops or resumes reading; a peer that is not read is slowed down by the buffers between.
+  /// Stops or resumes reading. While reading is stopped, full buffers slow the peer down.
   virtual void pause_reading(bool paused) = 0;
-  /// Ends the sending side after what is queued (a tool server sees its stdin closed); reading goes on.
+  /// Ends the sending side after the queued messages (a tool server sees its stdin closed). Reading goes on.
   virtual void finish_sending() = 0;
   /// Ends both sides now. on_closed is not called afterwards.
   virtual void close() = 0;

@@ -1,4 +1,4 @@
-// See write_queue.hpp.
+// Implements the outbox: chunks of copied bytes, references to large pieces, and the account of the copies.
 #include "mcp/transport/write_queue.hpp"
 
 #include "mcp/support/shared_bytes.hpp"
@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t chunk_bytes = 16 * 1024;
 
-// Emptied chunks are shared by all connections of the thread, so that an idle connection owns none.
+// Returns the emptied chunks of this thread. All its connections share them, so that an idle connection owns none.
 std::vector<std::string>& spare_chunks() {
   thread_local std::vector<std::string> spare;
   return spare;
@@ -48,7 +48,7 @@ void write_queue::push(const segments& message) {
 }
 
 std::string& write_queue::chunk_for(std::size_t bytes) {
-  // A chunk never grows past its first allocation: what is larger than the rest of it starts the next one.
+  // A chunk never grows past its first allocation. A piece that does not fit in the rest starts the next chunk.
   if (pieces_.empty() || pieces_.back().reference || pieces_.back().text.size() + bytes > chunk_bytes)
     pieces_.push_back({take_chunk(), {}});
   size_ += bytes;

@@ -1,5 +1,5 @@
-// What a connection still has to write. Small pieces are copied together into chunks, so that a turn's messages leave
-// in few iovecs; large ones are kept by reference and never copied. Knows no I/O.
+// The outbox of a connection. Small pieces are copied together into chunks, so that the messages of a turn need few
+// iovecs; large pieces are kept by reference and never copied. Knows no I/O.
 #pragma once
 #include "mcp/json/raw_json.hpp"
 
@@ -14,7 +14,7 @@ namespace mcpbx::mcp {
 
 class write_queue {
  public:
-  /// Pieces from this size on are kept by reference.
+  /// Size in bytes from which a piece is kept by reference.
   static constexpr std::size_t reference_from = 4096;
 
   write_queue() = default;
@@ -24,9 +24,9 @@ class write_queue {
 
   /// Appends one message and its line break.
   void push(const segments& message);
-  /// Fills at most `capacity` iovecs with the bytes to write next; returns how many.
+  /// Fills at most `capacity` iovecs with the bytes to write next. Returns their number.
   std::size_t gather(iovec* into, std::size_t capacity) const;
-  /// Forgets the first `bytes`, which have been written.
+  /// Drops the first `bytes`, which have been written.
   void consume(std::size_t bytes);
   void clear();
 
@@ -34,19 +34,19 @@ class write_queue {
   bool empty() const noexcept { return size_ == 0; }
 
  private:
-  // Either text of our own or a reference.
+  // A chunk of copied bytes or a reference.
   struct piece {
     std::string text;
     raw_json reference;
     std::string_view view() const { return reference ? reference.text() : std::string_view(text); }
   };
-  /// The chunk that the next `bytes` go to; they count as added.
+  /// Returns the chunk that the next `bytes` belong in, and counts them as added.
   std::string& chunk_for(std::size_t bytes);
   void release(piece& p);
   std::deque<piece> pieces_;
-  std::size_t front_sent_ = 0;  // bytes of the first piece that have left
+  std::size_t front_sent_ = 0;  // bytes of the first piece that are written already
   std::size_t size_ = 0;
-  std::size_t owned_ = 0;  // bytes in chunks, as told to the accountant
+  std::size_t owned_ = 0;  // bytes in chunks, as reported to byte_account
 };
 
 }  // namespace mcpbx::mcp

@@ -1,4 +1,5 @@
-// Globs are few and tools are looked at once, when their list comes.
+// Matches tools against the globs of the call rules. The globs are few, and each tool is matched once, when its list
+// comes.
 #include "mcp/client/catalog/call_rules.hpp"
 
 #include "mcp/support/text.hpp"

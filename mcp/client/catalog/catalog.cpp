@@ -1,4 +1,4 @@
-// One snapshot: lookup, the prebuilt list, and names that resemble a wrong one.
+// Implements one snapshot: look-up, the prebuilt lists, and names that resemble an unknown one.
 #include "mcp/client/catalog/catalog.hpp"
 
 #include "mcp/protocol/eras.hpp"
@@ -117,7 +117,7 @@ std::vector<std::string> catalog::find_similar(std::string_view name) const {
   const auto add = [&](std::string_view found) {
     if (out.size() < most_similar && std::ranges::find(out, found) == out.end()) out.emplace_back(found);
   };
-  // The server's own name of a tool is what people type first.
+  // Suggest the tool by the server's own name first: it is the most likely mistake.
   for (const entry_ptr& e : entries_)
     if (e->tool == name) add(e->name);
   std::vector<std::string_view> all;

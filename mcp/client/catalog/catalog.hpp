@@ -1,5 +1,6 @@
-// Tool name -> client, and the lists of the other kinds: an immutable snapshot in deterministic order. A change makes a
-// new snapshot that shares unchanged entries; whoever holds an old one keeps a consistent view.
+// The catalog: an immutable snapshot that maps tool names to clients and holds the lists of the other kinds, in
+// deterministic order. A change makes a new snapshot that shares unchanged entries; holders of an old one keep a
+// consistent view.
 #pragma once
 #include "mcp/client/catalog/call_rules.hpp"
 #include "mcp/client/catalog/feature_entries.hpp"
@@ -18,93 +19,96 @@
 
 namespace mcpbx::mcp {
 
-/// Names that rules (allow, deny, approve) find a tool by beside the one that it is shown under, so that they hold
-/// whoever has that one. What restricts holds for the tool that has the name, too.
+/// Further names by which rules (allow, deny, approve) find a tool, whichever name it is shown under. Restrictive rules
+/// also apply to the tool that is shown under such a name.
 struct rule_names {
-  std::string prefixed;  ///< server__tool, where names are plain, else "": no other tool has it
-  std::string plain;     ///< where names are plain, else "": which another tool may have
-  /// server__tool as it would be if other tools of the server were, or were not, listed beside it; "": always the same.
+  std::string prefixed;  ///< server__tool, if names are plain; else "". No other tool has it
+  std::string plain;     ///< the plain name, if names are plain; else "". Another tool may have it
+  /// The server__tool name that the tool would have with, or without, certain other tools of the server; "": always the
+  /// same name.
   std::string other = {};
   bool operator==(const rule_names&) const = default;
 };
 
-/// What the annotations of a definition say; hints only, never trusted for safety by themselves.
+/// The annotations of a definition. They are hints, never trusted for safety by themselves.
 struct tool_annotations {
   bool read_only = false, destructive = true, idempotent = false, open_world = true;
   std::string title;  ///< annotations.title, else the definition's title
 
-  /// True unless its server says that the tool only reads, or leaves intact what is there.
+  /// Returns true unless the server says that the tool only reads, or leaves existing data intact.
   bool may_destroy() const noexcept { return !read_only && destructive; }
 };
 
+/// A tool under the name that callers know, with its definition, its client and its rules.
 struct catalog_entry {
-  std::string name;         ///< exposed, at most 64 characters of [A-Za-z0-9_-] unless toolNames is plain
+  std::string name;         ///< exposed name, at most 64 characters of [A-Za-z0-9_-] unless toolNames is plain
   std::string server;       ///< configured name
-  std::string tool;         ///< the server's own name for it
-  std::string listed;       ///< the name in the whole catalog, where `name` is that of a profile; else ""
+  std::string tool;         ///< the server's own name of the tool
+  std::string listed;       ///< the name in the whole catalog if `name` comes from a profile; else ""
   raw_json definition;      ///< the server's own bytes
-  raw_json exposed;         ///< the same with `name` (and nothing else) replaced
+  raw_json exposed;         ///< `definition` with only `name` replaced
   raw_json legacy;          ///< `exposed` as a legacy caller may see it (legacy_definition())
   std::string description;  ///< unescaped
   tool_annotations annotations;
   call_manner manner;
   std::weak_ptr<mcp::client> owner;
   rule_names rules;
-  std::uint64_t hash = 0;  ///< stable over the definition's bytes and the server's name
-  /// Where the server comes from, as catalog_builder::server has it; null: nobody said.
+  std::uint64_t hash = 0;  ///< stable hash of the definition's bytes and the server's name
+  /// Origin of the server, see catalog_server; null: unknown.
   std::shared_ptr<const std::string> origin = {};
-  /// Under which name the whole catalog has it.
+  /// Returns the name that the whole catalog has for the tool.
   const std::string& listed_name() const noexcept { return listed.empty() ? name : listed; }
 };
 using entry_ptr = std::shared_ptr<const catalog_entry>;
 
-/// A tool that exists and is not offered: it is in no list, and calls of it are refused with `why`.
+/// A tool that exists and is not offered: no list has it, and calls of it are refused with `why`.
 struct withheld_tool {
   std::string server;                      ///< configured name
-  std::string tool;                        ///< the server's own name for it
+  std::string tool;                        ///< the server's own name of the tool
   std::shared_ptr<const std::string> why;  ///< a clause such as "its definition changed …"
   rule_names rules = {};
   bool operator==(const withheld_tool&) const = default;
 };
-/// By the name under which it would be exposed.
+/// Withheld tools by the name under which they would be exposed.
 using withheld_tools = std::map<std::string, withheld_tool, std::less<>>;
 
-/// Something that a server lists and that cannot be in the catalog, such as a definition that is none.
+/// An item that a server lists and the catalog cannot hold, such as an invalid definition.
 struct dropped_item {
   std::string server;  ///< configured name
   std::string reason;  ///< one sentence that names the server
   bool operator==(const dropped_item&) const = default;
 };
 
+/// One immutable snapshot.
 class catalog {
  public:
   catalog(std::vector<entry_ptr> entries, std::uint64_t revision, withheld_tools withheld = {},
           std::vector<dropped_item> dropped = {}, std::vector<feature_entries_ptr> others = {});
-  /// The tools, in order: servers as configured, each one's as it lists them.
+  /// Returns the tools in order: servers as configured, each server's tools as it lists them.
   std::span<const entry_ptr> entries() const noexcept { return entries_; }
   entry_ptr find(std::string_view name) const;
-  /// Null when no tool of this name is withheld.
+  /// Returns null if no tool of this name is withheld.
   const withheld_tool* find_withheld(std::string_view name) const;
   const withheld_tools& withheld() const noexcept { return withheld_; }
-  /// In the order of the servers; of each as many as feature_lister tells.
+  /// Returns the dropped items in the order of the servers; feature_lister bounds their number.
   const std::vector<dropped_item>& dropped() const noexcept { return dropped_; }
   std::uint64_t revision() const noexcept { return revision_; }
-  /// The entries of each kind other than tools, in the order of the table.
+  /// Returns the entries of each kind other than tools, in the order of the table.
   const std::vector<feature_entries_ptr>& others() const noexcept { return others_; }
-  /// The entry of a kind other than tools that callers know under this key; null when there is none.
+  /// Returns the entry of a kind other than tools that callers know under this key, or null.
   feature_entry_ptr find(const feature_kind& kind, std::string_view key) const;
-  /// The result object of a kind's list method for a legacy caller, with every entry (no cursor); made once.
+  /// Returns the result object of a kind's list method for a legacy caller, with every entry (no cursor); made once.
   raw_json list(const feature_kind& kind) const;
-  /// True unless callers of both snapshots see the same of this kind.
+  /// Returns true if callers may see a difference between the two snapshots in this kind.
   bool differs(const feature_kind& kind, const catalog& other) const;
-  /// The result object of tools/list with every tool (no cursor), made once per snapshot.
+  /// Returns the result object of tools/list with every tool (no cursor), made once per snapshot.
   raw_json tools_list() const;
-  /// The same for a legacy caller; shares the other's bytes when no definition differs.
+  /// Returns the same for a legacy caller. Shares the other's bytes if no definition differs.
   raw_json legacy_tools_list() const;
-  /// Up to 5 names that resemble `name`, for "unknown tool" texts. The last names asked for are remembered: a search
-  /// goes through all tools, and callers repeat their mistakes. Valid until the next call.
+  /// Returns up to 5 names that resemble `name`, for "unknown tool" texts; valid until the next call. The latest
+  /// searches are remembered, since each one goes through all tools and callers repeat their mistakes.
   const std::vector<std::string>& similar(std::string_view name) const;
-  /// How often similar() had to look through all tools.
+  /// Returns the number of times that similar() had to go through all tools.
   std::size_t searches() const noexcept { return searches_; }
 
  private:
@@ -127,13 +131,13 @@ class catalog {
 };
 using catalog_ptr = std::shared_ptr<const catalog>;
 
-/// `definition` with another key in `member`; the very same bytes when it is its key already (`own`).
+/// Returns `definition` with `key` in `member`; the very same bytes if the key is `own` already.
 raw_json definition_named(const raw_json& definition, const std::string& key, const std::string& own,
                           std::string_view member = "name");
-/// The same tool under a name of a profile.
+/// Returns the same tool under a name of a profile.
 entry_ptr renamed(const catalog_entry& e, const std::string& name);
 
-/// Why a call of this tool is refused: one sentence.
+/// Returns the sentence with which a call of a withheld tool is refused.
 std::string withheld_text(std::string_view name, const withheld_tool& tool);
 
 }  // namespace mcpbx::mcp

@@ -1,4 +1,4 @@
-// From lists to snapshots.
+// Turns the lists of all servers into catalog snapshots.
 #include "mcp/client/catalog/catalog_builder.hpp"
 
 #include "mcp/client/catalog/tool_names.hpp"

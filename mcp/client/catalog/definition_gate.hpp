@@ -1,5 +1,5 @@
-// Decides which definitions of a list may be offered (docs/guarantees.md, G37). The catalog asks nobody and knows no
-// file: the list that comes to it says what is withheld.
+// Interface that decides which definitions of a list may be offered (docs/guarantees.md, G37). The catalog itself only
+// receives the decision with each list.
 #pragma once
 #include "mcp/client/catalog/catalog_builder.hpp"
 
@@ -8,22 +8,21 @@
 
 namespace mcpbx::mcp {
 
-/// What was decided about one list of a server.
+/// The decision about one list of a server.
 struct definition_decision {
   withheld_ptr withheld;         ///< null: everything may be offered
-  std::string notice;            ///< for the status, one sentence about this server; "" when all is as it was approved
-  tool_names_ptr prefixed = {};  ///< of a server with plain names, the tools whose name is another one's; null: none
+  std::string notice;            ///< for the status: one sentence about this server, "" if everything is as approved
+  tool_names_ptr prefixed = {};  ///< for a server with plain names: tools whose plain name another tool has; null: none
 };
 
 class definition_gate {
  public:
   virtual ~definition_gate() = default;
-  /// A server has this list of a kind now. `decided` is called on the speaking thread, perhaps from inside, once the
-  /// list has been looked at, and again whenever that changes (somebody approves), until the server's next list of the
-  /// kind takes its place.
+  /// Judges a server's new list of a kind. Calls `decided` on the speaking thread, perhaps from inside, and again
+  /// whenever the decision changes, until the server's next list of the kind.
   virtual void judge(const std::string& server, const feature_kind& kind, feature_list list,
                      std::function<void(definition_decision)> decided) = 0;
-  /// From now on no server is starting for the first time: those that have not listed anything will not soon.
+  /// Reports that no server is starting for the first time any more, so no first list is to be expected soon.
   virtual void settled() {}
 };
 

@@ -1,4 +1,4 @@
-// Lookup, and the prebuilt result of the list method.
+// Implements look-up, and the prebuilt result of the list method.
 #include "mcp/client/catalog/feature_entries.hpp"
 
 #include <utility>

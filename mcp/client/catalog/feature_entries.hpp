@@ -16,35 +16,36 @@
 
 namespace mcpbx::mcp {
 
-/// In place of the number of a server.
+/// Stands for "no server" where a server's number is expected.
 inline constexpr std::size_t no_server = static_cast<std::size_t>(-1);
 
+/// An item of one kind under the key that callers know.
 struct feature_entry {
-  std::string key;      ///< towards callers, as feature_kind::keys has it
+  std::string key;      ///< key for callers, as feature_kind::keys has it
   std::string server;   ///< configured name
-  std::string own_key;  ///< the server's own
+  std::string own_key;  ///< the server's own key
   raw_json definition;  ///< the server's own bytes
-  raw_json exposed;     ///< the same with the key (and nothing else) replaced
+  raw_json exposed;     ///< `definition` with only the key replaced
   std::weak_ptr<mcp::client> owner;
 };
 using feature_entry_ptr = std::shared_ptr<const feature_entry>;
 
-/// Definitions of one list that are not to be offered, by the server's own key, with the clause that says why.
+/// Definitions of one list that must not be offered: the server's own key -> a clause with the reason.
 using withheld_names = std::map<std::string, std::shared_ptr<const std::string>, std::less<>>;
 using withheld_ptr = std::shared_ptr<const withheld_names>;
 
-/// Never changes; snapshots share it as long as no entry of the kind differs.
+/// The immutable entries of one kind. Snapshots share the object as long as no entry of the kind differs.
 class feature_entries {
  public:
-  /// `kind` must outlive it. Keys are distinct.
+  /// Takes entries with distinct keys. `kind` must outlive this object.
   feature_entries(const feature_kind& kind, std::vector<feature_entry_ptr> entries);
   feature_entries(const feature_entries&) = delete;
   feature_entries& operator=(const feature_entries&) = delete;
 
-  /// In order: servers as configured, each one's items as it lists them.
+  /// Returns the entries in order: servers as configured, each server's items as it lists them.
   std::span<const feature_entry_ptr> entries() const noexcept { return entries_; }
   feature_entry_ptr find(std::string_view key) const;
-  /// The result object of the list method with every entry (no cursor), made once.
+  /// Returns the result object of the list method with every entry (no cursor); made once.
   raw_json list() const;
 
  private:
@@ -55,7 +56,7 @@ class feature_entries {
 };
 using feature_entries_ptr = std::shared_ptr<const feature_entries>;
 
-/// The result object of a list method: one member, an array of these definitions.
+/// Returns the result object of a list method: one member, an array of these definitions.
 raw_json list_result(std::string_view member, std::span<const std::string_view> definitions);
 
 }  // namespace mcpbx::mcp

@@ -1,4 +1,4 @@
-// From the lists of one kind to its entries.
+// Turns the lists of one kind into its entries.
 #include "mcp/client/catalog/listed_items.hpp"
 
 #include "mcp/client/catalog/catalog.hpp"
@@ -13,7 +13,7 @@
 namespace mcpbx::mcp {
 namespace {
 
-/// The key of each item towards callers; "": it cannot have one.
+/// Returns the key of each item for callers; "": none can be had.
 std::vector<std::string> exposed_keys(const feature_kind& kind, std::string_view prefix,
                                       const std::vector<feature_item>& items) {
   std::vector<std::string_view> own;

@@ -1,5 +1,5 @@
-// What all servers list of one kind other than tools, made into the entries of a snapshot: in the order of the servers,
-// under keys that the kind's row tells apart. Every entry that did not change is used again. Knows no I/O.
+// The lists of all servers for one kind other than tools, made into the entries of a snapshot: in the order of the
+// servers, under keys as the kind's row says. Reuses every entry that did not change. Knows no I/O.
 #pragma once
 #include "mcp/client/catalog/feature_entries.hpp"
 #include "mcp/protocol/features.hpp"
@@ -16,23 +16,23 @@ namespace mcpbx::mcp {
 class listed_items {
  public:
   struct server {
-    std::string name;    ///< as configured
-    std::string prefix;  ///< of its keys (tool_names.hpp)
+    std::string name;    ///< configured name
+    std::string prefix;  ///< prefix of its keys (tool_names.hpp)
     std::weak_ptr<mcp::client> owner;
   };
-  /// `kind` must outlive it and all entries.
+  /// Starts without servers. `kind` must outlive this object and all entries.
   explicit listed_items(const feature_kind& kind);
 
-  /// Replaces the servers, in file order. `before` has for each the number of the earlier server whose list it keeps,
-  /// or no_server.
+  /// Replaces the servers, in file order. `before` has for each one the number of the earlier server whose list it
+  /// keeps, or no_server.
   void set_servers(std::vector<server> servers, std::span<const std::size_t> before);
 
-  /// Sets the list of server number `index`; null when nothing is known of it. Items in `withheld` have their keys, so
-  /// that those of others do not depend on it, and are not offered.
+  /// Sets the list of server number `index`; null: unknown. Items in `withheld` keep their keys, so that other keys do
+  /// not depend on them, but are not offered.
   void set(std::size_t index, feature_list list, withheld_ptr withheld);
-  /// The entries of what is set now: the last ones themselves when none differs.
+  /// Returns the entries of the lists set now: the last ones themselves if none differs.
   const feature_entries_ptr& build();
-  /// What the last build() left out of the list of server number `index`, one clause each.
+  /// Returns the items of server number `index` that the last build() left out, one clause each.
   const std::vector<std::string>& left_out(std::size_t index) const { return servers_.at(index).left_out; }
 
  private:

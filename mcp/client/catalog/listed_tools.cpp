@@ -1,4 +1,4 @@
-// From the lists of tools to their entries.
+// Turns the lists of tools into their entries.
 #include "mcp/client/catalog/listed_tools.hpp"
 
 #include "mcp/protocol/eras.hpp"
@@ -13,11 +13,11 @@ namespace mcpbx::mcp {
 namespace {
 
 std::uint64_t definition_hash(std::string_view server, const raw_json& definition) {
-  // Two hashes joined, so that no text of one can be read as the end of the other.
+  // Join two hashes rather than texts, so that no text can be split in two ways.
   return stable_hash(definition.text()) * 31 + stable_hash(server);
 }
 
-/// Null: it is not.
+/// Returns the reason for withholding a tool, or null if it is not withheld.
 std::shared_ptr<const std::string> why_withheld(const withheld_ptr& withheld, const std::string& own) {
   if (!withheld) return nullptr;
   const auto found = withheld->find(own);
@@ -62,7 +62,7 @@ void listed_tools::set_servers(std::vector<catalog_server> servers, std::vector<
   for (std::size_t i = 0; i < servers.size(); ++i) {
     catalog_server& s = servers[i];
     offered o = before[i] == no_server ? offered() : std::move(old[before[i]]);
-    // Entries hold these themselves, so the old ones do not do.
+    // Entries hold copies of these two, so entries with the old values cannot be reused.
     if (o.s.calls != s.calls || !is_same_text(o.s.origin, s.origin)) o.entries.clear();
     o.s = std::move(s);
     o.prefix = prefixes_[i];
@@ -113,7 +113,7 @@ void listed_tools::make_entries(offered& o, const std::vector<std::string>& name
   o.entries = std::move(entries);
 }
 
-// Rules know a plain server's tools by two names more, whichever it gets.
+// Names the tools of one server. Rules also find tools of a server with plain names by their prefixed name.
 named_tools listed_tools::name_tools(offered& o, std::set<std::string, std::less<>>& taken) const {
   std::vector<std::string_view> own;
   own.reserve(o.kept.size());
@@ -131,7 +131,7 @@ named_tools listed_tools::name_tools(offered& o, std::set<std::string, std::less
 }
 
 void listed_tools::build() {
-  // Plain names depend on the servers before them, so they are settled anew each time; the others only when their own
+  // Plain names depend on the servers before them, so they are settled anew each time; the others only after their own
   // list has changed.
   std::set<std::string, std::less<>> taken;
   for (offered& o : servers_) {

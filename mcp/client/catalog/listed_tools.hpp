@@ -1,5 +1,5 @@
-// What all servers list of tools, made into the entries of a snapshot: filtered, renamed, withheld and named as the
-// configuration and the gate say. Every entry that did not change is used again. Knows no I/O.
+// The lists of tools of all servers, made into the entries of a snapshot: filtered, renamed, withheld and named as the
+// configuration and the gate say. Reuses every entry that did not change. Knows no I/O.
 #pragma once
 #include "mcp/client/catalog/catalog.hpp"
 #include "mcp/client/catalog/tool_names.hpp"
@@ -16,9 +16,10 @@
 
 namespace mcpbx::mcp {
 
+/// Choice and renaming of a server's tools, as the configuration has it.
 struct tool_filter {
   std::vector<std::string> allow, deny;       ///< globs over the server's own names; empty allow: everything
-  std::map<std::string, std::string> rename;  ///< own name -> the tool's part of the name to expose
+  std::map<std::string, std::string> rename;  ///< own name -> the tool's part of the exposed name
   bool operator==(const tool_filter&) const = default;
 };
 
@@ -36,31 +37,30 @@ struct catalog_server {
   bool plain_names = false;
   std::weak_ptr<mcp::client> owner;
   call_rules calls = {};
-  /// Names the program or address behind it, in words of the configuration's owner that are compared and hashed,
-  /// never read; null: nobody says.
+  /// Identity of the program or address behind the server, in the configuration's words; compared and hashed, never
+  /// parsed. Null: unknown.
   std::shared_ptr<const std::string> origin = {};
 };
 
 class listed_tools {
  public:
-  /// Replaces the servers, in file order, with their prefixes. `before` has for each the number of the earlier server
-  /// whose list it keeps, or no_server.
+  /// Replaces the servers, in file order, with their prefixes. `before` has for each one the number of the earlier
+  /// server whose list it keeps, or no_server.
   void set_servers(std::vector<catalog_server> servers, std::vector<std::string> prefixes,
                    std::span<const std::size_t> before);
 
-  /// Sets the list of server number `index`; null when nothing is known of it. Tools in `withheld` have their names, so
-  /// that those of others do not depend on it, and are not offered. Those in `prefixed` have no plain name: it is
-  /// another one's.
+  /// Sets the list of server number `index`; null: unknown. Tools in `withheld` keep their names, so that other names
+  /// do not depend on them, but are not offered. Tools in `prefixed` get no plain name, which another tool has.
   void set(std::size_t index, feature_list tools, withheld_ptr withheld, tool_names_ptr prefixed);
   /// Brings the entries up to date.
   void build();
 
-  // Of the last build():
+  // Results of the last build():
   std::vector<entry_ptr> entries() const;
   withheld_tools withheld() const;
-  /// What was left out of the list of server number `index`, one clause each.
+  /// Returns the tools of server number `index` that were left out, one clause each.
   std::vector<std::string> left_out(std::size_t index) const;
-  /// Names of server number `index` that clash, one sentence each.
+  /// Returns the clashes of names of server number `index`, one sentence each, and forgets them.
   std::vector<std::string> take_notices(std::size_t index);
 
  private:
@@ -70,11 +70,11 @@ class listed_tools {
     feature_list tools{};
     withheld_ptr withheld{};
     tool_names_ptr prefixed{};
-    std::vector<std::string> unnamed{};  // own names of those that no name could be had for
+    std::vector<std::string> unnamed{};  // own names of tools for which every name is taken
     std::vector<std::string> notices{};
-    withheld_tools hidden{};          // of `withheld`, those that the filter lets through
+    withheld_tools hidden{};          // the part of `withheld` that the filter lets through
     std::vector<std::size_t> kept{};  // positions in `tools` that the filter lets through
-    std::vector<rule_names> ruled{};  // of each in `kept`, or none: no tool has such names
+    std::vector<rule_names> ruled{};  // one for each in `kept`; empty: no tool has such names
     std::vector<entry_ptr> entries{};
     bool stale = true;
   };

@@ -1,5 +1,5 @@
-// Decides when to fetch a list again whose server says that it has changed (docs/guarantees.md, G10): at most one fetch
-// runs and one waits, and the gap between two grows while the server keeps saying so, faster when nothing had changed.
+// Decides when to fetch a changed list again (docs/guarantees.md, G10): at most one fetch runs and one waits. The gap
+// between two grows while the server keeps reporting changes, faster if nothing had changed.
 #pragma once
 #include "mcp/support/time.hpp"
 
@@ -12,14 +12,14 @@ class refresh_gate {
   static constexpr milliseconds least_gap{200}, most_gap{5'000}, quiet{10'000}, retry_gap{5'000},
       most_retry_gap{60'000};
 
-  /// The first fetch, which nothing has to ask for.
+  /// Begins the first fetch, which needs no reason.
   void begin() { running_ = true; }
-  /// The server says that the list has changed.
+  /// Notes that the server reports a change of the list.
   void changed(time_point now) {
     if (!running_ && !wanted_ && now - ended_ >= quiet) gap_ = least_gap;
     wanted_ = true;
   }
-  /// Whether a fetch is to start now; if so it counts as running.
+  /// Returns true if a fetch is to start now; it then counts as running.
   bool start(time_point now) {
     if (now < next()) return false;
     wanted_ = false;
@@ -27,14 +27,14 @@ class refresh_gate {
     again_ = true;
     return true;
   }
-  /// The running fetch has ended; `differed`: it found another list than before.
+  /// Ends the running fetch. `differed`: it found another list than before.
   void finished(time_point now, bool differed) {
     running_ = false;
     ended_ = now;
     failures_ = 0;
     if (again_) gap_ = std::min(most_gap, gap_ * (differed ? 2 : 5));
   }
-  /// The running fetch failed; another one is due after a growing while.
+  /// Ends the running fetch as failed. Another one is due after a growing delay.
   void failed(time_point now) {
     running_ = false;
     ended_ = now;
@@ -42,7 +42,7 @@ class refresh_gate {
     gap_ = std::min(most_retry_gap, retry_gap * (1 << std::min(failures_++, 4)));
   }
   bool running() const noexcept { return running_; }
-  /// When start() has something to say, or `never`.
+  /// Returns the time from which start() may return true, or `never`.
   time_point next() const { return running_ || !wanted_ ? never : ended_ + gap_; }
 
  private:

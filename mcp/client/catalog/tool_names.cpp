@@ -1,4 +1,4 @@
-// Naming: conversion to [A-Za-z0-9_-], stable hashes for what is too long or clashes.
+// Makes names of tools: conversion to [A-Za-z0-9_-], and stable hashes for names that are too long or clash.
 #include "mcp/client/catalog/tool_names.hpp"
 
 #include "mcp/redact/hidden_text.hpp"
@@ -20,7 +20,7 @@ bool inside_character(char c) {
   return (static_cast<unsigned char>(c) & 0xC0) == 0x80;
 }
 
-/// Every character that does not fit becomes one underscore.
+/// Returns `text` with one underscore for every character that is not allowed.
 std::string converted(std::string_view text) {
   std::string out;
   for (const char c : text) {
@@ -32,7 +32,7 @@ std::string converted(std::string_view text) {
   return out;
 }
 
-/// Without the double underscores that would make the end of the server's part ambiguous.
+/// Returns the server's part of a name, without double underscores, which would make its end ambiguous.
 std::string converted_server(std::string_view name) {
   std::string out;
   for (const char c : converted(name))
@@ -47,7 +47,7 @@ std::string with_hash(std::string_view text, std::string_view hashed, std::size_
   return out + "_" + hash;
 }
 
-/// `text_hash`, with as many digits as it takes to be free; "" when even 16 do not help.
+/// Returns `text_hash` with as many digits as it takes to be free, or "" if even 16 do not suffice.
 std::string free_name(std::string_view text, std::string_view hashed, std::size_t most,
                       const std::set<std::string, std::less<>>& taken) {
   for (int digits = hash_digits; digits <= 16; digits += 2)
@@ -55,8 +55,8 @@ std::string free_name(std::string_view text, std::string_view hashed, std::size_
   return {};
 }
 
-/// A free prefix from `stem` and a hash of the server's name. The cut may end in an underscore, and the hash brings its
-/// own; the same name configured twice needs a count beside it.
+/// Returns a free prefix from `stem` and a hash of the server's name. Strips underscores at the cut, since the hash
+/// brings its own; a name that is configured twice is hashed with a count.
 std::string hashed_prefix(std::string_view stem, const std::string& server,
                           const std::set<std::string, std::less<>>& taken) {
   stem = stem.substr(0, longest_prefix - hash_digits - 1);
@@ -107,14 +107,14 @@ named_tools prefixed_names(std::string_view prefix, std::span<const std::string_
   named_tools out;
   out.names.resize(tools.size());
 
-  // Three rounds, the stronger claims first: the configuration's word, a name that fits as it is, what must change.
+  // Three rounds, the strongest claim first: names given by the configuration, names that need no change, the rest.
   enum class claim { renamed, exact, changed };
   struct wish {
     std::string part;
     claim strength;
   };
   std::vector<wish> wishes;
-  std::map<std::string, int, std::less<>> changed_to;  // how many want the same converted name
+  std::map<std::string, int, std::less<>> changed_to;  // number of tools that want the same converted name
   for (const std::string_view own : tools) {
     const std::string_view wanted = renamed(own, rename);
     wish w{converted(wanted), claim::exact};
@@ -136,7 +136,7 @@ named_tools prefixed_names(std::string_view prefix, std::span<const std::string_
     out.notices.push_back(clash(tools[i], head + wishes[i].part, name));
     give(i, std::move(name));
   };
-  // In the order of the names, not of the list, which a server may shuffle.
+  // Names are given in alphabetical order, since a server may shuffle its list.
   std::vector<std::size_t> order(tools.size());
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
   std::ranges::sort(order, {}, [&](std::size_t i) { return tools[i]; });
@@ -153,7 +153,7 @@ named_tools prefixed_names(std::string_view prefix, std::span<const std::string_
     }
   for (const std::size_t i : losers) give_hashed(i);
 
-  std::set<std::string_view> given;  // by a rename, to another tool than the one that is called so
+  std::set<std::string_view> given;  // names given by a rename to a tool with another own name
   for (const auto& [own, name] : rename)
     if (own != name) given.insert(name);
   out.others.resize(tools.size());

@@ -1,4 +1,4 @@
-// The shape of tool results.
+// Checks the shape of tool results, and quotes the questions of those that ask for input.
 #include "mcp/client/catalog/tool_result.hpp"
 
 #include "mcp/redact/cut_text.hpp"
@@ -12,7 +12,7 @@ constexpr std::size_t most_question_bytes = 200;
 constexpr std::size_t most_word_bytes = 64;
 constexpr int most_questions = 3;
 
-/// The questions of an input_required result for people: `elicitation/create "Which one?"`.
+/// Returns the questions of an input_required result for people: `elicitation/create "Which one?"`.
 std::string questions(const raw_json& result) {
   std::string out;
   int more = 0, told = 0;

@@ -7,9 +7,8 @@
 
 namespace mcpbx::mcp {
 
-/// Why the result of a tools/call must not be passed on, if so: it has the wrong shape (errc::protocol), or a modern
-/// server asks for input in it (errc::peer with what was asked), since questions are not passed on. Error texts are
-/// clauses about the server ("answered …").
+/// Returns the reason not to pass on the result of a tools/call, if any: a wrong shape (errc::protocol), or a request
+/// for input by a modern server (errc::peer). The text is a clause about the server ("answered …").
 std::optional<error> tool_result_fault(const raw_json& result, era server_era);
 
 }  // namespace mcpbx::mcp

@@ -1,4 +1,4 @@
-// The verdict on a probe.
+// Reads the verdict from the answer to a probe.
 #include "mcp/client/session/era_probe.hpp"
 
 #include "mcp/protocol/revisions.hpp"
@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t most_versions = 32;
 
-/// The strings of a list of revisions; nullopt when it is none.
+/// Returns the strings of a list of revisions, or nullopt if it is not such a list.
 std::optional<std::vector<std::string>> versions(const raw_json& list) {
   if (!list.is_array()) return std::nullopt;
   std::vector<std::string> out;
@@ -29,7 +29,7 @@ std::string joined(const std::vector<std::string>& words) {
   return out.empty() ? "none" : out;
 }
 
-/// The newest handshake revision among `offered`, or "".
+/// Returns the newest handshake revision among `offered`, or "".
 std::string_view newest_legacy(const std::vector<std::string>& offered) {
   for (auto r = revision::legacy.rbegin(); r != revision::legacy.rend(); ++r)
     if (std::ranges::find(offered, *r) != offered.end()) return *r;

@@ -1,5 +1,5 @@
-// What the answer to server/discover, or its absence, says about a tool server (2026-07-28, stdio transport, "Backward
-// Compatibility"). A pure function.
+// Reads the era of a tool server from the answer to server/discover, or its absence (2026-07-28, stdio transport,
+// "Backward Compatibility"). A pure function.
 #pragma once
 #include "mcp/rpc/pending_calls.hpp"
 
@@ -7,11 +7,12 @@
 
 namespace mcpbx::mcp {
 
+/// The step that follows a probe.
 struct probe_verdict {
   enum class kind : std::uint8_t {
     modern,     ///< speak `revision`; `capabilities` are the server's
-    ask_again,  ///< modern, but refused the first request: it supports `revision`
-    legacy,     ///< initialize with `revision`
+    ask_again,  ///< a modern server that refused the first request and supports `revision`
+    legacy,     ///< send initialize with `revision`
     refused     ///< nothing in common; `why` is a clause about the server
   };
   kind type = kind::legacy;
@@ -20,7 +21,7 @@ struct probe_verdict {
   std::string why;
 };
 
-/// `pinned` is "auto" or the revision to insist on, which is then a modern one.
+/// Returns the verdict. `pinned` is "auto" or the revision to insist on, which is then a modern one.
 probe_verdict read_probe(const call_outcome& outcome, std::string_view pinned);
 
 }  // namespace mcpbx::mcp

@@ -1,4 +1,4 @@
-// Pages of a list, one after another.
+// Reads the pages of a list, one after another.
 #include "mcp/client/session/feature_lister.hpp"
 
 #include "mcp/redact/hidden_text.hpp"
@@ -9,7 +9,7 @@
 namespace mcpbx::mcp {
 namespace {
 
-/// From this size on a page is not kept alive for the sake of less than half of it.
+/// Size in bytes from which items are copied if they are less than half of their page, so that the page can be freed.
 constexpr std::size_t worth_copying = 4096;
 
 }  // namespace

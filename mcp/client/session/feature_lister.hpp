@@ -1,4 +1,4 @@
-// One walk over the pages of a list of a server (docs/guarantees.md, G15): bounded in pages, bytes and items; bad
+// One walk over the pages of a server's list (docs/guarantees.md, G15), bounded in pages, bytes and items. Bad
 // definitions are left out one by one. Knows no I/O.
 #pragma once
 #include "mcp/json/raw_json.hpp"
@@ -22,22 +22,22 @@ class feature_lister {
     std::size_t max_items = 50'000;
     std::size_t max_notices = 20;
   };
-  /// `kind` must outlive the walk.
+  /// Begins a walk. `kind` must outlive it.
   explicit feature_lister(const feature_kind& kind) : feature_lister(kind, options{}) {}
   feature_lister(const feature_kind& kind, options o) : kind_(&kind), options_(o) {}
 
-  /// Takes the result of one page. True when another page is to be asked for with params(); an error (one clause) when
-  /// it is no page of this list.
+  /// Takes the result of one page. Returns true if another page is to be requested with params(); fails with one clause
+  /// if it is not a page of this list.
   result<bool> take_page(const raw_json& page);
-  /// The params of the next request.
+  /// Returns the params of the next request.
   raw_json params() const;
 
   const std::vector<feature_item>& items() const noexcept { return items_; }
-  /// How long the list may be taken for fresh (2026-07-28, caching): the least `ttlMs` of its pages, 0 where one has
-  /// none.
+  /// Returns the time for which the list may be considered fresh (2026-07-28, caching): the least `ttlMs` of its pages,
+  /// 0 if one has none.
   milliseconds ttl() const noexcept { return pages_ == 0 ? milliseconds(0) : ttl_; }
   std::vector<feature_item> take_items() { return std::move(items_); }
-  /// What was left out and why, one sentence each, at most max_notices and one that counts the rest.
+  /// Returns one sentence per item left out, at most max_notices, and one with the number of further ones.
   std::vector<std::string> notices() const;
 
  private:

@@ -1,4 +1,4 @@
-// What a walk finds, compared with what was known before.
+// Compares the result of a walk with the list known before.
 #include "mcp/client/session/kept_list.hpp"
 
 #include <algorithm>

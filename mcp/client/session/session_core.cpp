@@ -1,5 +1,4 @@
-// Messages in both directions of one conversation. (session_opening.cpp has its beginning, session_lists.cpp its
-// lists.)
+// Messages of a conversation in both directions. session_opening.cpp has its beginning, session_lists.cpp its lists.
 #include "mcp/client/session/session_core.hpp"
 
 #include "mcp/protocol/eras.hpp"
@@ -12,7 +11,7 @@
 namespace mcpbx::mcp {
 namespace {
 
-/// Answers to the server's own requests are not queued behind more than this.
+/// Bound in bytes on the outbox, above which the server's own requests are not answered.
 constexpr std::size_t most_unsent_for_answers = std::size_t{256} << 10;
 constexpr int timeouts_before_restart = 3;
 constexpr std::size_t longest_quote = 300;
@@ -31,7 +30,7 @@ session_core::session_core(options o, session_output& output, session_events& ev
 
 call_number session_core::request(std::string_view method, const raw_json& params, call_limits limits,
                                   pending_calls::done_handler done) {
-  // Our own params never hold what with_request_meta refuses.
+  // Our own params never hold anything that with_request_meta refuses.
   auto body = with_request_meta(
       params,
       {era_ == era::modern ? std::string_view(revision_) : std::string_view(), {}, options_.own_info, {}, {}, {}, {}});
@@ -52,8 +51,8 @@ result<call_number> session_core::call(const server_call& c, call_limits limits,
     meta.own_info = options_.own_info;
     meta.capabilities = c.caller.capabilities;
   }
-  // Progress is asked for always, because it extends the idle limit also where nobody looks at it. The number is the
-  // token, and the params must be known to be good before the call is open.
+  // Progress is always requested, because it extends the idle limit even if nobody reads it. The call's number is the
+  // token. Params are checked first: nothing may fail once the call is open.
   meta.progress_token = pending_.next_number();
   const auto params = with_request_meta(c.params, meta);
   if (!params) return std::unexpected(params.error());
@@ -83,7 +82,7 @@ void session_core::on_message(message&& m, time_point now) {
     case message::kind::request:
       return on_request(m);
     case message::kind::batch:
-      // Revisions up to 2025-03-26 had batches; nothing is lost by reading them always.
+      // Revisions up to 2025-03-26 had batches; reading them in all revisions does no harm.
       for_each_element(m.whole, [&](raw_json element) {
         auto part = parse_message(std::move(element));
         if (part && part->type != message::kind::batch) {
@@ -124,7 +123,8 @@ void session_core::on_notification(const message& m) {
 }
 
 void session_core::on_request(const message& m) {
-  // A modern server must not ask, and must not be answered; nor is one that asks without end or does not read.
+  // Requests of a modern server are not allowed, so they stay unanswered. So do those of a server that sends too many
+  // or does not read.
   if (era_ == era::modern || output_.session_unsent() > most_unsent_for_answers || !answers_.take(now_)) {
     ++dropped_requests_;
     if (may_log()) log_now("sent a request that is not answered: " + quoted_for_people(m.method()));
@@ -165,7 +165,7 @@ void session_core::tick(time_point now) {
   const auto ended = pending_.expire(now);
   for (const call_number n : ended) send_cancelled(n, "timed out");
   if (phase_ == phase::closed) return;
-  // Calls that waited side by side tell of one silence, not of several: a model may ask for three slow ones at once.
+  // Calls that waited side by side count as one time-out: a model may make three slow calls at once.
   if (!ended.empty() && ended.back() >= next_in_row_) {
     ++timeouts_in_row_;
     next_in_row_ = pending_.next_number();
@@ -179,7 +179,7 @@ void session_core::tick(time_point now) {
   if (listen_at_ <= now) {
     open_listen();
     for (kept_list& list : lists_)
-      if (list.tells()) list.changed(now);  // changes may have been lost in between
+      if (list.tells()) list.changed(now);  // changes may have been missed in between
   }
   pump();
 }

@@ -1,6 +1,6 @@
-// One MCP conversation with one tool server over one connection: finds out the era, opens it, keeps the lists of
-// tools and other features, carries calls. Knows no I/O and no clock: messages and the time come in, messages and news
-// go out. A shell (server_session) brings it together with a process and a transport.
+// One MCP conversation with one tool server over one connection: finds out the era, opens it, keeps the lists of tools
+// and other features, carries calls. Knows no I/O and no clock: messages and the time come in, messages and news go
+// out. A shell (server_session) connects it to a process and a transport.
 #pragma once
 #include "mcp/client/client.hpp"
 #include "mcp/client/session/era_probe.hpp"
@@ -20,44 +20,45 @@
 
 namespace mcpbx::mcp {
 
-/// What a conversation needs of its connection.
+/// Interface of the connection that a conversation sends to.
 class session_output {
  public:
   virtual ~session_output() = default;
   virtual void session_send(const segments& text, outgoing what) = 0;
-  /// Bytes that wait to be written; answers to a server that does not read are dropped.
+  /// Returns the bytes that wait to be written. Answers to a server that does not read are dropped.
   virtual std::size_t session_unsent() const = 0;
 };
 
-/// What a conversation tells. Called from inside its functions: an implementation must not destroy it there.
+/// News of a conversation. They come from inside its functions, so an implementation must not destroy it there.
 class session_events {
  public:
   virtual ~session_events() = default;
-  /// It is open and the first list of each kind is in.
+  /// Reports that the conversation is open and the first list of each kind is here.
   virtual void session_ready() = 0;
-  /// It cannot be opened; the sentence names the server.
+  /// Reports that the conversation cannot be opened; the sentence names the server.
   virtual void session_refused(const error& why) = 0;
-  /// What the list of this kind that comes next has left out, one clause each; told with the first list and when it
+  /// Reports the items that the next list of this kind has left out, one clause each; with the first list and after
   /// changes.
   virtual void session_dropped(const feature_kind& kind, std::vector<std::string> why) = 0;
-  /// Another list of this kind than before. The first one comes also where the server has none: it is empty.
+  /// Reports a list of this kind that differs from the one before. A server without this list reports an empty one
+  /// first.
   virtual void session_list(const feature_kind& kind, feature_list list) = 0;
-  /// Something went wrong that does not end the conversation, for the status.
+  /// Reports a problem that does not end the conversation, for the status.
   virtual void session_problem(const std::string& what) = 0;
-  /// notifications/message
+  /// Passes on a notifications/message.
   virtual void session_log(const raw_json& params) = 0;
-  /// The server seems to hang and should be restarted.
+  /// Reports that the server seems to hang and should be restarted.
   virtual void session_hangs(const std::string& why) = 0;
 };
 
 class session_core {
  public:
   struct options {
-    std::string server;                  ///< configured name, for texts
+    std::string server;                  ///< configured name, for messages
     raw_json own_info;                   ///< mcpbx's Implementation object
-    std::string protocol = "auto";       ///< or the one revision to speak
-    milliseconds start_timeout{30'000};  ///< the probe waits a third of it, 5 s at most
-    bool skip_probe = false;             ///< an earlier life of this server was found to be a legacy one
+    std::string protocol = "auto";       ///< "auto" or the one revision to speak
+    milliseconds start_timeout{30'000};  ///< the probe waits a third of it, at most 5 s
+    bool skip_probe = false;             ///< an earlier session found a legacy server
     feature_lister::options listing;
     feature_table kinds = feature_kinds();  ///< must outlive the session
   };
@@ -69,43 +70,43 @@ class session_core {
   void begin(time_point now);
   void on_message(message&& m, time_point now);
   void on_fault(const message_fault& fault, time_point now);
-  /// To be called at next_deadline() or later.
+  /// Handles everything that is due. Call it at next_deadline() or later.
   void tick(time_point now);
   time_point next_deadline() const;
-  /// Ends every open request with this failure and everything else silently; nothing is sent any more.
+  /// Ends every open request with this failure and everything else silently. Nothing is sent any more.
   void close(errc code, const std::string& why);
-  /// Ends everything silently: nothing is told or sent any more, and open requests have no outcome before close().
+  /// Ends everything silently: reports and sends nothing more. Open requests have no outcome before close().
   void mute() noexcept { phase_ = phase::closed; }
 
-  /// Sends a request once ready(): what `c` says but for its limits and handlers. errc::invalid_argument when its
+  /// Sends a request, once ready(); limits and handlers of `c` are not used. Fails with errc::invalid_argument if its
   /// params cannot be edited. Failure texts are clauses.
   result<call_number> call(const server_call& c, call_limits limits, time_point now, pending_calls::done_handler done,
                            pending_calls::progress_handler progress);
-  /// Somebody wants the lists. A modern server that does not tell of changes is asked again for each that is stale by
-  /// its `ttlMs` (2026-07-28, caching); until the answer is there, the list is what it was.
+  /// Asks a modern server that reports no changes again for each list that is stale by its `ttlMs` (2026-07-28,
+  /// caching). Until the answer comes, the old list stays.
   void lists_wanted(time_point now);
-  /// The call ends as cancelled and the server is told. False if it had ended.
+  /// Ends the call as cancelled and tells the server. Returns false if it had ended.
   bool cancel(call_number number, std::string_view reason);
 
   bool ready() const noexcept { return phase_ == phase::ready; }
   mcp::era era() const noexcept { return era_; }
   const std::string& revision() const noexcept { return revision_; }
-  /// What the opening waits for, for "did not answer …" texts.
+  /// Returns the method that the opening waits for, for "did not answer …" texts.
   std::string_view waits_for() const;
-  /// The server was asked server/discover and nothing else yet.
+  /// Returns true if server/discover is the only request sent so far.
   bool probing() const noexcept { return phase_ == phase::probing; }
   std::uint64_t noise_lines() const noexcept { return noise_; }
   std::uint64_t dropped_answers() const noexcept {
     const auto& c = pending_.counts();
     return c.late + c.unknown + c.duplicate;
   }
-  /// Requests of the server that were dropped unanswered because it sent too many.
+  /// Returns the number of the server's requests that were dropped unanswered because it sent too many.
   std::uint64_t dropped_requests() const noexcept { return dropped_requests_; }
   const pending_calls::counters& counts() const noexcept { return pending_.counts(); }
 
  private:
   enum class phase : std::uint8_t { idle, probing, initializing, listing, ready, closed };
-  /// For requests that other rules end: the start time-out, or the server itself.
+  /// Limits of requests that other rules end: the start time-out, or the server itself.
   static constexpr call_limits no_limits{milliseconds::max(), milliseconds::max()};
 
   // Opening (session_opening.cpp)
@@ -134,7 +135,7 @@ class session_core {
   void on_response(message&& m);
   void on_request(const message& m);
   void on_notification(const message& m);
-  bool may_log();  // asked before words are made that cost something; counts as a line
+  bool may_log();  // call it before composing a costly text: true counts as one line
   void log_now(const std::string& what) const;
   void log_sometimes(const std::string& what);
   void send_cancelled(call_number number, std::string_view reason);
@@ -153,16 +154,16 @@ class session_core {
 
   call_number probe_ = 0, initialize_ = 0, listen_ = 0;
   int probes_ = 0;
-  time_point fallback_at_ = never;          // when the silence after the probe means a legacy server
-  std::string handshake_failure_;           // why initialize failed, while the probe has the last word
-  std::optional<call_outcome> late_probe_;  // what the probe gave after initialize had been sent
+  time_point fallback_at_ = never;          // end of the probe's wait: then the server counts as a legacy one
+  std::string handshake_failure_;           // failure of initialize, kept while the probe is still open
+  std::optional<call_outcome> late_probe_;  // outcome of the probe that came after initialize had been sent
 
-  std::vector<kept_list> lists_;  // of each kind, in the order of the table
+  std::vector<kept_list> lists_;  // one for each kind, in the order of the table
   time_point listen_at_ = never, listen_since_{};
   int listens_failed_ = 0;
 
   int timeouts_in_row_ = 0;
-  call_number next_in_row_ = 0;  // earlier calls waited beside the one that was counted last
+  call_number next_in_row_ = 0;  // calls with lower numbers waited beside the time-out counted last
   rate_limit answers_{50, 64}, log_lines_{5, 20};
   std::uint64_t noise_ = 0, dropped_requests_ = 0;
 };

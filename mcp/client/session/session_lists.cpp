@@ -1,4 +1,4 @@
-// How a conversation keeps the lists of its server: pages, changes that the server tells of, the subscription to them.
+// Keeps the lists of a conversation: pages, changes that the server reports, the subscription to them.
 #include "mcp/client/session/session_core.hpp"
 #include "mcp/protocol/eras.hpp"
 #include "mcp/support/log.hpp"
@@ -43,7 +43,7 @@ void session_core::list_failed(kept_list& list, const std::string& why) {
       "tool server \"" + options_.server + "\" answered " + std::string(list.kind().list_method) + " with " + why;
   if (list.fail_walk(now_, text)) log::warn(text);
   events_.session_problem(text);
-  // A server whose list is broken is up all the same; the list is asked for again.
+  // A server whose list is broken still counts as up; the list is requested again.
   if (list.known()) return;
   list.clear();
   events_.session_dropped(list.kind(), {});
@@ -90,7 +90,7 @@ void session_core::open_listen() {
   std::string wanted;
   for (const kept_list& list : lists_) {
     const std::string member = json_quoted(list.kind().listen_member) + ":true";
-    // Kinds that share a capability are told of together.
+    // Kinds that share a capability share one member of the subscription.
     if (list.tells() && !wanted.contains(member)) wanted += (wanted.empty() ? "" : ",") + member;
   }
   listen_ = request("subscriptions/listen", raw_json::own("{\"notifications\":{" + wanted + "}}"), no_limits,

@@ -1,4 +1,4 @@
-// How a conversation begins: probe, handshake, and the request for the first lists.
+// Opens a conversation: probe, handshake, and the request for the first lists.
 #include "mcp/client/session/session_core.hpp"
 #include "mcp/protocol/eras.hpp"
 #include "mcp/protocol/revisions.hpp"
@@ -24,7 +24,7 @@ void session_core::begin(time_point now) {
 void session_core::discover() {
   phase_ = phase::probing;
   ++probes_;
-  // The era is not known yet, but the question is one of the modern era.
+  // The era is not known yet, but this request belongs to the modern era.
   era_ = era::modern;
   revision_ = revision::modern;
   probe_ = request("server/discover", {}, no_limits, [this](call_outcome o) { on_discover(std::move(o)); });
@@ -39,8 +39,8 @@ void session_core::on_discover(call_outcome outcome) {
     fallback_at_ = never;
     decide(read_probe(outcome, options_.protocol));
   } else if (phase_ == phase::initializing) {
-    // Too late, but before the answer to initialize: a server that was slow to start, not one of the other era. A
-    // verdict of a modern one counts at once; another one only if initialize fails as well.
+    // The answer came after the probe's wait but before the answer to initialize: the server was slow to start. A
+    // verdict for a modern server counts at once; any other only if initialize fails as well.
     const auto verdict = read_probe(outcome, options_.protocol);
     const bool modern = verdict.type == probe_verdict::kind::modern || verdict.type == probe_verdict::kind::ask_again;
     if (!modern) {
@@ -48,7 +48,7 @@ void session_core::on_discover(call_outcome outcome) {
       return;
     }
     phase_ = phase::probing;
-    // Not cancelled, which the handshake does not allow: whatever comes for it is late.
+    // The handshake does not allow cancelling it, so its answer will be dropped as late.
     pending_.close(std::exchange(initialize_, 0), call_outcome::failed(errc::cancelled, "the server is a modern one"));
     decide(verdict);
   }
@@ -88,7 +88,7 @@ void session_core::on_initialize(const call_outcome& outcome) {
     }
     handshake_failure_ = "answered initialize with " + failure_text(outcome);
     if (probes_ != 0 || options_.protocol != "auto") return refuse(handshake_failure_);
-    // It was a legacy server in an earlier life, but no life lasts for ever.
+    // An earlier session found a legacy server, but the program may have been replaced.
     return discover();
   }
   const auto agreed = find_member(outcome.value, "protocolVersion").as_string();
@@ -109,7 +109,7 @@ void session_core::opened(mcp::era e, std::string revision, const raw_json& capa
   phase_ = phase::listing;
   late_probe_.reset();
   for (kept_list& list : lists_) list.declare(capabilities, e == era::modern);
-  if (may_listen()) open_listen();  // before the lists, so that no change falls between the two
+  if (may_listen()) open_listen();  // before the lists, so that no change is missed between the two
   for (kept_list& list : lists_) {
     if (phase_ != phase::listing) return;
     if (list.offered()) {

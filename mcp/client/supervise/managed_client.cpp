@@ -1,5 +1,5 @@
-// One tool server over its sessions: starts, ends, and what is told about them. (managed_client_calls.cpp has the
-// calls.)
+// Starts and ends the sessions of one tool server and reports what happens to them. managed_client_calls.cpp has the
+// calls.
 #include "mcp/client/supervise/managed_client.hpp"
 
 #include "mcp/redact/secret.hpp"
@@ -35,7 +35,7 @@ managed_client::~managed_client() {
 
 void managed_client::drop() {
   if (std::exchange(dropped_, true)) return;
-  stopping_ = true;  // whoever still holds this client gets refusals
+  stopping_ = true;  // holders of this client get refusals from now on
   timer_->cancel();
   drop_session();
   waiting_.clear();
@@ -101,7 +101,7 @@ bool managed_client::settling() const noexcept {
   return core_.state() == server_state::starting;
 }
 
-// What the connection and the conversation tell.
+// Events of the connection and the conversation.
 
 void managed_client::session_not_opened(const link_failure& failure) {
   drop_session();
@@ -123,7 +123,7 @@ void managed_client::session_ended(const std::string& how) {
     const auto waits_for = session_->core() ? session_->core()->waits_for() : std::string_view();
     text += waits_for.empty() ? " before it was ready"
                               : " before it was ready, while it was asked " + std::string(waits_for);
-    // Some servers die of a question that they do not know; the next session is asked for the old handshake at once.
+    // Some servers exit at a request that they do not know; the next session begins with the old handshake at once.
     if (session_->core() && session_->core()->probing()) legacy_known_ = true;
   }
   const std::string for_calls = with_last_words(starting ? text : text + " during the call");
@@ -134,7 +134,7 @@ void managed_client::session_ended(const std::string& how) {
   attempted_ = attempted_ || !expected;
   core_.gone(now, expected ? 0 : context_.host.server_ended(*this));
   dirty_ = true;
-  // First those that wait: what the handlers of the others ask for anew may wait for the next session.
+  // Calls that wait fail first: handlers of the others may make new calls, which may wait for the next session.
   if (!expected || !core_.will_be_ready(now)) fail_waiting({errc::unavailable, for_calls});
   for (const auto& w : waiting_)
     if (const auto r = calls_.find(w.t); r != calls_.end()) r->second.since = std::max(r->second.since, now);
@@ -204,8 +204,9 @@ void managed_client::session_settled() {
   }
 }
 
-// What is to be done.
+// Steps to take.
 
+// Takes steps until nothing changes any more. Events of a step call this again, which only asks for another round.
 void managed_client::drive() {
   dirty_ = true;
   if (driving_ || dropped_) return;
@@ -236,7 +237,7 @@ void managed_client::obey(supervisor_core::command command, time_point now) {
                                     (waits_for.empty() ? "" : ": it did not answer " + std::string(waits_for)));
       log::warn(last_error_);
       attempted_ = true;
-      legacy_known_ = false;
+      legacy_known_ = false;  // the next session probes again
       return fail_waiting({errc::timed_out, last_error_});
     }
     case ask_to_end:
@@ -254,7 +255,7 @@ void managed_client::obey(supervisor_core::command command, time_point now) {
       log::warn(last_error_);
       break;
   }
-  // No end to wait for: it was not open yet, or it is abandoned.
+  // There is no end to wait for: the connection was not open yet, or it is abandoned.
   core_.gone(now, 0);
   if (session_) end_session(last_error_);
 }
@@ -274,7 +275,7 @@ void managed_client::open() {
   session_->open(*connector_);
 }
 
-// Fails the calls that this session still owes an answer with `why`.
+// Ends the session. Its unanswered calls fail with `why`.
 void managed_client::end_session(const std::string& why) {
   auto session = std::move(session_);
   session->detach();
@@ -286,6 +287,7 @@ void managed_client::end_session(const std::string& why) {
   context_.soon->bury(std::move(session));
 }
 
+// Drops the session. Its calls get no outcome from it.
 void managed_client::drop_session() {
   if (!session_) return;
   auto session = std::move(session_);
@@ -318,7 +320,7 @@ void managed_client::rearm() {
   arm_for(next);
 }
 
-// Words.
+// Texts for people.
 
 std::string managed_client::with_last_words(std::string text) const {
   const std::string last = connector_ ? connector_->last_words() : "";

@@ -1,5 +1,5 @@
-// One configured tool server: the client that callers use, over however many lives it has. The shell around
-// supervisor_core; holds the calls, their queue and what the status tells.
+// One configured tool server: the client that callers use, over any number of sessions. The shell around
+// supervisor_core; holds the calls, their queue and the status.
 #pragma once
 #include "mcp/client/deferred.hpp"
 #include "mcp/client/supervise/server_session.hpp"
@@ -16,19 +16,20 @@ namespace mcpbx::mcp {
 
 class managed_client;
 
-/// What servers share, and whom they tell.
+/// Interface of the owner of all servers.
 class server_host {
  public:
   virtual ~server_host() = default;
-  /// What its list of this kind has left out, one clause each.
+  /// Reports the items that its list of this kind has left out, one clause each.
   virtual void server_dropped(const managed_client& s, const feature_kind& kind, std::vector<std::string> why) = 0;
   virtual void server_list(const managed_client& s, const feature_kind& kind, feature_list list) = 0;
-  /// How many other servers have ended just before; counts this one.
+  /// Counts this end of a server. Returns the number of other servers that have ended just before.
   virtual std::size_t server_ended(const managed_client& s) = 0;
-  /// Its state may have changed.
+  /// Reports that its state may have changed.
   virtual void server_moved() = 0;
 };
 
+/// The parts that all servers share. The references must outlive every server.
 struct server_context {
   time_source& time;
   random_source& random;
@@ -57,27 +58,27 @@ class managed_client final : public client,
   void start();
   /// Takes settings that need no restart: limits of calls, and the tools' filter and names.
   void adjust(server_options o);
-  /// Somebody wants its tools: starts a lazy server whose tools are not known yet, asks again for a list gone stale.
+  /// Starts a lazy server whose tools are not known yet; asks a running one again for a stale list.
   void wake_to_list();
   void restart();
   void retry_now(std::size_t crowd);
-  /// Refuses new calls, lets running ones end for `grace`, then ends the connection. `why` is a clause for those whose
-  /// calls are refused or cut. A second stop can only shorten the grace.
+  /// Refuses new calls, lets running ones end for `grace`, then ends the connection. `why` is a clause for refused and
+  /// cut calls. A second stop can only shorten the grace.
   void stop(milliseconds grace, std::string why);
-  /// Whether stop() has run its course.
+  /// Returns true once stop() is complete.
   bool ended() const noexcept { return core_.ended(); }
-  /// Whether it is on its way up for the first time.
+  /// Returns true while the server is starting for the first time.
   bool settling() const noexcept;
   std::size_t open_calls() const noexcept { return calls_.size(); }
   server_status status() const;
-  /// Nothing is told to anybody any more.
+  /// Reports nothing to anybody any more.
   void drop();
 
  private:
   struct open_call {
     server_call call;
     call_limits limits;
-    time_point since;        // when it came, or since when it waits for the server to be ready again
+    time_point since;        // arrival, or begin of the wait for the server to be ready again
     call_number number = 0;  // 0: waits
   };
   // A call that has not been sent.
@@ -133,7 +134,7 @@ class managed_client final : public client,
   server_options options_;
   server_context context_;
   supervisor_core core_;
-  std::unique_ptr<connector> connector_;  // null: there is no way to it
+  std::unique_ptr<connector> connector_;  // null: the server cannot be reached
   std::unique_ptr<server_session> session_;
   std::unique_ptr<timer> timer_;
   time_point armed_at_ = never;
@@ -146,8 +147,8 @@ class managed_client final : public client,
   mcp::era era_ = mcp::era::unknown;
   std::string revision_, last_error_;
   std::size_t tools_ = 0;
-  std::uint64_t noise_before_ = 0, dropped_before_ = 0;  // of earlier sessions
-  time_point up_since_{};                                // of the present session, once it is ready
+  std::uint64_t noise_before_ = 0, dropped_before_ = 0;  // counts of earlier sessions
+  time_point up_since_{};                                // start of the present session, once it is ready
   bool legacy_known_ = false, listed_ = false, attempted_ = false;
   bool suspect_ = false;  // as in server_status
   bool dirty_ = false, driving_ = false, stopping_ = false, dropped_ = false;

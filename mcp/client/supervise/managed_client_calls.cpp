@@ -1,5 +1,5 @@
-// Calls of one tool server: accepted or refused, queued, sent, ended. This is the hot path: a call that can go at once
-// costs one open call, one pending call and its bytes.
+// Calls of one tool server: accepted or refused, queued, sent, ended. This is the hot path: a call that can be sent at
+// once costs one open call, one pending call and its bytes.
 #include "mcp/client/catalog/tool_result.hpp"
 #include "mcp/client/supervise/managed_client.hpp"
 #include "mcp/support/shared_bytes.hpp"
@@ -69,9 +69,8 @@ std::optional<error> managed_client::refusal(const server_call& c, time_point no
   return std::nullopt;
 }
 
-// The queue is full. Whoever filled it gets no more; others get in as long as they hold less than their share, which is
-// the bound divided by all who have something in the queue (G18). So one caller alone may fill it, n of
-// them bring it to 1 + 1/2 + ... + 1/n times its bound at most, and all bytes are bounded by the accountant besides.
+// Returns true if the asker may still add to a full queue: it must hold less than its share, the bound divided by the
+// number of askers in the queue (G18, see README.md).
 bool managed_client::has_share_left(const server_call& c) const {
   const auto& o = context_.options;
   std::size_t requests = 0, bytes = 0;
@@ -100,8 +99,8 @@ bool managed_client::has_room() const {
          (options_.max_concurrency <= 0 || running_ < static_cast<std::size_t>(options_.max_concurrency));
 }
 
-// Waiting for the server counts against a call's own limits. Waiting for other calls to end does not, or a call at a
-// serial server would pay for those before it; it has a limit all the same.
+// Waiting for the server counts against a call's own limits. Waiting for other calls does not, or a call at a serial
+// server would pay for those before it; the server's hard limit bounds that wait.
 time_point managed_client::waits_until(const open_call& r) const {
   return up() ? after(std::max(r.since, up_since_), options_.limits.hard) : deadline(r.since, r.limits);
 }
@@ -115,7 +114,7 @@ void managed_client::dispatch(ticket t, open_call& r, time_point now) {
       r.call, limits, now, [this, t](call_outcome&& o) { call_ended(t, std::move(o)); }, std::move(progress));
   if (number) {
     r.number = *number;
-    // What has left is not needed again, and a call may last for minutes.
+    // A sent request's bytes are not needed again, and the call may last for minutes.
     r.call.params = {};
     r.call.caller = {};
     ++running_;
@@ -136,7 +135,7 @@ void managed_client::dispatch_waiting(time_point now) {
     dispatch(t, found->second, now);
   }
   if (waiting_.empty()) return;
-  // Something waits for a server that sleeps, or that fell asleep just now.
+  // Calls wait for a server that sleeps, or that fell asleep just now.
   if (core_.state() == server_state::lazy && !stopping_) {
     core_.wake(now);
     if (core_.next_time() <= now) dirty_ = true;
@@ -146,12 +145,12 @@ void managed_client::dispatch_waiting(time_point now) {
 void managed_client::call_progress(ticket t, const raw_json& params) {
   const auto found = calls_.find(t);
   if (found == calls_.end() || !found->second.call.progress) return;
-  const auto handler = found->second.call.progress;  // it may end the call
+  const auto handler = found->second.call.progress;  // the handler may end the call
   const deferred::call inside(context_.soon);
   handler(params);
 }
 
-// The call that a log of the server belongs to, as far as anybody can know; null: none.
+// Returns the call that a log of the server belongs to, as far as it can be known, or null.
 const managed_client::open_call* managed_client::logging_call() const {
   const open_call* latest = nullptr;
   for (const auto& [t, r] : calls_) {
@@ -165,7 +164,7 @@ const managed_client::open_call* managed_client::logging_call() const {
 void managed_client::session_log(const raw_json& params) {
   const auto* r = logging_call();
   if (r == nullptr || !r->call.log) return;
-  const auto handler = r->call.log;  // it may end the call
+  const auto handler = r->call.log;  // the handler may end the call
   const deferred::call inside(context_.soon);
   handler(params);
 }
@@ -212,7 +211,7 @@ void managed_client::cancel(ticket t, std::string_view reason) {
     if (calls_.empty()) note_load(context_.time.now());
     return;
   }
-  // The caller hears of it in the next turn: it may be in the middle of its own list of calls.
+  // The outcome is reported in the next turn: the caller may be walking through its own list of calls.
   if (r.call.done)
     r.call.done = [soon = context_.soon, done = std::move(r.call.done)](call_outcome&& o) mutable {
       soon->post([done = std::move(done), o = std::move(o)] mutable { done(std::move(o)); });

@@ -1,4 +1,4 @@
-// Events of link, transport and conversation, brought together.
+// Connects the events of link, transport and conversation.
 #include "mcp/client/supervise/server_session.hpp"
 
 #include <algorithm>
@@ -49,7 +49,7 @@ void server_session::on_message(message&& m) {
 void server_session::on_fault(message_fault fault) {
   if (!owner_ || !core_) return;
   if (fault.type == message_fault::kind::malformed && fault.envelope.code == code::parse_error) {
-    // Half a line may be the first sign of a death, and the exit that follows explains more than half a line does.
+    // Half a line may be the first sign of an exit, which explains more than half a line does: report it a turn later.
     soon_->post([this, alive = std::weak_ptr<bool>(alive_), f = std::move(fault)] {
       if (alive.expired() || !owner_ || !connected_) return;
       core_->on_fault(f, time_.now());

@@ -15,21 +15,21 @@
 
 namespace mcpbx::mcp {
 
-/// Tells the server about its session, beside what the conversation tells. Called from inside events; the session must
-/// not be destroyed there, only detached.
+/// Events of a session, beside those of the conversation. They come from inside its functions; the session must not be
+/// destroyed there, only detached.
 class server_session_events : public session_events {
  public:
   virtual void session_not_opened(const link_failure& failure) = 0;
   virtual void session_ended(const std::string& how) = 0;
-  /// It does not read, or closed a stream and lives on. `why` is a clause about the server.
+  /// Reports that the server does not read, or closed a stream and lives on. `why` is a clause about the server.
   virtual void session_lost(const std::string& why) = 0;
-  /// An event has been dealt with.
+  /// Reports that an event has been handled.
   virtual void session_settled() = 0;
 };
 
 class server_session final : private link_events, private transport_events, private session_output {
  public:
-  /// How long a server may live on after it closed a stream before it counts as lost: its end explains more.
+  /// Time that a server may live on after it closed a stream, before it counts as lost: its exit explains more.
   static constexpr milliseconds end_grace{250};
 
   server_session(server_session_events& owner, time_source& time, std::shared_ptr<deferred> soon,
@@ -39,7 +39,7 @@ class server_session final : private link_events, private transport_events, priv
   server_session& operator=(const server_session&) = delete;
 
   void open(connector& way);
-  /// Null before it is open.
+  /// Returns null before the session is open.
   session_core* core() noexcept { return core_.get(); }
   bool ready() const noexcept { return core_ && core_->ready(); }
 
@@ -48,13 +48,13 @@ class server_session final : private link_events, private transport_events, priv
                            pending_calls::progress_handler progress);
   std::size_t unsent() const noexcept { return transport_ ? transport_->unsent() : 0; }
   std::size_t unsent_requests() { return window_.requests(unsent()); }
-  /// Those that unsent_requests() counted last.
+  /// Returns the requests that unsent_requests() counted last.
   const std::deque<write_window::request>& unwritten() const noexcept { return window_.unwritten(); }
-  /// Takes a step towards the end. False: there is nothing to wait for.
+  /// Takes a step towards the end. Returns false if there is no end to wait for.
   bool end(ending step);
-  /// Ends the conversation: what is open fails with this, nothing is sent any more.
+  /// Ends the conversation: open calls fail with this error, nothing is sent any more.
   void close_session(errc code, const std::string& why);
-  /// No event comes any more, and the connection is closed. What is still there is ended when this is destroyed.
+  /// Stops all events and closes the connection. Destroying the session ends the rest.
   void detach();
 
   void tick(time_point now);
@@ -81,7 +81,7 @@ class server_session final : private link_events, private transport_events, priv
   write_window window_;
   const server_call* sending_ = nullptr;  // the request that is being handed to the connection
   bool closing_ = false, connected_ = false;
-  time_point lost_at_ = never;  // when a closed stream counts
+  time_point lost_at_ = never;  // time at which a closed stream counts as a loss
   std::string closed_why_;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };

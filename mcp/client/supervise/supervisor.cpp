@@ -1,5 +1,5 @@
-// All tool servers together: started at once, one catalog, stopped in order. A list that replaces another is compared
-// with it server by server.
+// Runs all tool servers: started at once, one catalog, stopped in order. Compares a new list of servers with the
+// present one server by server.
 #include "mcp/client/supervise/supervisor.hpp"
 
 #include "mcp/client/catalog/catalog_builder.hpp"
@@ -18,7 +18,7 @@
 namespace mcpbx::mcp {
 namespace {
 
-/// Servers that end within this time of each other die together.
+/// Servers that end within this time of each other count as ended together.
 constexpr milliseconds together{250};
 
 }  // namespace
@@ -30,7 +30,7 @@ class supervisor::impl final : public server_host, public std::enable_shared_fro
 
   void apply(std::vector<server_options> servers) {
     wanted_ = std::move(servers);
-    if (std::exchange(applying_, true)) return;  // the call around this one takes the list when it is through
+    if (std::exchange(applying_, true)) return;  // the outer call takes the new list at its end
     while (wanted_ && !stopping_) take(*std::exchange(wanted_, std::nullopt));
     applying_ = false;
   }
@@ -39,7 +39,7 @@ class supervisor::impl final : public server_host, public std::enable_shared_fro
     if (std::exchange(stale_, false)) {
       auto next = builder_.build();
       for (const std::string& n : builder_.take_notices()) log::warn(n);
-      // What was dropped is in no list that a caller reads.
+      // Dropped items are in no list that callers read, so they change nothing for callers.
       for (const feature_kind& kind : options_.kinds)
         if (next->differs(kind, *catalog_)) changed_[kind.index()] = true;
       catalog_ = std::move(next);
@@ -49,7 +49,7 @@ class supervisor::impl final : public server_host, public std::enable_shared_fro
 
   void when_settled(milliseconds at_most, std::function<void()> then) {
     for (const auto& s : clients()) s->wake_to_list();
-    if (settled()) return soon_->post(std::move(then));  // nearly always: no limit is needed
+    if (settled()) return soon_->post(std::move(then));  // the usual case: no time limit is needed
     auto w = std::make_shared<waiter>();
     w->then = std::move(then);
     w->limit = time_.make_timer();
@@ -65,7 +65,7 @@ class supervisor::impl final : public server_host, public std::enable_shared_fro
     for (const slot& s : slots_) {
       all.push_back(s.client->status());
       server_status& told = all.back();
-      // Ready is who can be called: its tools are in the catalog.
+      // A server counts as ready once it can be called: its tools are in the catalog.
       if (std::ranges::any_of(s.judged, &judgement::undecided) && told.state == server_state::ready)
         told.state = server_state::starting;
       if (!s.begun && told.state == server_state::stopped) told.state = server_state::restarting;
@@ -93,7 +93,7 @@ class supervisor::impl final : public server_host, public std::enable_shared_fro
     if (const auto& why = client->configured().unusable; !why.empty())
       return fail(errc::invalid_argument, "tool server \"" + client->name() + "\" cannot be started: " + why);
     if (stopping_) return fail(errc::unavailable, "mcpbx is stopping");
-    if (found->begun) client->restart();  // else it starts anyway
+    if (found->begun) client->restart();  // otherwise it starts anyway
     return {};
   }
 
@@ -143,7 +143,7 @@ class supervisor::impl final : public server_host, public std::enable_shared_fro
   }
   void server_list(const managed_client& s, const feature_kind& kind, feature_list list) override {
     slot* known = slot_of(&s);
-    if (known == nullptr) return;  // it is leaving
+    if (known == nullptr) return;  // the server is leaving
     if (!options_.gate) return set_list(*known, kind, std::move(list), {});
     judgement& j = known->judged[kind.index()];
     j.waits = true;
@@ -173,11 +173,11 @@ class supervisor::impl final : public server_host, public std::enable_shared_fro
   }
 
  private:
-  // What the gate has said of a server's list of one kind.
+  // The gate's decision about a server's list of one kind.
   struct judgement {
-    std::uint64_t generation = 0;  // of the list: decisions about an older one do not count
-    bool waits = false;            // nothing said yet
-    std::uint64_t decisions = 0;   // about all its lists
+    std::uint64_t generation = 0;  // number of the list: decisions about an older one do not count
+    bool waits = false;            // no decision yet
+    std::uint64_t decisions = 0;   // made so far, about any list of the kind
     std::string notice;
     std::size_t withheld = 0;
 
@@ -187,13 +187,14 @@ class supervisor::impl final : public server_host, public std::enable_shared_fro
   struct slot {
     std::shared_ptr<managed_client> client;
     std::vector<judgement> judged{};  // by kind
-    bool begun = false;               // else it waits for the end of a server that had its name
+    bool begun = false;               // false: it waits for the end of a server that had its name
   };
   struct waiter {
     std::function<void()> then;
     std::unique_ptr<timer> limit;
   };
 
+  // Takes a list of servers. A server that runs alike keeps its client, and with it its process and its calls.
   void take(std::vector<server_options> servers) {
     auto before = std::exchange(slots_, {});
     std::vector<catalog_builder::server> named;
@@ -221,6 +222,7 @@ class supervisor::impl final : public server_host, public std::enable_shared_fro
     server_moved();
   }
 
+  // Returns true if the settings that need a new process are the same.
   static bool runs_alike(const slot& s, const server_options& o) {
     if (!s.client) return false;
     const server_options& now = s.client->configured();
@@ -236,7 +238,7 @@ class supervisor::impl final : public server_host, public std::enable_shared_fro
     client->stop(options_.stop_grace, wanted ? "its configuration has changed" : "it is not configured any more");
   }
 
-  // Two processes of one name might want the same file, port or device.
+  // Starts servers whose name is free. Two processes of one name might want the same file, port or device.
   void begin_free() {
     for (std::size_t i = 0; i < slots_.size(); ++i) {  // by number: a start may lead to another list
       slot& s = slots_[i];
@@ -254,7 +256,7 @@ class supervisor::impl final : public server_host, public std::enable_shared_fro
   }
   std::size_t number_of(const slot& s) const { return static_cast<std::size_t>(&s - slots_.data()); }
 
-  // Copies, because what is done with one may lead to another list.
+  // Returns copies, because work on one client may lead to another list.
   std::vector<std::shared_ptr<managed_client>> clients() const {
     std::vector<std::shared_ptr<managed_client>> all;
     for (const slot& s : slots_) all.push_back(s.client);
@@ -299,6 +301,7 @@ class supervisor::impl final : public server_host, public std::enable_shared_fro
            std::ranges::none_of(slots_, [](const slot& s) { return std::ranges::any_of(s.judged, &judgement::waits); });
   }
 
+  // Looks at all servers after something has moved: starts those whose name is free now, reports settled and stopped.
   void look() {
     look_posted_ = false;
     std::erase_if(leaving_, [](const auto& s) { return s->ended(); });
@@ -320,6 +323,7 @@ class supervisor::impl final : public server_host, public std::enable_shared_fro
     const auto changed_kinds = std::exchange(changed_, std::vector<bool>(options_.kinds.size()));
     for (const feature_kind& kind : options_.kinds)
       if (changed_kinds[kind.index()])
+        // A handler may subscribe or unsubscribe others, so this walks over a copy.
         for (const auto& weak : std::vector(subscribers_))
           if (const auto changed = weak.lock()) (*changed)(kind);
   }

@@ -1,4 +1,4 @@
-// The rules by which one tool server starts, is restarted and ends.
+// Implements the rules by which one tool server starts, is restarted and ends.
 #include "mcp/client/supervise/supervisor_core.hpp"
 
 #include <algorithm>
@@ -185,7 +185,7 @@ void supervisor_core::launch_at(time_point when) {
 }
 
 void supervisor_core::note_end(time_point now) {
-  // 60 s of health wipe the slate, also the memory of an earlier failure to start.
+  // After 60 s as ready all earlier ends are forgotten, also a failure to start.
   if (phase_ == phase::up && now - up_since_ >= healthy) {
     failures_ = 0;
     ends_.clear();
@@ -193,7 +193,8 @@ void supervisor_core::note_end(time_point now) {
   ends_.push_back(now);
   while (ends_.size() > static_cast<std::size_t>(loop_ends)) ends_.pop_front();
   const bool loop = ends_.size() == static_cast<std::size_t>(loop_ends) && now - ends_.front() <= loop_window;
-  // Back-off alone thins the exits out; the loop ends with health or a manual restart, not by waiting.
+  // Longer back-off makes exits rarer without curing anything, so waiting does not end a crash loop: only health or a
+  // manual restart does.
   if (loop || (trouble_ == server_state::crash_loop && failures_ != 0))
     trouble_ = server_state::crash_loop;
   else
@@ -202,7 +203,7 @@ void supervisor_core::note_end(time_point now) {
 
 void supervisor_core::plan_restart(time_point now, std::size_t crowd) {
   is_restart_ = true;
-  // The first time at once, then 0.2 s × 2^n with n = 0, 1, …
+  // The first restart comes at once, the next ones after 0.2 s × 2^n with n = 0, 1, …
   duration wait{};
   if (failures_ > 0) {
     const auto doubled = std::min(first_back_off * (std::int64_t{1} << std::min(failures_ - 1, 20)), longest_back_off);
@@ -215,8 +216,8 @@ void supervisor_core::plan_restart(time_point now, std::size_t crowd) {
   launch_at(now + wait);
 }
 
-/// ±20 %. Every second one mirrors the one before it, so that a run of short waits cannot add up to more starts than
-/// the rule is meant to allow.
+/// Returns a factor of ±20 %. Every second one mirrors the one before it, so that a series of short waits cannot lead
+/// to more starts than the rule allows.
 double supervisor_core::jitter() {
   last_jitter_ = failures_ % 2 == 0 ? 2 - last_jitter_ : fresh_jitter();
   return last_jitter_;

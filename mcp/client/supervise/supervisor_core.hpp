@@ -1,5 +1,5 @@
 // Decides when one tool server is started, restarted and ended (docs/guarantees.md, G2, G5, G8, G20): the rules alone,
-// given the time and random numbers. A shell does what next_command() says and reports what happened.
+// given the time and random numbers. A shell carries out next_command() and reports events.
 #pragma once
 #include "mcp/client/client.hpp"
 #include "mcp/support/time.hpp"
@@ -24,62 +24,64 @@ class supervisor_core {
     ask_to_end,       ///< the steps of `ending`
     insist,
     force,
-    abandon  ///< it is still there: forget it; counts as ended
+    abandon  ///< the process is still there: forget it; counts as ended
   };
 
   static constexpr milliseconds first_back_off{200}, longest_back_off{60'000}, healthy{60'000};
   static constexpr int loop_ends = 5;
   static constexpr milliseconds loop_window{10'000};
   static constexpr milliseconds insist_after{1'000}, force_after{3'000}, abandon_after{2'000};
-  /// What is to be ended for its behaviour gets less time.
+  /// Time before force for servers that are ended for their behaviour.
   static constexpr milliseconds hurried_force_after{2'000};
-  /// Servers that die together start again this far apart.
+  /// Distance between restarts of servers that ended together.
   static constexpr milliseconds stagger{10};
-  /// A call may wait for a start that is as near as this.
+  /// Time to a planned start within which a call may wait for it.
   static constexpr milliseconds near_start{500};
 
   supervisor_core(options o, random_source& random);
 
-  // What happened. `crowd`: how many other servers have ended just before.
+  // Events. `crowd`: the number of other servers that have ended just before.
   void start(time_point now);
-  /// Something needs the server: starts one that is lazy or was stopped for idleness.
+  /// Starts a server that is lazy or was stopped for idleness, because it is needed.
   void wake(time_point now);
   void ready(time_point now);
-  /// No connection came about: no such program, an unset reference. Without `try_again` only restart() tries it anew.
+  /// Reports that no connection could be opened (no such program, an unset reference). Without `try_again`, only
+  /// restart() tries again.
   void not_opened(time_point now, std::size_t crowd, bool try_again);
-  /// It is connected, but the conversation could not be opened.
+  /// Reports that the connection is open and the conversation could not be opened.
   void refused(time_point now);
-  /// It hangs or closed a stream.
+  /// Reports that the server hangs or closed a stream.
   void lost(time_point now);
-  /// The connection has ended, or there was none to end.
+  /// Reports that the connection has ended, or that there was none to end.
   void gone(time_point now, std::size_t crowd);
   void restart(time_point now);
-  /// Starts at once what waits for its next try.
+  /// Starts a server at once that waits for its next try.
   void retry_now(time_point now, std::size_t crowd);
   void busy(bool has_calls, time_point now);
   void stop(time_point now);
 
-  /// What to do now; to be asked again until it says none.
+  /// Returns the next step. Call it again until it returns `none`.
   command next_command(time_point now);
-  /// When next_command() has something to say by itself, or `never`.
+  /// Returns the time at which next_command() has a step to take without an event, or `never`.
   time_point next_time() const;
 
-  /// `failed` only while there is no connection and no start going on: a retry is `starting`, and a connection that
-  /// could not be used is `restarting` until it is gone.
+  /// Returns the state. `failed` only while there is neither a connection nor a start: a retry is `starting`, and a
+  /// connection that could not be used is `restarting` until it is gone.
   server_state state() const noexcept;
-  /// The last start failed, and it has not been ready since; ends are no failed starts, they lead to a crash loop.
+  /// Returns true if the last start failed and the server has not been ready since. Ends do not count; they lead to a
+  /// crash loop.
   bool start_failed() const noexcept { return phase_ != phase::off && trouble_ == server_state::failed; }
-  /// Whether a call may wait for this server to become ready.
+  /// Returns true if a call may wait for this server to become ready.
   bool will_be_ready(time_point now) const noexcept;
   bool ended() const noexcept { return phase_ == phase::off; }
   bool ending() const noexcept { return phase_ == phase::ending; }
-  /// When the next start is planned, or `never`.
+  /// Returns the time of the next planned start, or `never`.
   time_point next_try() const noexcept { return phase_ == phase::waiting ? at_ : never; }
   std::uint64_t restarts() const noexcept { return restarts_; }
 
  private:
   enum class phase : std::uint8_t { off, dormant, waiting, starting, up, ending };
-  /// What follows once the connection that is being ended is gone.
+  /// The step that follows once the connection being ended is gone.
   enum class then : std::uint8_t { back_off, launch, sleep, stay_off };
 
   void launch_at(time_point when);
@@ -94,7 +96,7 @@ class supervisor_core {
   phase phase_ = phase::off;
   then then_ = then::back_off;
   server_state trouble_ = server_state::starting;  // restarting, crash_loop or failed once something went wrong
-  time_point at_ = never;                          // waiting: the start; starting: its limit
+  time_point at_ = never;                          // waiting: time of the start; starting: its limit
   time_point ask_at_ = never, insist_at_ = never, force_at_ = never, abandon_at_ = never;
   time_point up_since_ = never, idle_since_ = never;
   std::deque<time_point> ends_;

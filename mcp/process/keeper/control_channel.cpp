@@ -1,5 +1,5 @@
-// Frames and SCM_RIGHTS over one stream socket. The kernel ends a read behind the bytes that descriptors came with, so
-// one read brings at most one set, and sets come in the order of their frames.
+// Sends frames and descriptors (SCM_RIGHTS) over one stream socket. The kernel ends a read behind the bytes that
+// descriptors came with, so one read brings at most one set, and sets come in the order of their frames.
 #include "mcp/process/keeper/control_channel.hpp"
 
 #include "mcp/support/read_size.hpp"
@@ -80,7 +80,7 @@ bool control_channel::receive() {
       descriptors.resize((c->cmsg_len - CMSG_LEN(0)) / sizeof(int));
       std::memcpy(descriptors.data(), CMSG_DATA(c), descriptors.size() * sizeof(int));
     }
-    // Truncated means that some did not fit into our table: the set is still a set, only incomplete.
+    // A truncated set (no room in our descriptor table) still counts as the set of its frame.
     if (!descriptors.empty() || (m.msg_flags & MSG_CTRUNC) != 0) arrived_.push_back(std::move(descriptors));
     if (n == 0) return false;
     reader_.feed({buffer.data(), static_cast<std::size_t>(n)});

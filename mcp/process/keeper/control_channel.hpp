@@ -1,5 +1,5 @@
-// One end of the control socket: sends and receives frames and the descriptors that travel with them, never blocking.
-// Used by both processes; the waiting is done around it (Asio in the daemon, poll in the keeper).
+// One end of the control socket: sends and receives frames and the descriptors that travel with them, without blocking.
+// Both processes use it; the waiting is done around it (Asio in the daemon, poll in the keeper).
 #pragma once
 #include "mcp/process/keeper/keeper_protocol.hpp"
 
@@ -14,7 +14,7 @@ namespace mcpbx::mcp {
 
 class control_channel {
  public:
-  /// Does not own the descriptor, which must be a non-blocking Unix stream socket.
+  /// Uses `fd` without owning it. It must be a non-blocking Unix stream socket.
   explicit control_channel(int fd = -1) : fd_(fd) {}
   control_channel(const control_channel&) = delete;
   control_channel& operator=(const control_channel&) = delete;
@@ -23,17 +23,17 @@ class control_channel {
 
   /// Queues a frame. `descriptors` travel with its first byte and are closed once they have left.
   void send(std::string frame, std::vector<int> descriptors = {});
-  /// Writes what the socket takes. False when the other side is gone.
+  /// Writes as much as the socket takes. Returns false if the other side is gone.
   bool flush();
   bool wants_to_write() const noexcept { return !outbox_.empty(); }
 
-  /// Reads what is there. False when the other side is gone or talks nonsense; frames read before are still to be
-  /// taken.
+  /// Reads what is available. Returns false if the other side is gone or sent a broken frame; frames read before can
+  /// still be taken.
   bool receive();
-  /// The next whole frame's payload, valid until the next call of this or of receive().
+  /// Returns the payload of the next whole frame, valid until the next call of this function or of receive().
   std::optional<std::string_view> next_frame() { return reader_.next(); }
-  /// The descriptors that came with the earliest frame that carried some. Fewer than were sent when our process had no
-  /// descriptor left for them.
+  /// Returns the descriptors that came with the earliest frame that carried some. They may be fewer than were sent, if
+  /// our process had no descriptor left.
   std::vector<int> take_descriptors();
 
  private:

@@ -83,12 +83,12 @@ bool keeper::impl::is_starting() const {
 
 process_owner keeper::impl::owner_of(pid_t pid) const {
   using enum process_owner::kind;
-  // What a dead keeper left, and what lost its parents, is adopted by this process or by the keeper.
+  // Processes of a dead keeper, and those whose parents have ended, become children of this process or of the keeper.
   const pid_t self = ::getpid();
   std::vector<pid_t> roots{self, pid_};
   roots.insert(roots.end(), strays_.begin(), strays_.end());
   const auto up = ancestry_of(pid, roots);
-  // Where the system says of every peer that it is this process, it has not told who it is.
+  // A system that reports this very process as every peer has not identified the peer.
   if (pid == self || up.leads_to == ancestry::end::unknown) return {};
   if (up.leads_to == ancestry::end::elsewhere) return {stranger, {}, false};
   for (const pid_t one : up.chain)
@@ -97,7 +97,7 @@ process_owner keeper::impl::owner_of(pid_t pid) const {
   return {ours, {}, false};
 }
 
-// Talking to the keeper.
+// Frames to and from the keeper.
 
 void keeper::impl::submit(std::string frame) {
   if (phase_ == phase::over) return;
@@ -112,7 +112,7 @@ void keeper::impl::submit(std::string frame) {
 
 void keeper::impl::flush() {
   if (waiting_to_write_ || phase_ != phase::running) return;
-  // A keeper that is gone is noticed by the reading side.
+  // A failed write needs no handling: the reading side notices that the keeper is gone.
   if (!channel_->flush() || !channel_->wants_to_write()) return;
   waiting_to_write_ = true;
   control_.async_wait(asio::posix::stream_descriptor::wait_write,
@@ -133,12 +133,12 @@ void keeper::impl::take_notices() {
   if (phase_ == phase::running && receive_notices()) wait_for_notices();
 }
 
-// Returns whether the keeper is still there, and we are.
+// Receives and handles notices. Returns true if the keeper is still there and no event has shut this object down.
 bool keeper::impl::receive_notices() {
   const bool connected = channel_->receive();
   while (const auto frame = channel_->next_frame()) {
     if (const auto notice = wire::decode_notice(*frame)) handle(*notice);
-    if (phase_ != phase::running) return false;  // an event shut us down, and the channel is gone
+    if (phase_ != phase::running) return false;  // an event shut this object down, and the channel is gone
   }
   if (!connected) lost("died");
   return connected;
@@ -192,8 +192,8 @@ void keeper::impl::fail_start(wire::server_number number, const error& why) {
   events->on_spawn_failed(why);
 }
 
-// The exit is told after the last output, so that an answer given before it is not lost (G1). Descendants
-// may hold the pipes open and even write: what they say is not waited for.
+// Reports an exit after the last output, so that an answer given before it is not lost (G1). Descendants may hold the
+// pipes open and go on writing; their output is not waited for.
 void keeper::impl::end(const entry_ptr& p, process_exit how) {
   if (p->exit) return;
   p->exit = how;
@@ -205,7 +205,7 @@ void keeper::impl::end(const entry_ptr& p, process_exit how) {
     alive->output_drained = alive->errors_drained = true;
     self->look_whether_drained(alive);
   });
-  // Both answer in a turn of their own.
+  // Both drain() calls report in a turn of their own.
   if (p->errors) {
     p->errors->drain([self = shared_from_this(), p] {
       p->errors_drained = true;
@@ -242,7 +242,7 @@ void keeper::impl::forget(const entry_ptr& p) {
   processes_.erase(alive->number);
 }
 
-// The public side.
+// The public interface.
 
 namespace {
 

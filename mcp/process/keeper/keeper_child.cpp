@@ -1,5 +1,5 @@
-// The keeper: one loop over the control socket and the deaths of children. It holds nothing worth losing; when it goes,
-// everything below it goes too.
+// The keeper's own process: one loop over the control socket and the deaths of children. It holds nothing worth losing;
+// when it ends, everything below it ends too.
 #include "mcp/process/core_files.hpp"
 #include "mcp/process/keeper/control_channel.hpp"
 #include "mcp/process/keeper/keeper.hpp"
@@ -37,8 +37,8 @@ namespace {
 namespace wire = keeper_protocol;
 
 constexpr int control_at = 3;
-constexpr int sweep_ms = 10;         // between looks at a tree that is being ended …
-constexpr int slow_sweep_ms = 1000;  // … and once it has resisted for long (a process stuck in the kernel)
+constexpr int sweep_ms = 10;         // time between looks at a tree that is being ended …
+constexpr int slow_sweep_ms = 1000;  // … and after many such looks (a process stuck in the kernel)
 constexpr int patient_sweeps = 500;
 constexpr std::size_t max_stuck = 64;  // look-ups that survive SIGKILL, in a mount that does not answer
 
@@ -79,7 +79,7 @@ class keeper_loop {
     }
   }
 
-  /// Ends everything below, but for what servers with keep_orphans left behind.
+  /// Ends everything below this process, except processes that servers with keep_orphans left behind.
   void end_all() {
     for (const auto& [number, s] : servers_) ::kill(s.keep ? s.pid : -s.pid, SIGKILL);
     int clean_looks = 0;
@@ -104,14 +104,14 @@ class keeper_loop {
     bool keep = false;
     std::uint32_t mark = 0;
   };
-  // A server whose program is being looked for.
+  // A server whose program is being looked up.
   struct start {
     process_spec spec;
     lookup_process lookup;
     clock::time_point limit;
   };
 
-  // How long poll may wait; -1: for ever.
+  // Returns the time that poll may wait, in milliseconds; -1: no limit.
   int next_look_ms() const {
     int wait = ended_.empty() ? -1 : sweeps_ < patient_sweeps ? sweep_ms : slow_sweep_ms;
     for (const auto& [number, s] : starting_) {
@@ -182,7 +182,7 @@ class keeper_loop {
                   {started->input, started->output, started->errors});
   }
 
-  // Takes every child that has ended. Returns whether a server was among them.
+  // Reaps every child that has ended. Returns true if a server was among them.
   bool reap() {
     bool server_ended = false;
     for (;;) {
@@ -193,7 +193,7 @@ class keeper_loop {
       }
       if (info.si_pid == 0) return server_ended;
       const auto leader = leaders_.find(info.si_pid);
-      // While the leader is not reaped, its group's number cannot belong to anybody else.
+      // While the leader is not reaped, the number of its group cannot be given to another one.
       if (leader != leaders_.end() && !servers_[leader->second].keep) ::kill(-info.si_pid, SIGKILL);
       int status = 0;
       if (::waitpid(info.si_pid, &status, 0) != info.si_pid || leader == leaders_.end()) continue;
@@ -207,13 +207,13 @@ class keeper_loop {
     }
   }
 
-  // Remains of servers that have ended (G21): their processes carry the mark, wherever they are.
+  // Ends the processes that ended servers have left (G21). They carry the mark, wherever they are.
   void sweep() {
     ++sweeps_;
     const auto left = doomed_below(::getpid(), ::getpid(), fate::none, [&](pid_t, const server_mark& mark) {
       return !mark.keep && ended_.contains(mark.server) ? fate::end : fate::none;
     });
-    // A second look: one that forked while the first was taken may have been missed.
+    // Two clean looks are needed: a process that forked during the first may have been missed.
     clean_looks_ = kill_living(left) == 0 ? clean_looks_ + 1 : 0;
     if (clean_looks_ < 2) return;
     ended_.clear();
@@ -233,9 +233,9 @@ class keeper_loop {
 
 // Becomes the keeper and never returns.
 [[noreturn]] void run_keeper(int control_fd, const keeper_options& options) {
-  // Out of the terminal's reach; what it signals to the daemon's group does not concern us.
+  // A session of its own keeps the keeper away from signals that a terminal sends to the daemon's group.
   ::setsid();
-  // The environments of all tool servers pass through here.
+  // The environments of all tool servers pass through this process.
   forbid_core_files();
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
   ::prctl(PR_SET_NAME, "mcpbx-keeper");
@@ -247,7 +247,7 @@ class keeper_loop {
   sigaddset(&deaths, SIGCHLD);
   ::sigprocmask(SIG_SETMASK, &deaths, nullptr);
 
-  // Of the daemon's descriptors only the control socket and stderr stay.
+  // Of the daemon's descriptors, only the control socket and stderr stay.
   control_fd = ::fcntl(control_fd, F_DUPFD_CLOEXEC, control_at);
   const int null = ::open("/dev/null", O_RDWR | O_CLOEXEC);
   ::dup2(null, STDIN_FILENO);
@@ -265,11 +265,11 @@ class keeper_loop {
   const int deaths_fd = ::signalfd(-1, &deaths, SFD_CLOEXEC | SFD_NONBLOCK);
   try {
     keeper_loop loop(control_at, deaths_fd, options);
-    forget_program_pages();  // of what the daemon's start has touched, the keeper needs next to nothing
+    forget_program_pages();  // the keeper needs almost none of the pages that the daemon's start touched
     if (deaths_fd >= 0) loop.run();
     loop.end_all();
   } catch (...) {
-    // Out of memory: the death signals and the daemon's sweep end what is left.
+    // Out of memory: the death signals and the daemon's sweep end the rest.
   }
   ::_exit(0);
 }

@@ -1,4 +1,4 @@
-// What keeper.cpp (the life of processes) and keeper_replacement.cpp (the death of a keeper) share.
+// The class shared by keeper.cpp (the life of processes) and keeper_replacement.cpp (the death of a keeper).
 #pragma once
 #include "mcp/process/keeper/control_channel.hpp"
 #include "mcp/process/keeper/keeper.hpp"
@@ -26,16 +26,16 @@ namespace mcpbx::mcp {
 struct process_entry {
   keeper_protocol::server_number number = 0;
   process_events* events = nullptr;  // null once its user has dropped it
-  int generation = 0;                // of the keeper that has it
-  time_point asked_at{};             // when the keeper was asked to start it
+  int generation = 0;                // generation of the keeper that has it
+  time_point asked_at{};             // time at which the keeper was asked to start it
   pid_t pid = -1;
-  std::string name;  // of the server
+  std::string name;  // name of the server
   bool may_call = false;
   std::weak_ptr<stream_core> output;
   std::shared_ptr<stderr_reader> errors;
   std::optional<process_exit> exit;
   bool output_drained = false, errors_drained = false;
-  std::unique_ptr<timer> patience;  // how long its last output is waited for
+  std::unique_ptr<timer> patience;  // limit of the wait for its last output
 };
 using entry_ptr = std::shared_ptr<process_entry>;
 
@@ -64,7 +64,7 @@ class keeper::impl : public std::enable_shared_from_this<keeper::impl> {
  private:
   enum class phase { running, replacing, over };
 
-  // Talking to the keeper.
+  // Frames to and from the keeper.
   void submit(std::string frame);
   void flush();
   void wait_for_notices();
@@ -81,7 +81,7 @@ class keeper::impl : public std::enable_shared_from_this<keeper::impl> {
   void forget(const entry_ptr& p);
   entry_ptr find(keeper_protocol::server_number number) const;
 
-  // When the keeper hangs or died.
+  // A keeper that hangs or has died.
   time_point oldest_question() const;
   void watch_answers(milliseconds grace = {});
   void on_answer_limit(bool again);
@@ -113,7 +113,7 @@ class keeper::impl : public std::enable_shared_from_this<keeper::impl> {
   bool swept_ = false;
   keeper_protocol::server_number last_number_ = 0;
   std::map<keeper_protocol::server_number, entry_ptr> processes_;
-  std::vector<std::string> backlog_;  // requests while there is no keeper
+  std::vector<std::string> backlog_;  // requests made while there is no keeper
   std::vector<pid_t> strays_;         // see keeper_sweep::strays()
 };
 

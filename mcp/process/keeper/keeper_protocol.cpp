@@ -1,4 +1,4 @@
-// The frames of keeper_protocol.hpp, field by field.
+// Encodes and decodes the frames of the keeper's protocol, field by field.
 #include "mcp/process/keeper/keeper_protocol.hpp"
 
 #include <cstring>
@@ -66,7 +66,7 @@ class reader {
     for (auto n = get<std::uint32_t>(); ok_ && n > 0; --n) list.push_back(get_text());
     return list;
   }
-  /// Everything was there, and nothing else.
+  /// Returns true if every field was there and no byte is left.
   bool complete() const { return ok_ && in_.empty(); }
 
  private:
@@ -184,7 +184,7 @@ std::optional<notice> decode_notice(std::string_view payload) {
 }
 
 std::optional<std::string_view> frame_reader::next() {
-  // What was returned last time is let go only now, so that it stayed valid in between.
+  // The payload returned last had to stay valid until now.
   buffer_.erase(0, std::exchange(taken_, 0));
   std::uint32_t size = 0;
   if (broken_ || buffer_.size() < sizeof size) return std::nullopt;

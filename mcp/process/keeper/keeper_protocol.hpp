@@ -1,5 +1,5 @@
-// What the daemon and its keeper say to each other: small frames over a stream socket, so that an environment of a
-// megabyte passes too. Both ends are the same program, so there are no versions and numbers are in host order.
+// The protocol between the daemon and its keeper: small frames over a stream socket, which may also hold an environment
+// of a megabyte. Both ends are the same program, so there are no versions, and numbers are in host order.
 #pragma once
 #include "mcp/process/server_process.hpp"
 #include "mcp/support/error.hpp"
@@ -15,7 +15,7 @@
 
 namespace mcpbx::mcp::keeper_protocol {
 
-/// One spawn of one server; never used twice.
+/// Number of one spawn of one server; never used twice.
 using server_number = std::uint64_t;
 
 // Daemon to keeper.
@@ -44,13 +44,13 @@ struct exited {
 };
 using notice = std::variant<spawned, spawn_failed, exited>;
 
-/// Larger frames are refused by both sides.
+/// Bound on a payload; both sides refuse larger ones.
 inline constexpr std::size_t max_frame_bytes = 4u << 20;
 
-/// A whole frame: the payload's length and the payload.
+/// Returns a whole frame: the payload's length and the payload.
 std::string encode(const request& r);
 std::string encode(const notice& n);
-/// The payload of one frame; nullopt when it is malformed.
+/// Decodes the payload of one frame. Returns nullopt if it is malformed.
 std::optional<request> decode_request(std::string_view payload);
 std::optional<notice> decode_notice(std::string_view payload);
 
@@ -58,9 +58,10 @@ std::optional<notice> decode_notice(std::string_view payload);
 class frame_reader {
  public:
   void feed(std::string_view bytes) { buffer_.append(bytes); }
-  /// The next whole payload, valid until the next call of next() or feed(); nullopt when more bytes are needed.
+  /// Returns the next whole payload, valid until the next call of next() or feed(); nullopt while more bytes are
+  /// needed.
   std::optional<std::string_view> next();
-  /// The peer announced a frame over max_frame_bytes; nothing can be read from here on.
+  /// Returns true once the peer announced a frame over max_frame_bytes; nothing can be read from then on.
   bool broken() const noexcept { return broken_; }
 
  private:

@@ -1,5 +1,5 @@
 // Replaces a keeper that died (docs/guarantees.md, G21): ends and reaps its processes, reports each of them, then
-// starts a new keeper. At the end of the daemon it leaves nothing behind either.
+// starts a new keeper. The same sweep leaves nothing behind at the daemon's own end.
 #include "mcp/process/keeper/keeper_impl.hpp"
 #include "mcp/support/log.hpp"
 
@@ -17,7 +17,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto sweep_pause = 5ms;
-constexpr int sweep_steps = 1000;  // then what cannot be killed is left to init
+constexpr int sweep_steps = 1000;  // beyond it, processes that cannot be killed are left to init
 constexpr auto fork_retry = 1s;
 constexpr auto stray_pause = 1s;
 constexpr auto keeper_end_limit = 5s;
@@ -37,7 +37,7 @@ std::vector<pid_t> keeper::impl::leaders() const {
   return pids;
 }
 
-// When the keeper was asked for the start about which it has been silent for longest; never: for none.
+// Returns the time of the oldest start that the keeper has not answered yet, or `never`.
 time_point keeper::impl::oldest_question() const {
   time_point oldest = never;
   for (const auto& [number, p] : processes_)
@@ -63,7 +63,7 @@ void keeper::impl::stop_watching_answers() {
   watching_answers_ = false;
 }
 
-// Calls `then` later, unless this is gone by then.
+// Calls `then` later, unless this object is gone by then.
 void keeper::impl::arm(timer& t, duration from_now, void (impl::*then)()) {
   t.arm(time_.now() + from_now, [weak = weak_from_this(), then] {
     if (const auto self = weak.lock()) ((*self).*then)();
@@ -71,11 +71,11 @@ void keeper::impl::arm(timer& t, duration from_now, void (impl::*then)()) {
 }
 
 void keeper::impl::on_answer_limit(bool again) {
-  // A daemon that was stopped itself for a while finds the answers waiting.
+  // If the daemon itself was stopped for a while, the answers are waiting already.
   if (!receive_notices()) return;
   if (oldest_question() > time_.now() - options_.answer_limit) return watch_answers();
   if (!again) {
-    // Somebody may have stopped it, or the whole machine stood still.
+    // Somebody may have stopped the keeper, or the whole machine was suspended.
     ::kill(pid_, SIGCONT);
     return watch_answers(last_chance);
   }
@@ -113,7 +113,7 @@ void keeper::impl::sweep() {
   for (const auto& [number, p] : processes_)
     if (p->generation == generation_) orphaned.push_back(p);
   for (const auto& p : orphaned) {
-    if (!p->events) continue;  // dropped by another one's event
+    if (!p->events) continue;  // dropped by another process's event
     if (p->pid < 0) {
       fail_start(p->number, {errc::unavailable, "the process that starts tool servers died meanwhile; try again"});
     } else {
@@ -124,7 +124,7 @@ void keeper::impl::sweep() {
   replace_when_told();
 }
 
-// Only when every old process has been told about, so that on_lost finds a clean table.
+// Starts the new keeper once every old process has been reported, so that on_lost finds a clean table.
 void keeper::impl::replace_when_told() {
   if (phase_ != phase::replacing || !swept_) return;
   for (const auto& [number, p] : processes_)
@@ -172,7 +172,7 @@ void keeper::impl::shut_down() {
     bool ended = false;
     while (!(ended = reap_child(pid_)) && std::chrono::steady_clock::now() < limit) pause_for(1ms);
     if (!ended) log::error("the keeper did not end within 5 s and is killed");
-    // It may also have been killed a moment ago, before we read of it: look whether it left anything.
+    // The keeper may have been killed a moment ago, unnoticed so far: sweep what it left.
     sweep_.emplace(pid_, servers, ended);
   }
   for (int i = 0; sweep_ && i < sweep_steps && !sweep_->step(); ++i) pause_for(1ms);

@@ -1,4 +1,5 @@
-// See keeper_sweep.hpp. Only what carries the mark of that keeper is touched: the daemon may have other children.
+// Ends the processes of a dead keeper. Only processes with the mark of that keeper are touched: the daemon may have
+// other children.
 #include "mcp/process/keeper/keeper_sweep.hpp"
 
 #include "mcp/process/process_tree.hpp"
@@ -28,9 +29,9 @@ bool keeper_sweep::step() {
   });
   kill_living(doomed);
   for (pid_t pid : doomed) reap_child(pid);
-  // Where marks are not to be had, the servers at least die with their keeper (PR_SET_PDEATHSIG) and are reaped.
+  // If marks cannot be set, servers still die with their keeper (PR_SET_PDEATHSIG) and are reaped here.
   std::erase_if(leaders_, [](pid_t pid) { return parent_of(pid) == ::getpid() && reap_child(pid); });
-  // A second look: one that forked while the first was taken may have been missed.
+  // Two clean looks are needed: a process that forked during the first may have been missed.
   clean_looks_ = keeper_gone_ && doomed.empty() ? clean_looks_ + 1 : 0;
   return clean_looks_ >= 2;
 }

@@ -1,4 +1,4 @@
-// What the daemon does about processes whose keeper has died: they are its own children now, and must end.
+// Ends the processes of a keeper that has died: they are the daemon's own children now.
 #pragma once
 #include <sys/types.h>
 
@@ -9,14 +9,15 @@ namespace mcpbx::mcp {
 
 class keeper_sweep {
  public:
-  /// `leaders` are the servers' own processes, which end even when what they leave behind stays.
-  /// `gone`: the keeper itself has been reaped already.
+  /// Takes the servers' own processes as `leaders`: they end even if processes they leave behind stay. `gone`: the
+  /// keeper itself has been reaped already.
   keeper_sweep(pid_t keeper, std::vector<pid_t> leaders, bool gone = false)
       : keeper_(keeper), leaders_(std::move(leaders)), keeper_gone_(gone) {}
 
-  /// Kills and reaps what is there now. True once the keeper and everything below it is gone; else call again soon.
+  /// Kills and reaps the processes that exist now. Returns true once the keeper and everything below it is gone; until
+  /// then, call it again soon.
   bool step();
-  /// Processes that stay ("orphans": "keep") and are our direct children now, so that we must reap them one day.
+  /// Returns processes that stay ("orphans": "keep") and are direct children now, so that they must be reaped one day.
   std::vector<pid_t> strays() const;
 
  private:
@@ -26,7 +27,7 @@ class keeper_sweep {
   int clean_looks_ = 0;
 };
 
-/// Whether `pid`, a child of ours, has ended; reaps it. True also for what is no child of ours.
+/// Reaps `pid` if it has ended. Returns true if it has, or if it is no child of this process.
 bool reap_child(pid_t pid);
 
 }  // namespace mcpbx::mcp

@@ -1,4 +1,5 @@
-// The answer travels through a pipe: one byte that says what it is (an errc, or `found`), then a text.
+// Runs the look-up in a child. The answer travels through a pipe: one byte for its kind (an errc, or `found`), then a
+// text.
 #include "mcp/process/keeper/lookup_process.hpp"
 
 #include "mcp/process/process_tree.hpp"
@@ -30,7 +31,7 @@ void write_all(std::string_view text) {
   }
 }
 
-// Starting the program will need its directory and its first bytes; where they block, they block here.
+// Touches what the start of the program will need, its directory and its first bytes: if they block, they block here.
 void touch(const process_spec& spec, const std::string& program) {
   if (::chdir(spec.directory.c_str()) != 0) return;
   const int fd = ::open(program.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -39,14 +40,14 @@ void touch(const process_spec& spec, const std::string& program) {
   if (::read(fd, &first, 1) >= 0) ::close(fd);
 }
 
-// The child: looks, answers, ends.
+// Runs in the child: looks, answers, ends.
 [[noreturn]] void look(const process_spec& spec, program_finder find, int answer, pid_t parent) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != parent) ::_exit(1);
   ::prctl(PR_SET_NAME, "mcpbx-lookup");
-  // No server has number 0. By the mark it is found and reaped when the keeper dies.
+  // No server has number 0. The mark lets the sweep find and reap this process when the keeper dies.
   mark_self(to_limit({parent, 0, false}));
-  // The control socket above all: while a copy of it is open, the daemon does not notice the keeper's end.
+  // This closes the control socket above all: while a copy is open, the daemon does not notice the keeper's end.
   if (answer != answer_at && ::dup2(answer, answer_at) < 0) ::_exit(1);
   ::close_range(answer_at + 1, ~0U, 0);
   try {
@@ -58,7 +59,7 @@ void touch(const process_spec& spec, const std::string& program) {
       write_all(static_cast<char>(program.error().code) + program.error().message);
     }
   } catch (...) {
-    ::_exit(1);  // out of memory; no answer says so
+    ::_exit(1);  // out of memory: the parent reads no answer
   }
   ::_exit(0);
 }
@@ -97,7 +98,7 @@ std::optional<result<std::string>> lookup_process::poll() {
     if (n < 0 && errno == EAGAIN) return std::nullopt;
     break;
   }
-  pid_ = -1;  // it has ended, and may have been reaped
+  pid_ = -1;  // the process has ended, and may have been reaped
   if (text_.empty()) return fail(errc::io, "looking for its program ended without an answer");
   std::string text = text_.substr(1);
   if (text_.front() == found) return result<std::string>(std::move(text));

@@ -1,5 +1,5 @@
 // Finds a server's program in a process of its own. A look-up may block for ever (a dead network mount in PATH, or as
-// cwd); it then blocks that process, and neither the keeper nor the starts of other servers.
+// cwd); then it blocks that process only, neither the keeper nor the starts of other servers.
 #pragma once
 #include "mcp/process/server_process.hpp"
 #include "mcp/process/unique_fd.hpp"
@@ -12,13 +12,13 @@
 
 namespace mcpbx::mcp {
 
-/// Returns the file to execute for a spec; see find_program.
+/// Function that returns the file to execute for a spec; see find_program.
 using program_finder = result<std::string> (*)(const process_spec&);
 
 class lookup_process {
  public:
-  /// Forks the process. For the keeper only, which is single-threaded and reaps it. errc::io when there is no process
-  /// or pipe for it.
+  /// Forks the process. For the keeper only, which is single-threaded and reaps it. Fails with errc::io if there is no
+  /// process or pipe for it.
   static result<lookup_process> begin(const process_spec& spec, program_finder find);
   /// Kills the process if it still runs.
   ~lookup_process();
@@ -26,9 +26,9 @@ class lookup_process {
   lookup_process& operator=(lookup_process&&) = delete;
 
   pid_t pid() const noexcept { return pid_; }
-  /// Readable when poll() may have something to say.
+  /// Returns a descriptor that is readable when poll() may have an answer.
   int descriptor() const noexcept { return answer_.get(); }
-  /// The program, or why there is none; nullopt while the process still looks. Never blocks.
+  /// Returns the program or the reason why there is none; nullopt while the process still looks. Never blocks.
   std::optional<result<std::string>> poll();
 
  private:

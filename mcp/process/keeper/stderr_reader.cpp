@@ -1,4 +1,4 @@
-// See stderr_reader.hpp.
+// Reads a tool server's stderr, one read a turn, until its end or close().
 #include "mcp/process/keeper/stderr_reader.hpp"
 
 #include "mcp/support/read_size.hpp"

@@ -1,5 +1,4 @@
-// Drains a tool server's stderr, whatever it writes and however fast: a full pipe would stop the server. One read a
-// turn.
+// Reads a tool server's stderr however much it writes, since a full pipe would stop the server. One read a turn.
 #pragma once
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/posix/stream_descriptor.hpp>
@@ -15,9 +14,9 @@ class stderr_reader : public std::enable_shared_from_this<stderr_reader> {
   /// Takes ownership of `fd`. `sink` gets the bytes as they come, cut anywhere.
   stderr_reader(const boost::asio::any_io_executor& executor, int fd, std::function<void(std::string_view)> sink);
   void start() { post_turn(); }
-  /// The process is dead: calls `done` once what it wrote has been read.
+  /// Calls `done` once everything that the dead process wrote has been read.
   void drain(std::function<void()> done);
-  /// No call comes after this one.
+  /// Ends reading. Neither `sink` nor `done` is called afterwards.
   void close();
 
  private:

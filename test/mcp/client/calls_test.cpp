@@ -21,7 +21,7 @@ void answer_last_call(scripted_process& p, std::string_view result) {
   p.answer(*m, result);
 }
 
-/// The catalog's client of a server that is not up yet, by way of a lazy one that was listed before.
+/// The catalog's client of a server that is not up yet, made by way of a lazy server that was listed before.
 struct sleeping {
   supervisor_rig r;
   std::shared_ptr<client> owner;
@@ -564,7 +564,7 @@ TEST_CASE(
     r.turn();
     CHECK(boxes[i].answered());
   }
-  // The third has waited 1.4 s, more than the 1 s it may be silent, and has all of that second now.
+  // The third call has waited 1.4 s, more than the 1 s that it may be silent; now it has all of that second.
   CHECK(p.count("tools/call") == 3);
   r.advance(999);
   CHECK(boxes[2].times == 0);
@@ -623,7 +623,7 @@ TEST_CASE(
   const auto second = ask("second", &one);
   log("2");
   const auto third = ask("third", &two);
-  log("3");  // two askers: it may be about either
+  log("3");  // two askers: the log may be about either
   owner->cancel(third, "enough");
   r.turn();
   const auto direct = ask("direct", nullptr, false);
@@ -631,7 +631,7 @@ TEST_CASE(
   owner->cancel(first, "enough");
   owner->cancel(second, "enough");
   r.turn();
-  log("5");  // the one call that is open does not listen
+  log("5");  // the one open call does not listen
   owner->cancel(direct, "enough");
   r.turn();
   CHECK(heard == std::vector<std::string>{"first 1", "second 2"});

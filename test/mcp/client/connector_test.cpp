@@ -1,5 +1,5 @@
-// What a managed client asks of any connector, tried with one that has no process, and what the one of processes keeps
-// to beside that.
+// Requirements of a managed client on any connector, tested with one that has no process, and further ones on the
+// connector of processes.
 #include "mcp/client/connect/connector.hpp"
 
 #include "test/mcp/async/pump.hpp"
@@ -35,7 +35,7 @@ struct memory_rig : supervisor_rig {
     start({server()});
     settle();
   }
-  /// Runs what is due now, here and there.
+  /// Runs the work that is due now on both sides.
   void settle() {
     for (int i = 0; i < 10; ++i) {
       run_ready(io);
@@ -138,7 +138,7 @@ TEST_CASE("a connection that cannot be opened is tried again, unless the connect
   CHECK(stopped);
 }
 
-// Destroys its link in the event of this number.
+// An owner that destroys its link in the event of this number.
 struct leaver final : link_events {
   int at = 0, events = 0;
   std::unique_ptr<transport> connection;

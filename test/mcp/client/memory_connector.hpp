@@ -22,9 +22,9 @@ class memory_server final : public mcp::transport_events {
   explicit memory_server(std::unique_ptr<mcp::transport> end) : end_(std::move(end)) { end_->start(*this); }
 
   bool ignores_end = false;
-  std::vector<mcp::ending> steps;  ///< that were taken to end its connection
-  std::function<void()> on_left;   ///< the connection has ended
-  /// Hangs up.
+  std::vector<mcp::ending> steps;  ///< steps taken to end its connection
+  std::function<void()> on_left;   ///< called when the connection has ended
+  /// Closes the connection.
   void leave() {
     end_->close();
     if (on_left) on_left();
@@ -54,15 +54,15 @@ class memory_server final : public mcp::transport_events {
   std::unique_ptr<mcp::transport> end_;
 };
 
-/// Everything happens in turns of `io`.
+/// A connector to memory servers. Everything happens in turns of `io`.
 class memory_connector final : public mcp::connector {
  public:
-  /// What the test keeps when the client owns the connector.
+  /// The part that the test keeps while the client owns the connector.
   struct record {
     boost::asio::io_context& io;
-    std::vector<std::shared_ptr<memory_server>> servers{};  ///< of all connections
-    std::function<void(memory_server&)> on_each{};          ///< a new one
-    mcp::link_failure failure{};                            ///< connecting fails with this while it says why
+    std::vector<std::shared_ptr<memory_server>> servers{};  ///< servers of all connections
+    std::function<void(memory_server&)> on_each{};          ///< called with each new server
+    mcp::link_failure failure{};                            ///< connecting fails with this failure if it has a reason
     int attempts = 0;
   };
   explicit memory_connector(record& r) : record_(r) {}

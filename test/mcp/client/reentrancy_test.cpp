@@ -1,5 +1,5 @@
-// What handlers of a tool server's calls do inside of outcome, progress and log: call again, cancel the others, restart
-// or stop the server, let go of it. Meant for the asan preset.
+// Reentrant use by handlers of a tool server's calls: inside outcome, progress and log they call again, cancel other
+// calls, restart or stop the server, release it. Meant for the asan preset.
 #include "test/mcp/client/supervisor_rig.hpp"
 
 #include <fcntl.h>
@@ -59,7 +59,7 @@ script server_of(fate f) {
 struct calls_of_one_server {
   supervisor_rig r;
   std::shared_ptr<client> owner;
-  std::map<client::ticket, int> ended;  // how often each call
+  std::map<client::ticket, int> ended;  // number of outcomes of each call
   int at = 0, events = 0;
   std::function<void()> act;
 
@@ -134,8 +134,8 @@ TEST_CASE(
 }
 
 #ifndef NDEBUG
-// How a process ends that has `destroy` called in one handler of a supervisor. 0: it was not called, or nothing came of
-// it.
+// Returns the signal that ends a process in which a supervisor's handler calls `destroy`. 0: no handler called it, or
+// nothing came of it.
 int signal_of(const std::function<void(supervisor_rig&, std::function<void()> destroy)>& with) {
   const pid_t pid = ::fork();
   REQUIRE(pid >= 0);

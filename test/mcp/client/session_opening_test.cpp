@@ -1,4 +1,4 @@
-// How a conversation finds out the era of a tool server, as scripts.
+// Scripts in which a conversation finds out the era of a tool server.
 #include "test/mcp/client/session_rig.hpp"
 
 using namespace mcpbx;
@@ -56,7 +56,7 @@ TEST_CASE("a silent server is taken for a legacy one after 5 s or a third of its
 }
 
 TEST_CASE("a modern server that answers the probe too late, before initialize, is spoken to as one at once") {
-  // Many servers that start at the same time take longer than the silence; they answer both questions in their order.
+  // Servers that start in great numbers take longer than the probe's wait, and answer both requests in their order.
   session_rig s;
   s.begin();
   s.advance(milliseconds(5000));
@@ -65,7 +65,7 @@ TEST_CASE("a modern server that answers the probe too late, before initialize, i
   CHECK(s.core.era() == era::modern);
   CHECK(s.core.revision() == "2026-07-28");
   CHECK(s.sent.back().find("tools/list") != std::string::npos);
-  // What it says to initialize does not matter any more, and that request must not be cancelled either.
+  // The server's answer to initialize no longer matters, and that request must not be cancelled either.
   SUBCASE("and accepts initialize afterwards") {
     s.answer("initialize", R"({"protocolVersion":"2025-11-25","capabilities":{"tools":{}}})");
   }

@@ -1,4 +1,4 @@
-// A conversation without anything around it: messages are given and taken as text, the clock is a number.
+// A conversation without surroundings: messages are given and taken as text, the clock is a number.
 #pragma once
 #include "mcp/client/session/session_core.hpp"
 
@@ -30,7 +30,7 @@ class session_rig : public mcp::session_output, public mcp::session_events {
   std::vector<std::string> sent;
   std::vector<mcp::outgoing> sent_as;
   std::vector<mcp::feature_list> lists;
-  std::vector<std::vector<std::string>> dropped;                                ///< of tools
+  std::vector<std::vector<std::string>> dropped;                                ///< items left out of the list of tools
   std::vector<std::pair<std::string_view, mcp::feature_list>> lists_of_others;  ///< by list method
   std::vector<std::pair<std::string_view, std::vector<std::string>>> dropped_of_others;
   std::vector<std::string> logs;
@@ -39,7 +39,7 @@ class session_rig : public mcp::session_output, public mcp::session_events {
   std::size_t unsent = 0;
 
   void begin() { core.begin(now); }
-  /// The server says one line.
+  /// Delivers one line of the server.
   void say(std::string_view line) {
     auto m = mcp::parse_message(raw_json::own(line));
     if (m) return core.on_message(std::move(*m), now);
@@ -48,7 +48,7 @@ class session_rig : public mcp::session_output, public mcp::session_events {
     fault.envelope = m.error();
     core.on_fault(fault, now);
   }
-  /// The server answers the last request called `method`.
+  /// Delivers the server's answer to the last request for `method`.
   void answer(std::string_view method, std::string_view result) {
     say("{\"jsonrpc\":\"2.0\",\"id\":" + id_of(method) + ",\"result\":" + std::string(result) + "}");
   }
@@ -70,7 +70,7 @@ class session_rig : public mcp::session_output, public mcp::session_events {
     for (const auto& line : sent) n += method_of(line) == method ? 1 : 0;
     return n;
   }
-  /// Turns the clock, stopping wherever the conversation has something to do.
+  /// Turns the clock, stopping whenever the conversation has something to do.
   void advance(milliseconds by) {
     const time_point target = now + by;
     for (int i = 0; i < 100'000 && core.next_deadline() <= target; ++i) {

@@ -32,11 +32,11 @@ struct supervisor_rig {
   scripted_launcher launcher;
   std::unique_ptr<mcp::supervisor> supervisor;
 
-  /// The way to a process of this name, started from what `source` gives.
+  /// Returns a factory of connectors to a process of this name, started from the spec of `source`.
   mcp::connector_factory process_of(const std::string& name, mcp::process_source source) {
     return [this, name, source] { return mcp::make_process_connector(name, launcher, time, source); };
   }
-  /// A process for each server that has no other way.
+  /// Gives a process to each server that has no other connector.
   std::vector<mcp::server_options> with_processes(std::vector<mcp::server_options> servers) {
     for (auto& s : servers)
       if (!s.connect)
@@ -53,7 +53,7 @@ struct supervisor_rig {
     launcher.add(name, std::move(s));
     start({server_named(name)});
   }
-  /// Runs what is due now.
+  /// Runs the work that is due now.
   void turn() { time.advance(milliseconds(0)); }
   void advance(int ms) { time.advance(milliseconds(ms)); }
   mcp::server_status status(std::size_t i = 0) const { return supervisor->status().at(i); }

@@ -1,4 +1,4 @@
-// Who descends from whom, and the mark that tells whose a process is.
+// The process tree, and the mark that tells which server a process belongs to.
 #include "mcp/process/process_tree.hpp"
 
 #include <doctest/doctest.h>

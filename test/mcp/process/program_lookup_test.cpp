@@ -1,4 +1,4 @@
-// G8: whatever keeps a program from starting is named for what it is.
+// G8: every reason for which a program cannot start is named.
 #include "mcp/process/program_lookup.hpp"
 
 #include "test/support/temporary_directory.hpp"

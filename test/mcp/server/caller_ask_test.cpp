@@ -1,4 +1,4 @@
-// Requests of ours to a caller: answers, bounds, limits of time, and the call that they belong to.
+// Requests of mcpbx to a caller: answers, bounds, time limits, and the call that they belong to.
 #include "test/mcp/server/fake_host.hpp"
 
 #include <functional>
@@ -23,7 +23,7 @@ std::string shown(const call_outcome& o) {
   return std::string(to_string(o.failure.code)) + ": " + o.failure.message;
 }
 
-// A caller that can be asked, and what became of what it was asked.
+// A caller that can be asked, and the outcomes of its questions.
 struct asked_caller {
   explicit asked_caller(caller_session::options o = {.version = "1"}, std::string_view revision = "2025-11-25")
       : caller(std::move(o)) {
@@ -36,7 +36,7 @@ struct asked_caller {
       if (then) then();
     });
   }
-  /// A request of the caller that stays open; its answer.
+  /// Makes a request of the caller that stays open. Returns its answer.
   reply_once slow(int id) {
     caller.say(R"({"jsonrpc":"2.0","id":)" + std::to_string(id) + R"(,"method":"mcpbx/slow"})");
     return caller.host.slow.back();
@@ -48,7 +48,7 @@ struct asked_caller {
 
   list ended;
   std::function<void()> then;
-  fake_caller caller;  // last: what its end ends is told here
+  fake_caller caller;  // last member: its end reports outcomes to the members above
 };
 
 std::string cancelled(int number, std::string_view reason) {
@@ -109,7 +109,7 @@ TEST_CASE("caller_session: an id of ours and an equal id of the caller are two r
   c.take_sent();
   REQUIRE(c.ask() == 2);
   c.caller.say(R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":2}})");
-  CHECK(c.caller.session.asked() == 1);  // it cancels requests of its own only
+  CHECK(c.caller.session.asked() == 1);  // the caller cancels its own requests only
   reply.result(raw_json::literal("{}"));
   CHECK(c.take_sent().back() == R"({"jsonrpc":"2.0","id":1,"result":{}})");
 }
@@ -129,7 +129,7 @@ TEST_CASE("caller_session: answers with foreign ids are dropped and counted, and
     CHECK(c.ended.empty());
   }
   CHECK(stray == std::size(whole) - 1);
-  c.take_sent();  // "01e" is no JSON, and who wrote it is told
+  c.take_sent();  // "01e" is no JSON, and its sender gets an error
   for (const std::string_view id : {"null", "1.0", "1.5", "1e0", "{}", "[1]", "true"}) {
     CAPTURE(id);
     c.answer(id);
@@ -223,7 +223,7 @@ TEST_CASE("caller_session: requests of ours are bounded in number and bytes") {
   CHECK(c.ask().error().message == "the caller has 2 requests of mcpbx to answer already; wait for some of them");
   c.answer("1");
   c.answer("2");
-  CHECK(ask_large().has_value());  // what has ended makes room again
+  CHECK(ask_large().has_value());  // ended requests make room again
   CHECK(c.caller.session.asked() == 1);
 }
 
@@ -253,7 +253,7 @@ TEST_CASE("caller_session: a request of ours ends with the answer of the call th
   REQUIRE(c.ask("roots/list"));
   CHECK(c.caller.host.asks_about == std::vector<std::uint64_t>{call.serial(), other.serial(), 0});
   c.take_sent();
-  c.then = [&] { CHECK(c.caller.host.sent.size() == 2); };  // the answer has left before anybody hears of this
+  c.then = [&] { CHECK(c.caller.host.sent.size() == 2); };  // the answer has left before the outcome is reported
   call.result(raw_json::literal("{}"));
   CHECK(c.take_sent() == list{cancelled(1, call_ended), R"({"jsonrpc":"2.0","id":7,"result":{}})"});
   CHECK(c.ended == list{"cancelled: was cancelled: " + std::string(call_ended)});
@@ -301,7 +301,7 @@ TEST_CASE("caller_session: a caller that ended its side is asked nothing more an
   CHECK(c.take_sent() == list{R"({"jsonrpc":"2.0","id":7,"result":{}})"});
 }
 
-// A session that its own handlers destroy, and every way in which a request of ours ends.
+// A session that its own handlers destroy, and every way in which a request of mcpbx ends.
 struct mortal final : message_sink {
   fake_host host;
   caller_session::options options{.version = "1"};

@@ -1,4 +1,4 @@
-// The envelope side of a caller's session: malformed messages, ids, batches, cancellation, bounds.
+// Envelopes in a caller's session: malformed messages, ids, batches, cancellation, bounds.
 #include "mcp/support/text.hpp"
 #include "test/mcp/server/fake_host.hpp"
 
@@ -207,7 +207,7 @@ TEST_CASE("a batch is taken in a 2025-03-26 session only and its answers leave t
   const std::string& all = caller.host.sent.front();
   int elements = 0;
   for_each_element(*raw_json::parse(all), [&](const raw_json&) { return ++elements > 0; });
-  CHECK(elements == 4);  // what has neither method nor result is a broken request, since callers are asked nothing
+  CHECK(elements == 4);  // an element without method and result is a broken request
   CHECK(all.ends_with(R"({"jsonrpc":"2.0","id":1,"result":{"x":1}}])"));
 
   std::string many = "[";

@@ -1,5 +1,5 @@
 // A caller's session with scripted surroundings: tool servers that answer when the test says so, and an outbox that
-// keeps what was sent.
+// keeps every message.
 #pragma once
 #include "mcp/client/catalog/catalog.hpp"
 #include "mcp/rpc/line_framer.hpp"
@@ -60,7 +60,7 @@ inline mcp::entry_ptr make_tool(const std::shared_ptr<mcp::client>& owner, const
   return e;
 }
 
-/// Keeps the records of calls, and their answers back until the test lets them go.
+/// A recorder that keeps the records of calls, and holds their answers back until the test releases them.
 class fake_recorder final : public mcp::call_recorder {
  public:
   void record(mcp::finished_call c, std::function<void()> then) override {
@@ -74,7 +74,7 @@ class fake_recorder final : public mcp::call_recorder {
   std::vector<std::function<void()>> waiting;
 };
 
-/// Around one session (or several: each has its own).
+/// The surroundings of one session; with several sessions, each has its own.
 class fake_host final : public mcp::caller_host {
  public:
   void send(const segments& text) override { sent.push_back(text.str()); }
@@ -119,7 +119,7 @@ class fake_host final : public mcp::caller_host {
   manual_time clock;
   std::vector<std::function<void()>> waiting;
   std::vector<mcp::reply_once> slow;
-  std::shared_ptr<fake_recorder> calls;  ///< null: nobody keeps record
+  std::shared_ptr<fake_recorder> calls;  ///< null: calls are not recorded
   int ended = 0;
   bool stopping = false;
 };
@@ -131,7 +131,7 @@ class fake_caller final : public mcp::message_sink {
       : options(std::move(o)), session(host, options), framer_(framing) {}
 
   void say(std::string_view line) { framer_.feed(std::string(line) + "\n", *this); }
-  /// Says it and returns the one line that came back; "" when none did.
+  /// Sends a line and returns the one line that came back; "" if none did.
   std::string ask(std::string_view line) {
     host.sent.clear();
     say(line);
@@ -155,7 +155,7 @@ class fake_caller final : public mcp::message_sink {
   mcp::line_framer framer_;
 };
 
-/// The code of an error response; 0 when it is none.
+/// Returns the code of an error response, or 0 if it is none.
 inline int code_of(const std::string& line) {
   auto parsed = raw_json::parse(line);
   if (!parsed) return 0;

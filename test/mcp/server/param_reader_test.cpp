@@ -1,4 +1,4 @@
-// Reading params: every error has its path, what is expected and what was found.
+// Tests of params: every error has its path, the expected and the found value.
 #include "mcp/server/param_reader.hpp"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,4 @@
-// A caller's session that is closed, cancelled or spoken to from inside everything that it calls. Meant for the asan
+// A caller's session that is closed, cancelled or called again from inside everything that it calls. Meant for the asan
 // preset.
 #include "test/mcp/server/fake_host.hpp"
 
@@ -16,7 +16,7 @@ using namespace mcpbx;
 using namespace mcpbx::mcp;
 using namespace mcpbx::test;
 
-// Does `act` at the call number `at`, the first being 1, of all that a session makes.
+// A host that runs `act` in call number `at` of all that a session makes, the first being 1.
 struct acting_host final : caller_host {
   fake_host inner;
   int at = 0;
@@ -27,7 +27,7 @@ struct acting_host final : caller_host {
     if (closed) ++after_closing;
     ended();
   }
-  // What was asked of the caller ends, also when the session closes.
+  // Counts the end of a request to the caller, which also comes when the session closes.
   void ended() const {
     if (++calls == at) act();
   }

@@ -181,7 +181,7 @@ TEST_CASE("progress tokens of two callers may be equal and each gets its own bac
   CHECK(other.host.sent ==
         std::vector<std::string>{
             R"({"jsonrpc":"2.0","method":"notifications/progress","params":{"message":"m","progressToken":7}})"});
-  // Without a token nobody asked for progress.
+  // Without a token, no progress is passed on.
   s.call(R"({"name":"files__read","_meta":{}})", 2);
   CHECK(!s.server->calls[2].progress);
 }
@@ -194,7 +194,7 @@ TEST_CASE("G16: a cancelled call is cancelled at its server and gets no response
   s.server->calls[0].progress(raw_json::literal(R"({"progressToken":1,"progress":1})"));
   s.server->answer(0, "{}");
   CHECK(s.caller.host.sent.empty());
-  // The id is free again, and an answer of the first call is not an answer of the second.
+  // The id is free again, and an answer to the first call does not answer the second.
   CHECK(s.call(R"({"name":"files__read"})").empty());
   s.server->answer(0, R"({"old":1})");
   CHECK(s.caller.host.sent.empty());
@@ -306,7 +306,7 @@ TEST_CASE("G37: a call of a withheld tool is refused at once, with the reason an
 
 namespace {
 
-/// name, server, decision and end of each record, and how large the result was.
+/// Returns name, server, decision and end of each record, and the size of the result.
 std::string told(const fake_recorder& calls) {
   std::string out;
   for (const auto& r : calls.records)

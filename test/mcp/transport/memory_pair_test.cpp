@@ -1,4 +1,4 @@
-// The memory pair keeps the rules of the real transports.
+// Tests that the memory pair keeps the rules of the real transports.
 #include "mcp/transport/memory_pair.hpp"
 
 #include "test/mcp/async/pump.hpp"

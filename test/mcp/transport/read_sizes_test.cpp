@@ -24,7 +24,7 @@ using namespace mcpbx;
 using namespace mcpbx::mcp;
 using namespace mcpbx::test;
 
-// Messages that end beside the sizes of reads and buffers, noise, faults, CR LF, and half a line at the end.
+// Returns messages that end next to the sizes of reads and buffers, noise, faults, CR LF, and half a line at the end.
 std::string conversation() {
   std::string all = "\xEF\xBB\xBFstarting\n" + ping + "\r\n\n";
   for (const std::size_t size : awkward_sizes)
@@ -33,7 +33,7 @@ std::string conversation() {
   return all + "{\"jsonrpc\":\"2.0\",\"method\":\"half";
 }
 
-// What was told of `said` when it was read so.
+// Returns the events that `said` causes when it is read in pieces of this size.
 std::string told(const std::string& said, std::size_t size, bool over_pipe) {
   const read_sizes cut(size);
   asio::io_context io{1};

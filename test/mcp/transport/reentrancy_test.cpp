@@ -1,5 +1,5 @@
-// What the user of a connection does inside its events: it closes or destroys it, sends, pauses, or ends its side, at
-// every event of a conversation, over a socket, over pipes and in memory. Meant for the asan preset.
+// Reentrant use of a connection: its user closes or destroys it, sends, pauses, or ends its side at every event of a
+// conversation, over a socket, over pipes and in memory. Meant for the asan preset.
 #include "mcp/transport/memory_pair.hpp"
 #include "mcp/transport/stream_transport.hpp"
 #include "test/support/transport_recorder.hpp"
@@ -85,8 +85,8 @@ const std::vector<action>& actions() {
 
 const std::string said = ping + "\nno message\n" + notification_of(70'000) + "\n{\"id\":1}\n" + ping + "\n{\"half\":";
 
-// Runs one conversation for each action and each event. `connect` makes the transport and gives what the other side
-// does: step 0 it speaks, 1 it ends its side, 2 it goes.
+// Runs one conversation for each action and each event. `connect` makes the transport and returns the actions of the
+// other side: step 0 sends, 1 ends its side, 2 closes.
 template <class Connect>
 void at_every_event(Connect&& connect) {
   for (std::size_t what = 0; what < actions().size(); ++what)
@@ -111,7 +111,7 @@ void at_every_event(Connect&& connect) {
           turn();
           other(step);
           turn();
-          other(3);  // reads
+          other(3);  // the other side reads
           turn();
         }
         reached = a.events >= at;

@@ -1,5 +1,5 @@
-// Stream transports and memory: large messages pass, slow readers cost what is queued and no more, and all of it comes
-// back (G11, G17).
+// Limits of stream transports: large messages pass, slow readers cost no more than the queued bytes, and all memory is
+// returned (G11, G17).
 #include "mcp/support/shared_bytes.hpp"
 #include "mcp/transport/stream_transport.hpp"
 #include "test/mcp/async/pump.hpp"
@@ -64,7 +64,7 @@ TEST_CASE("messages of every power of two up to 16 MiB, and one byte around, pas
     CHECK(c.seen_b.faults.empty());
     CHECK(c.a->unsent() == 0);
     CHECK(c.seen_a.drained > 0);
-    // Neither end holds anything any more: the memory comes back (G11).
+    // Neither end holds anything any more: the memory is returned (G11).
     CHECK(byte_account::total() == base);
   }
   CHECK(byte_account::total() == base);
@@ -135,7 +135,7 @@ TEST_CASE("G11: a line over the limit is refused while it comes and the connecti
   });
   REQUIRE(c.seen_b.faults.size() == 1);
   CHECK(c.seen_b.faults[0].type == message_fault::kind::oversized);
-  // Besides the sender's own copy never more than twice the limit is held.
+  // Beside the sender's own copy, never more than twice the limit is held.
   CHECK(most <= queued + (2u << 20));
   CHECK(byte_account::total() == base);
 }

@@ -33,7 +33,7 @@ struct socket_ends {
     REQUIRE(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) == 0);
     ours = ends[0];
     theirs = ends[1];
-    // The test's own end must not block where it writes more than fits.
+    // The test's own end must not block when it writes more than fits.
     ::fcntl(theirs, F_SETFL, O_NONBLOCK);
   }
   ~socket_ends() { close_theirs(); }
@@ -128,7 +128,7 @@ TEST_CASE("both ends of a transport may be different pipes") {
   run_until(io, [&] { return seen_b.closings == 1; });
   CHECK(seen_b.closed->code == errc::unavailable);
   CHECK(seen_a.closings == 0);
-  b->send(as_segments(ping), {});  // the sending side outlives the end of stream
+  b->send(as_segments(ping), {});  // the sending side outlives the end of the stream
   run_until(io, [&] { return seen_a.messages.size() == 2; });
   b.reset();
   run_until(io, [&] { return seen_a.closings == 1; });
@@ -263,7 +263,7 @@ TEST_CASE("G1: a peer's last answer before it went is not lost to a failing writ
   fixture f;
   f.t->start(f.seen);
   run_ready(f.io);
-  // The peer answers and dies; we learn of it by a write that fails before we read.
+  // The peer answers and exits; we learn of it by a write that fails before we read.
   f.ends.write(ping + "\n");
   f.ends.close_theirs();
   f.t->send(as_segments(ping), {});
@@ -386,7 +386,7 @@ TEST_CASE("draining reads what is there, paused or not, and says when nothing is
   CHECK_FALSE(again);
   run_ready(io);
   CHECK(again);
-  // So is one that its user closed while it was being drained.
+  // So is a stream that its user closed while it was being drained.
   bool third = false;
   core->drain([&] { third = true; });
   core->close();

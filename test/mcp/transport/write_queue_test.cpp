@@ -1,4 +1,4 @@
-// The outbox: what is copied, what is kept by reference, and that every byte is accounted for.
+// The outbox: pieces that are copied, pieces kept by reference, and the account of every byte.
 #include "mcp/transport/write_queue.hpp"
 
 #include "mcp/support/shared_bytes.hpp"

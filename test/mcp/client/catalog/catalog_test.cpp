@@ -79,7 +79,7 @@ TEST_CASE("a snapshot shares what did not change and is the same one when nothin
   b.set_list(1, tool_kind(), tools({"x"}));
   const auto first = b.build();
   CHECK(b.build() == first);
-  b.set_list(0, tool_kind(), tools({"x", "y"}));  // the same bytes from a new life
+  b.set_list(0, tool_kind(), tools({"x", "y"}));  // the same bytes from a restarted server
   CHECK(b.build() == first);
   b.set_list(0, tool_kind(), tools({"y", "z"}));
   const auto second = b.build();
@@ -157,7 +157,7 @@ TEST_CASE("G38: a tool whose plain name is another one's is prefixed, and rules 
   CHECK(c->find("echo")->rules == rule_names{"two__echo", "echo"});
   CHECK(c->find("history")->rules == rule_names{"two__history", "history"});
   CHECK(c->find("three__echo")->rules == rule_names{});
-  // Also when the one that has the name withholds it.
+  // The name stays taken even if its tool is withheld.
   auto withheld = std::make_shared<withheld_names>();
   withheld->emplace("echo", std::make_shared<const std::string>("it changed"));
   b.set_list(1, tool_kind(), tools({"echo"}), withheld);
@@ -274,7 +274,7 @@ TEST_CASE("G37: a withheld tool is in no list, keeps its name, and says why it i
   b.set_list(0, tool_kind(), tools({"a.b", "a_b", "log", "denied"}), withhold({"a.b", "log", "denied"}));
   b.set_list(1, tool_kind(), tools({"x", "y"}), withhold({"y"}));
   const auto c = b.build();
-  // Names are what they are when nothing is withheld.
+  // Names are the same as without withheld tools.
   catalog_builder plain({server("s", {{}, {"denied"}, {{"log", "history"}}}), server("p", {}, true)});
   plain.set_list(0, tool_kind(), tools({"a.b", "a_b", "log", "denied"}));
   plain.set_list(1, tool_kind(), tools({"x", "y"}));
@@ -290,7 +290,7 @@ TEST_CASE("G37: a withheld tool is in no list, keeps its name, and says why it i
   CHECK(c->tools_list().text().find("history") == std::string_view::npos);
   CHECK(withheld_text("s__history", *c->find_withheld("s__history")) ==
         "the tool \"s__history\" of tool server \"s\" is not offered: its definition changed");
-  // Approved, it is an entry like any other; what did not change is shared.
+  // Once approved, a tool is an entry like any other; unchanged entries are shared.
   b.set_list(0, tool_kind(), tools({"a.b", "a_b", "log", "denied"}), withhold({"a.b"}));
   const auto later = b.build();
   CHECK(later->revision() == c->revision() + 1);

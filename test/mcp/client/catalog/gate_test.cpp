@@ -17,7 +17,7 @@ using words = std::vector<std::string>;
 
 namespace {
 
-/// Decides when the test says so.
+/// A gate that decides when the test says so.
 struct slow_gate final : definition_gate {
   struct question {
     std::string server;
@@ -50,7 +50,7 @@ struct gated_rig : supervisor_rig {
     launcher.add("s", [this](scripted_process& p, const message& m) { legacy_script(tools)(p, m); });
     start({server_named("s")});
   }
-  ~gated_rig() { supervisor.reset(); }  // before its gate
+  ~gated_rig() { supervisor.reset(); }  // destroyed before its gate
   void change(words now) {
     tools = std::move(now);
     launcher.spawned.back()->say(R"({"jsonrpc":"2.0","method":"notifications/tools/list_changed"})");
@@ -62,7 +62,7 @@ struct gated_rig : supervisor_rig {
 
 TEST_CASE("G37: nothing is offered, and nobody told that all has settled, before a list was decided about") {
   gated_rig r;
-  CHECK(r.status().state == server_state::starting);  // ready is who can be called
+  CHECK(r.status().state == server_state::starting);  // only a server that can be called is ready
   REQUIRE(r.gate.asked.size() == 1);
   CHECK(r.gate.asked[0].server == "s");
   CHECK(r.gate.asked[0].tools == 2);

@@ -1,4 +1,4 @@
-// The catalog with more kinds than tools, from the lists of servers to what its users are told.
+// The catalog with more kinds than tools, from the lists of servers to the users of the catalog.
 #include "mcp/client/catalog/catalog_builder.hpp"
 #include "mcp/protocol/tools.hpp"
 #include "test/mcp/client/supervisor_rig.hpp"
@@ -70,7 +70,7 @@ TEST_CASE("a snapshot shares what did not change and tells which kinds did") {
   b.set_list(0, notes_kind(), list_of(notes_kind(), {note("n"), note("m")}));
   b.set_list(0, pages_kind(), list_of(pages_kind(), {page_at("p:1")}));
   const auto before = b.build();
-  b.set_list(0, notes_kind(), list_of(notes_kind(), {note("n"), note("m")}));  // the same bytes from a new life
+  b.set_list(0, notes_kind(), list_of(notes_kind(), {note("n"), note("m")}));  // the same bytes from a restarted server
   CHECK(b.build() == before);
   b.set_list(0, notes_kind(), list_of(notes_kind(), {note("n"), note("m", R"(,"y":2)")}));
   const auto after = b.build();
@@ -95,7 +95,7 @@ TEST_CASE("what a list of any kind leaves out is told in the order of servers an
 
 namespace {
 
-/// Withholds what is called `bad`, of every kind.
+/// A gate that withholds items called `bad`, of every kind.
 struct strict_gate final : definition_gate {
   void judge(const std::string&, const feature_kind& kind, feature_list list,
              std::function<void(definition_decision)> decided) override {
@@ -142,5 +142,5 @@ TEST_CASE("lists of all kinds pass one gate, and a change is told for its kind o
   r.advance(1'000);
   CHECK(told == std::vector<std::string>{"notes"});
   CHECK(r.supervisor->snapshot()->find(notes_kind(), "s__other")->owner.lock());
-  r.supervisor.reset();  // before its gate
+  r.supervisor.reset();  // destroyed before its gate
 }

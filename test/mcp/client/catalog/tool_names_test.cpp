@@ -1,4 +1,4 @@
-// How tools are named: tables, and the property that names do not depend on what else is up.
+// Names of tools: tables, and the property that names do not depend on which other servers are up.
 #include "mcp/client/catalog/tool_names.hpp"
 
 #include <doctest/doctest.h>

@@ -21,7 +21,7 @@ struct kinds_rig : session_rig {
     }
   }
   void tell(std::string_view method) { say(R"({"jsonrpc":"2.0","method":")" + std::string(method) + "\"}"); }
-  /// The keys of the last list of this method, joined.
+  /// Returns the keys of the last list of this method, joined.
   std::string keys(std::string_view method) const {
     std::string out;
     for (const auto& [of, list] : lists_of_others) {
@@ -56,7 +56,7 @@ TEST_CASE("every kind that a server declares is listed, and it is ready once all
   CHECK(s.ready == 1);
   CHECK(s.lists.size() == 1);
   CHECK(s.keys("notes/list") == "nm");
-  // A kind that the server has not is known to be empty.
+  // A kind that the server does not have is known to be empty.
   CHECK(s.times("pages/list") == 1);
   CHECK(s.keys("pages/list").empty());
   REQUIRE(s.dropped_of_others.size() == 1);

@@ -103,7 +103,7 @@ TEST_CASE("G15: what a list leaves out is told with the first list, and again wh
   CHECK(s.lists.size() == 2);
   session_rig good;
   good.open_legacy(page("a"));
-  CHECK(good.dropped == std::vector<words>{{}});  // an earlier life of the server may have told some
+  CHECK(good.dropped == std::vector<words>{{}});  // an earlier session of the server may have reported some
 }
 
 TEST_CASE("G14: a list of the wrong shape leaves the server up and is asked for again") {
@@ -129,7 +129,7 @@ TEST_CASE("G10: a storm of list_changed makes at most 3 refreshes") {
     s.advance(milliseconds(1));
     const int asked = s.count("tools/list") - 1;
     if (asked > refreshes) {
-      // The kind that says so again after each answer, too.
+      // This server also reports a change after each answer.
       refreshes = asked;
       s.answer("tools/list", page("a"));
       s.say(list_changed);
@@ -199,7 +199,7 @@ TEST_CASE("a modern server has one subscription, which is opened before the list
   CHECK(s.count("subscriptions/listen") == 1);
   s.advance(milliseconds(1000));
   CHECK(s.count("subscriptions/listen") == 2);
-  // What changed in between may have gone unheard.
+  // Changes in between may have been missed.
   s.advance(milliseconds(5000));
   CHECK(s.count("tools/list") == 3);
 }
@@ -225,7 +225,7 @@ TEST_CASE("M2: the list of a modern server without listChanged is asked for agai
   s.begin();
   s.answer("server/discover",
            R"({"supportedVersions":["2026-07-28"],"capabilities":{"tools":{}},"resultType":"complete"})");
-  // The least of its pages counts.
+  // The least `ttlMs` of the pages counts.
   s.answer("tools/list", page("a", R"(,"nextCursor":"2","ttlMs":60000)"));
   s.answer("tools/list", page("b", R"(,"ttlMs":500)"));
   REQUIRE(s.core.ready());

@@ -1,4 +1,4 @@
-// The small parts: stderr of a server, the window of what is unsent.
+// Small parts of a session: the stderr of a server, the window of unsent requests.
 #include "mcp/client/process/stderr_log.hpp"
 #include "mcp/client/session/write_window.hpp"
 #include "mcp/redact/secret.hpp"
@@ -14,7 +14,7 @@ using namespace mcpbx::mcp;
 
 namespace {
 
-/// Catches the log while it lives.
+/// A catcher of the log while it lives.
 struct log_catcher {
   log_catcher() {
     log::install(log::level::info, [this](log::level, std::string_view line) {
@@ -86,7 +86,7 @@ TEST_CASE("G35: no part of a secret is in the log or among the last lines of std
     for (const std::size_t split : {before + 10, before + 1'500}) {
       stderr_log e("srv", 64 << 10);
       e.feed(line.substr(0, split), start);
-      // It has been read in part.
+      // Only part of the secret has been read.
       CHECK(e.tail(4096) == std::string(before, '.') + "***");
       CHECK(e.last_line().find("cana") == std::string::npos);
       e.feed(line.substr(split), start);

@@ -1,4 +1,4 @@
-// Look-ups of programs that block, and a keeper that hangs: others go on, and every start gets its answer.
+// Look-ups of programs that block, and a keeper that hangs: other starts go on, and every start gets its answer.
 #include "test/mcp/process/keeper/kept_processes.hpp"
 
 #include <doctest/doctest.h>
@@ -67,7 +67,7 @@ TEST_CASE("G21: a look-up that blocks ends with its keeper, and the daemon keeps
     keeper_fixture f(hanging());
     server_recorder s;
     f.launch(s, {"stuck"});
-    // Before it has its mark, nobody but a reaper of strays knows whose it is.
+    // Until the process has its mark, only a reaper of strays can tell where it belongs.
     f.until([&] {
       const auto below = processes_below(f.keeper->pid());
       return below.size() == 1 && mark_of(below.front().pid).has_value();
@@ -99,8 +99,8 @@ TEST_CASE("G5: a keeper that hangs is replaced, and what it was asked is answere
   f.launch(old, {"cat"});
   f.until([&] { return old.pid > 0; });
   const pid_t hung = f.keeper->pid();
-  // Woken, it may do what it was asked before it is stopped again; then it has not hung, and the same is tried once
-  // more.
+  // Once woken, the keeper may handle the requests before it is stopped again. Then it has not hung, and the test tries
+  // again.
   std::vector<std::unique_ptr<server_recorder>> asked;
   while (f.lost == 0) {
     auto& fresh = *asked.emplace_back(std::make_unique<server_recorder>());

@@ -1,4 +1,4 @@
-// When the keeper itself is killed: every process is told of and swept, a new keeper runs, and work goes on.
+// A keeper that is killed: every process is reported and swept, a new keeper runs, and work goes on.
 #include "test/mcp/process/keeper/kept_processes.hpp"
 #include "test/support/transport_recorder.hpp"
 
@@ -81,7 +81,7 @@ TEST_CASE("G21: servers of a replaced keeper start with the soft limit on open f
   rlimit before{};
   REQUIRE(::getrlimit(RLIMIT_NOFILE, &before) == 0);
   REQUIRE(before.rlim_cur > 300);
-  // As the daemon changes its own behind the first fork; down, since it may stand at the hard limit here.
+  // Like the daemon, changes the own limit after the first fork; lowers it, since it may be at the hard limit here.
   rlimit own = before;
   own.rlim_cur = 300;
   ::setrlimit(RLIMIT_NOFILE, &own);

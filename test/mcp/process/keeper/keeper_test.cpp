@@ -1,4 +1,5 @@
-// The keeper with real children: what a server gets, how its end is told, why it could not start.
+// The keeper with real children: the environment of a server, the report of its end, the reasons why it could not
+// start.
 #include "mcp/process/keeper/keeper.hpp"
 
 #include "test/mcp/process/keeper/kept_processes.hpp"
@@ -124,7 +125,7 @@ TEST_CASE("G22: a server has descriptors 0 to 2 and nothing else, default signal
   f.launch(first, {"cat"});
   f.launch(s, {"cat"});
   f.until([&] { return first.pid > 0 && s.pid > 0; });
-  // What answers is loaded: until then the loader has its libraries open.
+  // A server that answers is loaded; before that, the loader has its libraries open.
   s.connection->send(as_segments(ping), {});
   f.until([&] { return !s.seen.messages.empty(); });
   std::set<std::string> descriptors;
@@ -151,7 +152,7 @@ TEST_CASE("the keeper holds nothing of the daemon but its control socket and std
   server_recorder s;
   f.launch(s, {"cat"});
   f.until([&] { return s.pid > 0; });
-  // 0, 1, 2, control, deaths; its copies of the pipes go once they were handed over.
+  // 0, 1, 2, control, deaths; copies of the pipes are closed once they were passed on.
   f.until([&] { return open_descriptors(f.keeper->pid()) == 5; });
   CHECK(read_file("/proc/" + std::to_string(f.keeper->pid()) + "/comm") == "mcpbx-keeper\n");
   CHECK(::getsid(f.keeper->pid()) == f.keeper->pid());
@@ -303,7 +304,7 @@ TEST_CASE("an exit is told although a descendant holds the pipes open") {
   f.until([&] { return s.exit.has_value(); });
   CHECK(s.exit->text() == "exit status 3");
   CHECK(s.messages_at_exit == 1);
-  f.until([&] { return sleeping(word).size() == 1; });  // it was to be kept
+  f.until([&] { return sleeping(word).size() == 1; });  // the process was to be kept
   for (pid_t p : sleeping(word)) ::kill(p, SIGKILL);
 }
 
@@ -311,7 +312,7 @@ TEST_CASE("an exit is told although a descendant floods the pipes") {
   keeper_fixture f;
   server_recorder s;
   s.seen.keep_texts = false;
-  // yes(1) keeps writing into the pipe of the dead server; it is kept, so only the time limit ends the draining.
+  // yes(1) goes on writing into the pipe of the dead server; it is kept, so only the time limit ends the draining.
   f.launch_shell(s, "yes '" + ping + "' & echo $! >&2; exit 0", true);
   f.until([&] {
     f.time.advance(milliseconds(1));
@@ -324,8 +325,8 @@ TEST_CASE("an exit is told although a descendant floods the pipes") {
 TEST_CASE("G22: 10,000 spawns leave no descriptor and no zombie") {
   keeper_fixture f;
   std::size_t ours = 0, keepers = 0;
-  // The first round opens what stays open; in each, 16 are started and 4 cannot be. Sanitizers look at each kind of
-  // ending a hundred times; the whole number is for the release.
+  // The first round opens the descriptors that stay open; in each round, 16 servers are started and 4 cannot be.
+  // Sanitizers run each kind of ending a hundred times, the release the whole number.
   const int rounds = sanitized ? 25 : 625;
   for (int round = 0; round <= rounds; ++round) {
     std::vector<std::unique_ptr<server_recorder>> all;

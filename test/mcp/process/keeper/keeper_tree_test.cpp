@@ -1,4 +1,4 @@
-// G21: nothing outlives its server, and nothing outlives the daemon, wherever it has hidden.
+// G21: no process outlives its server or the daemon, wherever it has hidden.
 #include "test/mcp/process/keeper/kept_processes.hpp"
 
 #include <doctest/doctest.h>
@@ -15,8 +15,8 @@ using namespace mcpbx::test;
 
 namespace {
 
-// A server with descendants that left its group and session, and one that also lost its parent: five sleeps. It ends
-// when its stdin does, and cannot be asked to end by a signal.
+// Returns a server with descendants that left its group and session, and one that also lost its parent: five sleeps. It
+// ends when its stdin is closed, and ignores signals that ask it to.
 std::string hiding_server(const std::string& word) {
   const std::string sleep = "sleep " + word;
   return "trap '' TERM HUP INT; (setsid " + sleep + " </dev/null >/dev/null 2>&1 &) ; setsid sh -c '" + sleep + " & " +
@@ -95,7 +95,7 @@ TEST_CASE("G21: SIGKILL of the daemon leaves no process") {
   const int servers = 5;
   const pid_t daemon = ::fork();
   if (daemon == 0) {
-    // A daemon in miniature; only the keeper may survive its end, and only for a moment.
+    // A small daemon; only the keeper may survive its end, and only for a moment.
     auto handle = fork_keeper();
     if (!handle) ::_exit(9);
     boost::asio::io_context io(1);
@@ -111,7 +111,7 @@ TEST_CASE("G21: SIGKILL of the daemon leaves no process") {
     io.run();
     ::_exit(0);
   }
-  // Whatever fails below, nothing is to be left over from this test.
+  // Ends leftovers of this test, whatever fails below.
   struct cleaner {
     pid_t daemon;
     const std::string& word;
@@ -129,7 +129,7 @@ TEST_CASE("G21: SIGKILL of the daemon leaves no process") {
   REQUIRE(keeper > 0);
   ::kill(daemon, SIGKILL);
   run_until(io, [&] { return sleeping(word).empty(); });
-  // We may be its new parent (a keeper was forked here before), or init is.
+  // The new parent is this process (a keeper was forked here before) or init.
   run_until(io, [&] { return ::waitpid(keeper, nullptr, WNOHANG) == keeper || !exists(keeper) || has_ended(keeper); });
 }
 

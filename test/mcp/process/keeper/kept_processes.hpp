@@ -1,5 +1,5 @@
-// Real child processes for tests: what a server told, which sleepers are left, what a
-// process holds open. Polling has a watchdog (run_until); nothing here sleeps for a fixed time.
+// Real child processes for tests: the events of a server, the sleepers that are left, the descriptors that a process
+// holds open. Polling has a watchdog (run_until); nothing here sleeps for a fixed time.
 #pragma once
 #include "mcp/process/keeper/keeper.hpp"
 #include "mcp/process/process_tree.hpp"
@@ -72,8 +72,8 @@ struct keeper_fixture {
   std::unique_ptr<mcp::keeper> keeper;
 
   explicit keeper_fixture(const mcp::keeper_options& options = {}) {
-    // What a keeper that was killed had just forked bears no mark yet and becomes a child of ours, as the daemon's
-    // stray_reaper expects. It ends by itself; the tests of this program count zombies, so none may be left of others.
+    // Children that a killed keeper had just forked have no mark yet and become children of this process, as the
+    // daemon's stray_reaper expects. They end by themselves; these tests count zombies, so none may be left over.
     run_until(io, [] { return ::waitpid(-1, nullptr, WNOHANG) < 0; });
     auto handle = mcp::fork_keeper(options);
     REQUIRE(handle);
@@ -91,7 +91,7 @@ struct keeper_fixture {
   void until(Condition&& c) {
     run_until(io, std::forward<Condition>(c));
   }
-  /// The same for what our end of the keeper does in steps: the clock goes on while nothing else happens.
+  /// Runs until a condition holds, for steps of our end of the keeper: the clock goes on while nothing else happens.
   template <class Condition>
   void until_turning(milliseconds step, Condition&& c) {
     run_until(io, [&] {
@@ -103,7 +103,7 @@ struct keeper_fixture {
   }
 };
 
-/// What a file of /proc holds; "" when its process is gone, which may happen at any moment.
+/// Returns the text of a file of /proc, or "" if its process is gone, which may happen at any moment.
 inline std::string read_file(const std::string& path) {
   std::string text;
   const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
@@ -115,8 +115,8 @@ inline std::string read_file(const std::string& path) {
   return text;
 }
 
-/// Living processes that are `sleep WORD` and nothing else. Not those that are only about to become it: while a process
-/// executes another program its command line is empty for a moment.
+/// Returns living processes that are exactly `sleep WORD`. Processes that are about to become it are missing: during
+/// exec the command line is empty for a moment.
 inline std::vector<pid_t> sleeping(const std::string& word) {
   const std::string tail = std::string("sleep") + '\0' + word + '\0';
   std::vector<pid_t> found;
@@ -131,7 +131,7 @@ inline std::vector<pid_t> sleeping(const std::string& word) {
   return found;
 }
 
-/// A word that no other process has: an argument for `sleep` that stands for "very long".
+/// Returns a word that no other process has: an argument for `sleep` that stands for "very long".
 inline std::string unique_sleep() {
   static int count = 0;
   return std::to_string(100'000 + ++count) + "." + std::to_string(::getpid());
