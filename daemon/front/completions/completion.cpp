@@ -232,6 +232,7 @@ void completion::end() {
     return line->answer({200, {{"Content-Type", "application/json"}, {"x-request-id", run_}}, std::move(body)});
   }
   if (!any_text_ && !o.text.empty()) completion_json::append_text(out_, head_, o.text);
+  if (!o.refusal.empty()) completion_json::append_refusal(out_, head_, o.refusal);
   completion_json::append_calls(out_, head_, o.calls);
   completion_json::append_finish(out_, head_, o.finish);
   if (request_.include_usage) completion_json::append_usage(out_, head_, o);

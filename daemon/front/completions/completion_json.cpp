@@ -100,8 +100,9 @@ completion_outcome outcome_of(const raw_json& run_result, const last_error& e, b
   const auto& end = ending_of(stop.as_string().value_or(""));
   if (end.status == 0) {
     o.finish = end.finish_or_code;
+    if (end.reason == stop_reason::refused) o.refusal = why;
     const bool limit = end.reason != stop_reason::final && end.reason != stop_reason::caller_tools;
-    if (limit && !answered) {
+    if (limit && !answered && o.refusal.empty()) {
       o.text = why;
       if (o.finish == "stop") o.finish = "length";
     }
@@ -242,6 +243,12 @@ void append_reasoning(std::string& out, const head& h, std::string_view text) {
   c.end_delta();
 }
 
+void append_refusal(std::string& out, const head& h, std::string_view why) {
+  chunk c(out, h);
+  c.begin_delta().member("refusal", why);
+  c.end_delta();
+}
+
 void append_calls(std::string& out, const head& h, const std::vector<completion_outcome::call>& calls) {
   for (std::size_t i = 0; i < calls.size(); ++i) {
     chunk c(out, h);
@@ -278,11 +285,15 @@ std::string answer(const head& h, std::string_view text, std::string_view thinki
   w.begin_object().member("id", h.id).member("object", "chat.completion").member("created", h.created);
   w.member("model", h.model).key("choices").begin_array().begin_object().member("index", 0);
   w.key("message").begin_object().member("role", "assistant").key("content");
-  if (text.empty() && !o.calls.empty())
+  if (text.empty() && (!o.calls.empty() || !o.refusal.empty()))
     w.token("null");
   else
     w.value(text);
-  w.member("refusal", raw_json()).filled("reasoning_content", thinking);
+  if (o.refusal.empty())
+    w.member("refusal", raw_json());
+  else
+    w.member("refusal", o.refusal);
+  w.filled("reasoning_content", thinking);
   if (!o.calls.empty()) {
     w.key("tool_calls").begin_array();
     for (const auto& c : o.calls) end_with_call(w.begin_object(), c);

@@ -23,6 +23,7 @@ struct completion_outcome {
     std::string id, name, arguments;  ///< arguments: as JSON text
   };
   std::vector<call> calls;  ///< the caller's own, which are handed back
+  std::string refusal;      ///< why the model refused or its answer was filtered; "" otherwise
   providers::usage used;    ///< of the run, or of what the answer is about
 };
 
@@ -54,6 +55,7 @@ struct head {
 void append_role(std::string& out, const head& h);
 void append_text(std::string& out, const head& h, std::string_view text);
 void append_reasoning(std::string& out, const head& h, std::string_view text);
+void append_refusal(std::string& out, const head& h, std::string_view why);
 void append_calls(std::string& out, const head& h, const std::vector<completion_outcome::call>& calls);
 void append_finish(std::string& out, const head& h, std::string_view finish);
 void append_usage(std::string& out, const head& h, const completion_outcome& o);

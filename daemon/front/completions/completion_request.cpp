@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <string_view>
 #include <unordered_set>
 #include <utility>
@@ -81,11 +82,16 @@ class request_reader {
     wrong(std::string(key), "an integer of at least " + std::to_string(least), value);
     return std::nullopt;
   }
-  // A number as it is written.
-  std::string number(std::string_view key) {
+  // Returns a number from 0 to `most` as it is written. Endpoints refuse others, and then the fault looks like theirs.
+  std::string number(std::string_view key, int most) {
     const auto value = given(key);
-    if (!value || value.type() == raw_json::kind::number) return std::string(value.text());
-    wrong(std::string(key), "a number", value);
+    if (!value) return {};
+    const bool number = value.type() == raw_json::kind::number;
+    const auto text = value.text();
+    double n = -1;
+    if (number && std::from_chars(text.data(), text.data() + text.size(), n).ec == std::errc() && n >= 0 && n <= most)
+      return std::string(text);
+    wrong(std::string(key), number ? "a number from 0 to " + std::to_string(most) : "a number", value);
     return {};
   }
 
@@ -215,8 +221,8 @@ class request_reader {
 
   void read_settings() {
     auto& s = out_.run.settings;
-    s.temperature = number("temperature");
-    s.top_p = number("top_p");
+    s.temperature = number("temperature", 2);
+    s.top_p = number("top_p", 1);
     read_effort();
     s.parallel_tool_calls = boolean("parallel_tool_calls");
     const auto newer = integer("max_completion_tokens", 1), older = integer("max_tokens", 1);

@@ -132,7 +132,9 @@ void run_core::finish_without_calls(const record::assistant& r) {
     case end_reason::filter:
       return end(stop_reason::refused, words::unable(words::filtered(by())));
     case end_reason::context_full:
-      return end(stop_reason::context_full, words::unable(words::context_filled(by())));
+      // The text that came is an answer that lacks its end.
+      return end(trimmed(*text_).empty() ? stop_reason::context_full : stop_reason::truncated,
+                 words::unable(words::context_filled(by())));
     case end_reason::unknown:
       return end(stop_reason::truncated, words::unable(words::ended_unknown(by(), r.raw_reason)));
     case end_reason::malformed_call:

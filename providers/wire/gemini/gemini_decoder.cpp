@@ -96,7 +96,7 @@ void gemini_decoder::take_part(std::string_view json, decoder_sink& sink) {
   bytes_ += json.size();
   if (p.type != part::kind::call && walk::is_string(text)) {
     p.type = thought ? part::kind::thought : part::kind::text;
-    p.text = unescaped(text);
+    p.text = (thought ? thought_joiner_ : text_joiner_).take(text);
     if (!p.text.empty()) {
       if (thought) {
         sink.on_reasoning(p.text);
@@ -105,7 +105,7 @@ void gemini_decoder::take_part(std::string_view json, decoder_sink& sink) {
         sink.on_text(p.text);
       }
     } else if (p.plain) {
-      return;  // the last response of a stream often has an empty text
+      return;  // the last response of a stream often has an empty text; or half of a surrogate pair came
     }
   }
   if (p.type == part::kind::other) p.plain = false;

@@ -2,6 +2,7 @@
 // reason and the end of the bytes are the end.
 #pragma once
 #include "providers/wire/answer_decoder.hpp"
+#include "providers/wire/string_joiner.hpp"
 
 #include <string>
 #include <string_view>
@@ -44,6 +45,7 @@ class gemini_decoder final : public event_decoder {
   raw_json assembled() const;
 
   std::vector<part> parts_;
+  string_joiner text_joiner_, thought_joiner_;
   std::string text_, finish_reason_, finish_message_, block_reason_;
   usage usage_;
   std::size_t bytes_ = 0;  // size of all parts, for an estimate of tokens

@@ -75,14 +75,14 @@ void ollama_decoder::take_line(std::string_view json, decoder_sink& sink) {
 void ollama_decoder::take_message(std::string_view message, decoder_sink& sink) {
   walk::members(message, [&](std::string_view key, std::string_view value) {
     if (key == "content" && walk::is_string(value)) {
-      const auto text = unescaped(value);
+      const std::string text(content_joiner_.take(value));
       content_ += text;
       if (thoughts_.outside())
         add_pieces({{}, text}, sink);
       else
         add_pieces(thoughts_.take(text), sink);
     } else if (key == "thinking" && walk::is_string(value)) {
-      const auto thought = unescaped(value);
+      const std::string thought(thinking_joiner_.take(value));
       thinking_ += thought;
       add_pieces({thought, {}}, sink);
     } else if (key == "tool_calls") {

@@ -2,6 +2,7 @@
 #pragma once
 #include "mcp/json/json_scanner.hpp"
 #include "providers/wire/answer_decoder.hpp"
+#include "providers/wire/string_joiner.hpp"
 #include "providers/wire/thought_splitter.hpp"
 
 #include <string>
@@ -36,6 +37,7 @@ class ollama_decoder final : public answer_decoder {
   json_scanner scanner_;
   std::string line_;  // text of a value that is not complete yet
   thought_splitter thoughts_;
+  string_joiner content_joiner_, thinking_joiner_;
   std::string content_;   // content as sent, thoughts included
   std::string thinking_;  // text of the member `thinking`
   std::string text_, reasoning_;

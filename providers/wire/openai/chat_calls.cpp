@@ -114,8 +114,10 @@ void call_assembler::take_call(std::string_view element, bool one_of_many) {
       if (other_id || again) s = nullptr;
     }
   } else if (!id.empty()) {
-    for (std::size_t i = 0; i < slots_.size() && s == nullptr; ++i)
+    for (std::size_t i = slots_.size(); i-- > 0 && s == nullptr;)
       if (slots_[i].id == id) use(i);
+    // Two calls may have one id: then a name and arguments behind complete ones begin the second.
+    if (s != nullptr && over(*s) && (walk::is_object(p.arguments) || !walk::text(p.arguments).empty())) s = nullptr;
   } else if (!slots_.empty()) {
     const auto& last = slots_.back();
     const bool other_name = !name.empty() && !last.name.empty() && name != last.name;

@@ -65,6 +65,25 @@ TEST_CASE("assembly rule 2: several calls of one chunk without index and id are 
   CHECK(d.calls() == 2);
 }
 
+TEST_CASE(
+    "assembly rule 2: two calls with one id and no index are two, and one that is repeated without arguments is one") {
+  const auto two = decode(stream({calls(R"([{"id":"a","function":{"name":"x","arguments":"{\"p\":1}"}}])"),
+                                  calls(R"([{"id":"a","function":{"name":"x","arguments":"{\"p\":"}}])"),
+                                  calls(R"([{"id":"a","function":{"arguments":"2}"}}])"), finish("tool_calls")}));
+  REQUIRE(two.calls() == 2);
+  CHECK(two.call(0).arguments.text() == R"({"p":1})");
+  CHECK(two.call(1).arguments.text() == R"({"p":2})");
+  CHECK(two.call(0).id != two.call(1).id);
+  const auto whole = decode(
+      R"({"choices":[{"message":{"role":"assistant","tool_calls":[{"id":"a","type":"function","function":{"name":"x","arguments":"{}"}},{"id":"a","type":"function","function":{"name":"x","arguments":{"p":2}}}]},"finish_reason":"tool_calls"}]})");
+  REQUIRE(whole.calls() == 2);
+  CHECK(whole.call(1).arguments.text() == R"({"p":2})");
+  const auto one =
+      decode(stream({calls(R"([{"id":"a","function":{"name":"x","arguments":"{\"p\":1}"}}])"),
+                     calls(R"([{"id":"a","function":{"name":"x","arguments":""}}])"), finish("tool_calls")}));
+  CHECK(one.calls() == 1);
+}
+
 TEST_CASE("assembly rule 3: the first id wins, an empty one is none and a repeated one is not appended") {
   const auto d =
       decode(stream({calls(R"([{"index":0,"id":"a","function":{"name":"x","arguments":"{"}}])"),

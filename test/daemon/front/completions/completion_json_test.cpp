@@ -46,6 +46,20 @@ TEST_CASE("D2: every stop reason has its finish_reason, or its error") {
   CHECK(outcome("provider_error", "", R"(,"cause":"config")").fault->status == 500);
 }
 
+TEST_CASE("D2: a refusal stands in its own member, whole and in a stream, beside the text that came or null") {
+  const completion_json::head h{.id = "i", .model = "m", .created = 1};
+  const auto o = outcome("refused", "", R"(,"reason":"The model said no.")");
+  CHECK(o.text == "");
+  CHECK(completion_json::answer(h, o.text, "", o).contains(R"("content":null,"refusal":"The model said no.")"));
+  const auto partly = outcome("refused", "so far", R"(,"reason":"The model said no.")");
+  CHECK(completion_json::answer(h, partly.text, "", partly)
+            .contains(R"("content":"so far","refusal":"The model said no.")"));
+  std::string chunk;
+  completion_json::append_refusal(chunk, h, partly.refusal);
+  CHECK(chunk.contains(R"("delta":{"refusal":"The model said no."})"));
+  CHECK(outcome("final", "", R"(,"reason":"x")").refusal == "");
+}
+
 TEST_CASE("D2: the caller's calls are handed over with arguments as text, ours are not") {
   const auto o = outcome("caller_tools", "",
                          R"(,"toolCalls":[{"id":"a","name":"calc","arguments":{},"isError":false},)"

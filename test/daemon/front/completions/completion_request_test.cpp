@@ -178,6 +178,11 @@ TEST_CASE("D2: what is wrong has a status, a sentence, its place and the code th
   CHECK(said(R"({"role":"assistant","tool_calls":[)" + one + "," + one + "]}") ==
         "400 messages[0].tool_calls[1].id | messages[0].tool_calls[1].id: the id \"c\" is another call's already");
   CHECK(with(R"("n":2)") == "400 n | n: expected 1, because a run of tools has one answer");
+  CHECK(with(R"("temperature":9)") == "400 temperature | temperature: expected a number from 0 to 2, got 9");
+  CHECK(with(R"("temperature":-0.1)").starts_with("400 temperature |"));
+  CHECK(with(R"("temperature":1e999)").starts_with("400 temperature |"));
+  CHECK(asked(R"(,"temperature":2.0,"top_p":0)").run.settings.temperature == "2.0");
+  CHECK(with(R"("top_p":1.5)") == "400 top_p | top_p: expected a number from 0 to 1, got 1.5");
   CHECK(with(R"("temperature":"hot")") == "400 temperature | temperature: expected a number, got \"hot\"");
   CHECK(
       with(R"("reasoning_effort":"a lot")").starts_with("400 reasoning_effort | reasoning_effort: expected \"none\""));

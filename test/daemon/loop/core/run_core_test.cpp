@@ -388,6 +388,14 @@ TEST_CASE("L11: a cut answer ends the run as truncated") {
   CHECK(s.core.text() == "half an ans");
 }
 
+TEST_CASE("L11: a reply that filled the context keeps its text and is truncated, without text the context is full") {
+  script s;
+  s.model(reply("half an ans", {}, end_reason::context_full));
+  CHECK(s.core.reason() == stop_reason::truncated);
+  CHECK(s.core.text() == "half an ans");
+  CHECK(script().model(reply("", {}, end_reason::context_full)).core.reason() == stop_reason::context_full);
+}
+
 TEST_CASE("G29: calls of a reply that was cut or stopped are never executed") {
   for (auto [reason, expected] :
        {std::pair{end_reason::length, stop_reason::truncated}, std::pair{end_reason::filter, stop_reason::refused},

@@ -284,6 +284,17 @@ TEST_CASE("anthropic: one JSON body instead of a stream is read") {
       R"({"role":"assistant","content":[{"type":"thinking","thinking":"t","signature":"s"},{"type":"text","text":"whole"},{"type":"tool_use","id":"toolu_1","name":"add","input":{"a": 1}}]})");
 }
 
+TEST_CASE(
+    "anthropic: one JSON body whose content is null is an empty answer, and an error body without content an error") {
+  const auto d = run(
+      R"({"id":"msg_1","type":"message","role":"assistant","content":null,"stop_reason":"end_turn","usage":{"input_tokens":3,"output_tokens":0}})");
+  REQUIRE(d.reply);
+  CHECK(d.text() == "");
+  CHECK(d.reply->reason == end_reason::stop);
+  CHECK(run(R"({"type":"error","content":null,"error":{"type":"api_error","message":"no"}})").error);
+  CHECK(run(R"({"content":null})").error);
+}
+
 TEST_CASE("anthropic, streaming: an answer that its first event gives whole ends as that event says") {
   const auto whole = [](std::string_view reason) {
     return event("message_start",

@@ -84,6 +84,17 @@ TEST_CASE("gemini, streaming: text, thoughts and usage, the same at every split"
   CHECK(d.reply->message->origin == origin{"gemini", "https://g.example/v1beta", "gemini-3-pro"});
 }
 
+TEST_CASE("gemini, streaming: a surrogate pair split between two responses is one character") {
+  const auto t = events({parts(R"({"text":"hm \ud83d","thought":true})"), parts(R"({"text":"\ude00.","thought":true})"),
+                         parts(R"({"text":"so \ud83d"})"), parts(R"({"text":"\ude00!"})"), counted});
+  check_splits("gemini", t, google());
+  const auto d = read(t);
+  REQUIRE(d.reply);
+  CHECK(d.text() == "so 😀!");
+  CHECK(d.reply->message->raw.text() ==
+        R"({"role":"model","parts":[{"text":"hm 😀.","thought":true},{"text":"so 😀!"}]})");
+}
+
 TEST_CASE("gemini, streaming: a list of responses in place of a stream is read") {
   const auto t = "[" + parts(R"({"text":"a"})") + ",\r\n" + parts(R"({"text":"b"})", stop) + "]";
   check_splits("gemini", t, google());
