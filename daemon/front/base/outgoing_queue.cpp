@@ -66,7 +66,7 @@ void outgoing_queue::ready(const std::shared_ptr<source>& s, pace how) {
   if (closed_) return;
   if (s->place_ != nullptr) {
     recount(*s->place_);
-    // Nothing earlier remains to be merged with, so it is sent now.
+    // The source is alone in the queue, so that its delayed messages can leave now as well.
     if (how == pace::at_once && items_.size() == 1) return flush();
     ask_flush(how);
   } else if (how != pace::at_once || !may_send() || !pull(*s)) {

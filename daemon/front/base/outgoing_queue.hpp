@@ -5,7 +5,6 @@
 // (event_stream) are not copied in: each has a place in the line and gives its next event when it can leave. Over the
 // bound the caller's requests are not read; over it for too long, the caller is closed. Answers to earlier requests
 // still come, up to the ceiling: a caller that does not read then is closed at once.
-// before still come: a caller that lets them pile up to the ceiling without reading is closed at once.
 #pragma once
 #include "mcp/json/raw_json.hpp"
 #include "mcp/support/time.hpp"
