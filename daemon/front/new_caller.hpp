@@ -1,4 +1,4 @@
-// A caller whose protocol is unknown yet: its first byte decides. That byte stays in the socket, so that the reader of
+// A caller whose protocol is unknown yet: its first byte decides. The byte stays in the socket, so that the reader of
 // the protocol gets everything.
 #pragma once
 #include "daemon/front/base/caller.hpp"
