@@ -28,7 +28,7 @@ namespace asio = boost::asio;
 
 /// Least bytes in an outbox for which a connection is closed when memory runs short.
 constexpr std::size_t worth_closing = 1u << 20;
-/// Most log lines about refused callers in this period; further ones are counted.
+/// Most log lines about refused callers within refusals_time; further ones are counted.
 constexpr int refusals_told = 20;
 constexpr milliseconds refusals_time{60'000};
 /// Time without reading after which, when memory runs short, a caller counts as not reading.
@@ -127,7 +127,7 @@ struct front_door::state : std::enable_shared_from_this<front_door::state> {
     if (!is_person(principal)) of_servers.emplace(&c, principal);
   }
 
-  /// Makes a place on the port: closes the oldest caller that has sent no permitted request yet.
+  /// Returns true if the port has room, if need be after closing the oldest caller without a permitted request.
   bool has_place_on_port() {
     const auto share = std::max<std::size_t>(context.settings.max_callers / 2, 1);
     if (on_port.size() < share && callers.size() < context.settings.max_callers) return true;
