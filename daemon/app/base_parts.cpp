@@ -1,4 +1,5 @@
-// Signals are taken before any socket is open: who sees the socket may ask the daemon to stop.
+// Creation of the base parts. Signals are handled before any socket is open, because every caller may ask the daemon to
+// stop.
 #include "daemon/app/base_parts.hpp"
 
 #include "daemon/app/options/process_settings.hpp"

@@ -1,4 +1,4 @@
-// The parts that all others of the daemon stand on: the log, the event loop, the clock, and the wish to stop.
+// The parts that all others of the daemon depend on: the log, the event loop, the clock, and the request to stop.
 #pragma once
 #include "conf/model/model.hpp"
 #include "daemon/app/process/log_writer.hpp"
@@ -16,14 +16,14 @@
 
 namespace mcpbx::daemon {
 
-/// The wish that the daemon stops. Parts express it; whoever is built last carries it out.
+/// A request that the daemon stops. Any part may express it; the part that is built last carries it out.
 class stop_wish {
  public:
   using carrier = std::function<void(const std::string& why)>;
 
-  /// Carries the wish out, or keeps it until carried_out_by() is called.
+  /// Calls the carrier, or keeps the request until carried_out_by() is called.
   void express(const std::string& why);
-  /// Sets the carrier, which is called at once if the wish was expressed before.
+  /// Sets the carrier. Calls it at once if a stop was requested before.
   void carried_out_by(carrier carry_out);
 
  private:
@@ -32,8 +32,8 @@ class stop_wish {
 };
 
 struct base_parts {
-  /// Installs the log, bounds the bytes of requests, and lets the signals of `signals` wait instead of ending the
-  /// process.
+  /// Installs the log, bounds the bytes of requests, and queues the signals in `signals` instead of letting them end
+  /// the process.
   base_parts(const command_line& o, const conf::configuration& config);
 
   boost::asio::any_io_executor executor() { return io.get_executor(); }

@@ -1,4 +1,4 @@
-// See configuration.hpp.
+// Loading of the configuration by command line and environment, with a report of its errors.
 #include "daemon/app/configuration.hpp"
 
 #include "conf/places.hpp"

@@ -1,4 +1,4 @@
-// The configuration of this daemon: found by its command line and environment, and checked.
+// Loading and checking of this daemon's configuration, by its command line and environment.
 #pragma once
 #include "conf/config_files.hpp"
 #include "daemon/app/process/options.hpp"
@@ -10,7 +10,7 @@ inline constexpr int exit_configuration = 78;
 
 conf::file_options files_of(const command_line& o);
 conf::loaded load_configuration(const command_line& o);
-/// Checks the configuration and prints what is wrong or noteworthy. 0 or 78.
+/// Checks the configuration and prints errors and notes. Returns 0 or exit_configuration.
 int check_configuration(const command_line& o);
 
 }  // namespace mcpbx::daemon

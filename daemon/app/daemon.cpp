@@ -1,5 +1,5 @@
-// The construction of the daemon: each group of parts is a local variable that gets the groups it uses, so that none
-// can be used before it is there. They go in reverse.
+// Construction of the daemon. Each group of parts is a local variable that receives the groups it uses, so that no part
+// is used before it exists. Destruction runs in reverse order.
 #include "daemon/app/daemon.hpp"
 
 #include "conf/config_files.hpp"
@@ -33,9 +33,9 @@
 namespace mcpbx::daemon {
 namespace {
 
-constexpr unsigned lanes_grace_s = 2;  // what lanes are at may end behind all else
+constexpr unsigned lanes_grace_s = 2;  // extra time for work that is still running on the lanes at the end
 
-// Builds the parts, says "ready", and runs until the daemon has stopped. An error: the socket cannot be had.
+// Builds the parts, reports "ready", and runs until the daemon has stopped. Returns an error if the socket is taken.
 result<int> serve(const command_line& o, const configuration_ptr& first, mcp::keeper_handle keeper,
                   const std::string& socket, const std::optional<http_port>& port, running_link& link) {
   const auto& config = first->config;
@@ -53,7 +53,7 @@ result<int> serve(const command_line& o, const configuration_ptr& first, mcp::ke
   if (port) ways_in.open_port(*port);
   for (const auto& n : config.notices) log::warn(n.text());
   ways_in.open();
-  // What only starting needs has been needed when the first tools are there, and when the journal has been opened.
+  // Releases memory that only the start needed, once the first tools are listed and once the journal is open.
   servers.when_listed(forget_program_pages);
   servers.apply(config);
   runs.left().ask(forget_program_pages);
@@ -72,7 +72,7 @@ result<int> serve(const command_line& o, const configuration_ptr& first, mcp::ke
 int run_daemon(const command_line& o, mcp::keeper_handle keeper) {
   raise_descriptor_limit();
   mcp::forbid_core_files();
-  // A file at its limit (`ulimit -f`) is an error of that write, as a full disk is, and not our end.
+  // Turns a write beyond `ulimit -f` into an error of that write, as on a full disk, instead of ending the daemon.
   ::signal(SIGXFSZ, SIG_IGN);
   auto loaded = load_configuration(o);
   if (!loaded.ok()) {
@@ -84,9 +84,9 @@ int run_daemon(const command_line& o, mcp::keeper_handle keeper) {
     say("mcpbxd: " + socket.error().message + "\n");
     return exit_configuration;
   }
-  // This may take its time: nothing listens yet, and nobody speaks.
+  // May block: nothing listens yet, so no caller waits.
   const auto first = std::make_shared<const configuration_snapshot>(std::move(loaded.config));
-  // What serves one command only leaves the port to the usual daemon.
+  // A private daemon, which serves one command only, leaves the port to the usual daemon.
   auto port = o.private_folder.empty()
                   ? http_port_of(first->config, first->values, conf::environment_for_places(), o.http)
                   : result<std::optional<http_port>>();
@@ -94,11 +94,12 @@ int run_daemon(const command_line& o, mcp::keeper_handle keeper) {
     say("mcpbxd: " + port.error().message + "\n");
     return exit_configuration;
   }
-  // The command that made it may have been killed; then nobody else is left to do this.
+  // Removes the private folder here as well, because the command that created it may have been killed.
   const std::shared_ptr<void> folder(nullptr, [&o](void*) {
     if (!o.private_folder.empty()) mcp::remove_private_folder(o.private_folder);
   });
-  const std::shared_ptr<void> over(nullptr, [](void*) { ::alarm(0); });  // behind all parts
+  const std::shared_ptr<void> over(nullptr,
+                                   [](void*) { ::alarm(0); });  // cancels the alarm after all parts are destroyed
   auto link = o.private_folder.empty() && conf::default_socket(conf::environment_for_places(), o.socket)
                   ? running_link::take(conf::environment_for_places(), socket->string())
                   : result<running_link>();

@@ -1,13 +1,12 @@
-// The daemon: every part made from the configuration, started in order, stopped in order. One io_context, one thread
-// that speaks.
+// The daemon: starts and stops all parts in order, with one io_context on one main thread.
 #pragma once
 #include "daemon/app/process/options.hpp"
 #include "mcp/process/keeper/keeper.hpp"
 
 namespace mcpbx::daemon {
 
-/// Runs until it is told to stop. `keeper` was forked before anything else. Returns the exit status: 0, 78, or 1 when
-/// the socket cannot be had.
+/// Runs until the daemon is told to stop. `keeper` was forked before anything else. Returns the exit status: 0, 78 for
+/// a wrong configuration, or 1 if the socket is taken.
 int run_daemon(const command_line& o, mcp::keeper_handle keeper);
 
 }  // namespace mcpbx::daemon

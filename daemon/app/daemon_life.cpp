@@ -1,4 +1,4 @@
-// See daemon_life.hpp.
+// The event loop of the daemon, the idle timer, and the steps of a graceful stop.
 #include "daemon/app/daemon_life.hpp"
 
 #include "daemon/app/process/process_limits.hpp"
@@ -22,8 +22,8 @@
 namespace mcpbx::daemon {
 namespace {
 
-constexpr milliseconds stop_grace{3'000};  // running work may end when the daemon is told to stop
-constexpr unsigned whole_stop_s = 8;       // from the order to stop to the end, whatever hangs
+constexpr milliseconds stop_grace{3'000};  // time for running work to end after the order to stop
+constexpr unsigned whole_stop_s = 8;       // limit of the whole stop, even if a part hangs
 using stop_times = mcp::supervisor_core;
 static_assert(stop_grace + stop_times::insist_after + stop_times::force_after <= std::chrono::seconds(whole_stop_s),
               "servers must get their SIGKILL before the daemon ends");
@@ -43,9 +43,9 @@ daemon_life::daemon_life(base_parts& base, tool_servers& servers, run_parts& run
 }
 
 int daemon_life::run() {
-  forget_program_pages();  // reading the configuration and making the parts is over
+  forget_program_pages();  // start-up is over, and its memory is no longer needed
   const int bugs = run_loop(base_.io, [this] { stop("an internal error"); });
-  if (bugs == most_bugs) return 1;  // the stop itself does not get on; the destructors end what is left
+  if (bugs == most_bugs) return 1;  // the stop itself fails; the destructors end the rest
   log::info("stopped");
   return bugs == 0 ? 0 : 1;
 }
@@ -66,19 +66,18 @@ void daemon_life::on_signal(int number) {
   } else if (number == SIGUSR1) {
     base_.log.rotate();
   } else if (stopping_) {
-    std::_Exit(0);  // nobody is waited for; the keeper ends the tool servers when our end of its socket closes
+    std::_Exit(0);  // waits for nothing; the keeper ends the tool servers when our end of its socket closes
   } else {
     stop(number == SIGTERM ? "SIGTERM" : "SIGINT");
   }
 }
 
-// A graceful stop (G20): nothing new begins, and what goes on has stop_grace to end. The runs come first:
-// while they go on they may call their tools, and they have ended before a call of theirs is cut. Then the servers
-// are closed in order, with what is left of the time for calls of others.
+// Stops gracefully (G20): refuses new work and gives running work stop_grace to end. Runs end first, because they may
+// still call their tools. The servers are then closed in order, within the time that is left.
 void daemon_life::stop(const std::string& why) {
   if (std::exchange(stopping_, true)) return;
   log::info("stopping: " + why);
-  end_at_the_latest(whole_stop_s);  // the keeper ends what is left of the servers
+  end_at_the_latest(whole_stop_s);  // the keeper ends the remaining servers
   notify_service_manager("STOPPING=1");
   ways_in_.begin_closing();
   runs_.left().stop();
@@ -101,7 +100,7 @@ bool daemon_life::is_idle() const {
   return ways_in_.door().callers() == 0 && runs_.runs().active() == 0;
 }
 
-// Called whenever a caller comes or goes and when a run ends, so that the time counts from the last of them.
+// Restarts the idle timer. Called whenever a caller comes or leaves and when a run ends.
 void daemon_life::watch_idle() {
   if (!is_idle()) return idle_timer_->cancel();
   idle_timer_->arm(base_.time.now() + idle_exit_, [this] {

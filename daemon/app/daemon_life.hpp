@@ -13,8 +13,8 @@ namespace mcpbx::daemon {
 
 class daemon_life {
  public:
-  /// Carries out the wish to stop from now on. `idle_exit`: the time without callers and runs after which the daemon
-  /// stops; 0: it does not. All must outlive it.
+  /// Takes over requests to stop. `idle_exit` is the time without callers and runs after which the daemon stops; 0:
+  /// never. All arguments must outlive this object.
   daemon_life(base_parts& base, tool_servers& servers, run_parts& runs, entrances& ways_in, milliseconds idle_exit);
 
   /// Runs the event loop until the daemon has stopped. Returns the exit status.
@@ -33,7 +33,7 @@ class daemon_life {
   run_parts& runs_;
   entrances& ways_in_;
   milliseconds idle_exit_;
-  std::unique_ptr<timer> idle_timer_;  // null: an idle daemon does not stop
+  std::unique_ptr<timer> idle_timer_;  // null: the daemon does not stop when idle
   bool stopping_ = false;
 };
 

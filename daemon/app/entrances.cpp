@@ -1,4 +1,4 @@
-// See entrances.hpp.
+// Connection of the listening sockets with the front door.
 #include "daemon/app/entrances.hpp"
 
 #include "daemon/app/options/door_options.hpp"

@@ -1,4 +1,4 @@
-// The ways in: the front door, and the callers that wait until they are known.
+// The entrances of the daemon: the front door, and callers whose process is not known yet.
 #pragma once
 #include "conf/model/model.hpp"
 #include "daemon/app/base_parts.hpp"
@@ -19,27 +19,27 @@
 
 namespace mcpbx::daemon {
 
-/// Open sockets that nobody reads yet. The Unix socket has the lock of its place: who gets that may open the store, so
-/// the listener goes behind all parts that use the store.
+/// Open sockets that are not served yet. The Unix socket holds the lock that permits opening the store, so the listener
+/// must outlive all parts that use the store.
 struct open_sockets {
   std::unique_ptr<mcp::unix_listener> local;
   std::unique_ptr<mcp::loopback_listener> port;  ///< null: HTTP is served on the Unix socket only
 };
 /// Opens the socket at `path`, or takes the one that systemd passed in, and the port. errc::unavailable: another daemon
-/// has it.
+/// holds it.
 result<open_sockets> open_sockets_at(base_parts& base, const std::string& path, const std::optional<http_port>& port);
 
 class entrances {
  public:
-  /// Everything given by reference but `config` must outlive it.
+  /// All references but `config` must outlive this object.
   entrances(base_parts& base, blocking_lanes& lanes, tool_servers& servers, run_parts& runs, started_world& world,
             open_sockets& sockets, const conf::configuration& config, const std::string& socket);
 
-  /// Lets callers come in on the Unix socket.
+  /// Accepts callers on the Unix socket.
   void open();
-  /// The same on the port, if there is one.
+  /// Accepts callers on the port, if there is one.
   void open_port(const http_port& port);
-  /// Closes the sockets for new callers. Those that are there stay, but their calls are refused.
+  /// Stops accepting callers. Present callers stay connected, but their calls are refused.
   void begin_closing();
 
   front_door& door() noexcept { return door_; }

@@ -1,4 +1,4 @@
-// See http_port.hpp.
+// The address of the HTTP port, and its token file, which is created on first use.
 #include "daemon/app/http_port.hpp"
 
 #include "conf/model/forms.hpp"
@@ -31,7 +31,8 @@ result<std::string> token_path(const conf::configuration& config, const start_va
     if (!named) return named;
     return conf::under_home(*named, env.filled("HOME").value_or("/"));
   }
-  // Beside the configuration, where the user may write there; that of the machine has the user's folder instead.
+  // Prefers the folder of the configuration. The machine's configuration lies where users cannot write, so the user's
+  // own folder is used.
   if (!config.sources.empty()) {
     const auto folder = std::filesystem::absolute(config.sources.front()).parent_path();
     if (::access(folder.c_str(), W_OK) == 0) return (folder / "token").string();
@@ -50,7 +51,7 @@ result<std::string> new_token(const std::string& path) {
   return token;
 }
 
-// Others who could read it could come in; others who could write it could let themselves in.
+// Refuses files of other permissions: a reader could enter with the token, a writer could replace it.
 result<void> check_private(const std::string& path) {
   struct stat s{};
   if (::stat(path.c_str(), &s) != 0) return fail(errc::config, path + " cannot be looked at");
@@ -61,7 +62,7 @@ result<void> check_private(const std::string& path) {
   return {};
 }
 
-// What is in the file; nothing when there is none.
+// Returns the content of the token file, or nothing if the file does not exist.
 result<std::optional<std::string>> token_there(const std::string& path) {
   const auto text = read_state_file(path, most_token);
   if (!text) return std::unexpected(text.error());
@@ -77,12 +78,12 @@ result<std::optional<std::string>> token_there(const std::string& path) {
 }
 
 result<std::string> token_in(const std::string& path) {
-  // Its folder may be one that nobody writes to.
+  // Reads before locking, because the folder may be read-only.
   auto there = token_there(path);
   if (!there) return std::unexpected(there.error());
   if (*there) return std::move(**there);
   if (auto made = make_folder_of(path); !made) return std::unexpected(made.error());
-  // Two daemons that start at once must not each make one.
+  // Locks, so that two daemons starting at once create one token.
   auto lock = state_lock::take(path);
   if (!lock) return std::unexpected(lock.error());
   there = token_there(path);
@@ -102,7 +103,7 @@ result<std::optional<http_port>> http_port_of(const conf::configuration& config,
     if (!address) return std::unexpected(address.error());
     const auto& form = conf::forms::loopback_address;
     if (!form.accepts(*address)) {
-      // The wrong file may be one that holds a secret.
+      // Omits the value if it may come from a secret.
       const auto got = conf::refers_to_secret(*config.http.address) ? "" : ", got " + json_quoted(printable(*address));
       return fail(errc::config,
                   "http.address: expected " + std::string(form.says) + got + "; " + std::string(form.mend));

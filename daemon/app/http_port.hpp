@@ -14,13 +14,13 @@ namespace mcpbx::daemon {
 
 struct http_port {
   std::string address;     ///< HOST:PORT
-  http_rules rules;        ///< what is asked of those who come there
-  std::string token_file;  ///< where the token is, or ""
+  http_rules rules;        ///< the conditions for requests on the port
+  std::string token_file;  ///< path of the token file, or ""
 };
 
-/// What `--http` (`flag`, or "") and the configuration ask for; nothing when neither does. Reads the token, or makes
-/// one (64 hexadecimal digits, mode 0600) where its file is not there yet; it is registered as a secret. errc::config:
-/// a value that cannot be had, a token file that others may read, or one that holds no token.
+/// Returns the port that `--http` (`flag`, or "") or the configuration asks for, or nothing. Reads the token, or
+/// creates one (64 hexadecimal digits, mode 0600) if the file is missing, and registers it as a secret. errc::config: a
+/// value cannot be resolved, others may read the token file, or it holds no token.
 result<std::optional<http_port>> http_port_of(const conf::configuration& config, const start_values& values,
                                               const conf::environment& env, std::string_view flag);
 

@@ -1,5 +1,5 @@
-// Whatever keeps the journal away (a database that starts after this daemon, a disk that is mounted later, a schema
-// that somebody has yet to make) can pass without a restart of this daemon.
+// Repeated questions to a journal that is out of reach. A database that starts late, a disk that is mounted later or a
+// missing schema can be repaired without a restart of this daemon.
 #include "daemon/app/left_runs.hpp"
 
 #include "mcp/support/log.hpp"

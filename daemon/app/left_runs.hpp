@@ -1,4 +1,4 @@
-// The runs that an earlier daemon left and that are to go on, asked for until the journal can be had.
+// Runs that an earlier daemon left and that are to continue. The journal is asked for them until it can be read.
 #pragma once
 #include "daemon/store/journal.hpp"
 #include "mcp/support/error.hpp"
@@ -16,22 +16,22 @@ class left_runs {
  public:
   using taker = std::function<void(unfinished_run)>;
   using waiter = std::function<void(result<void>)>;
-  /// How many can wait for one answer of the journal.
+  /// Most callers that wait for one answer of the journal.
   static constexpr std::size_t max_waiting = 256;
-  /// The pause between two questions to a journal that daemons share, each of which also says there that this one is
-  /// alive: several times in the time of silence after which a daemon's runs are taken over.
+  /// Pause between two questions to a shared journal. Each question also marks this daemon as alive, and must come
+  /// several times within the silence after which a daemon's runs are taken over.
   static constexpr milliseconds look_every{15'000};
-  /// All must outlive it, and it what the journal has yet to answer. Each run goes to `take`, once.
+  /// All arguments must outlive this object, and this object all pending answers of the journal. Passes each run to
+  /// `take`, once.
   left_runs(journal& from, time_source& time, taker take) : from_(from), time_(time), take_(std::move(take)) {}
 
-  /// Asks the journal, and where it cannot answer again after 5 s, 10 s, … 60 s. `answered` comes once, when it has and
-  /// the runs are taken; it may be empty. A journal that daemons share is asked on from then, for runs of daemons that
-  /// have gone.
+  /// Asks the journal, and repeats the question after 5 s, 10 s, … 60 s while it fails. Calls `answered` (may be empty)
+  /// once, when the runs are taken. A shared journal is asked further, for runs of daemons that have gone.
   void ask(std::function<void()> answered = {});
-  /// Tells `then` once that the runs are taken: at once when they are, else when the journal, which is asked now, has
-  /// answered. errc::unavailable, with the reason, when it cannot; errc::limit when too many wait.
+  /// Calls `then` once the runs are taken: at once, or after a question that is sent to the journal now.
+  /// errc::unavailable: the journal cannot be read, with the reason; errc::limit: too many wait.
   void when_taken(waiter then);
-  /// Asks no more by itself.
+  /// Stops the repeated questions.
   void stop();
 
  private:
@@ -45,7 +45,7 @@ class left_runs {
   std::function<void()> answered_;
   std::vector<waiter> waiting_;
   std::unique_ptr<timer> again_;
-  milliseconds pause_ = first_pause;  // before it is asked again
+  milliseconds pause_ = first_pause;  // before the next question
   bool asking_ = false, armed_ = false;
   bool failed_ = false, taken_ = false, stopped_ = false;
 };

@@ -1,4 +1,4 @@
-// The functions here read their snapshot each time and hold it; a replaced snapshot goes with the last of its requests.
+// Creation of the settings of one snapshot. Their functions hold the snapshot, which lives as long as its last request.
 #include "daemon/app/request_settings.hpp"
 
 #include "daemon/app/models/limits.hpp"

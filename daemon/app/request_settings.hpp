@@ -1,4 +1,4 @@
-// The part of the configuration that requests need: made once for each snapshot, and kept by the requests and runs that
+// The part of the configuration that requests need: made once for each snapshot and kept by requests and runs that
 // began under it.
 #pragma once
 #include "daemon/app/models/models.hpp"
@@ -11,7 +11,7 @@
 
 namespace mcpbx::daemon {
 
-/// Made of one snapshot. Its members outlive it where requests keep them.
+/// Settings of one snapshot. Requests may keep the members beyond the life of the struct.
 struct request_settings {
   request_settings(configuration_ptr from, model_surroundings around);
 
@@ -19,15 +19,15 @@ struct request_settings {
   std::shared_ptr<model_set> models;
   std::shared_ptr<run_configuration> runs;
   std::shared_ptr<const chat_defaults> chat;
-  /// Rules for calls that callers make themselves. Destructive tools need an approval if the usual settings cannot be
+  /// Rules for calls that callers make themselves. Destructive tools need an approval if the default settings cannot be
   /// made.
   approval_rules direct_calls;
 };
 
-/// Gives the settings of the present snapshot.
+/// The settings of the present snapshot.
 class present_settings {
  public:
-  /// `current`, and everything in `around`, must outlive it.
+  /// `current` and all references in `around` must outlive this object.
   present_settings(const current_configuration& current, model_surroundings around);
 
   /// Returns the same object until the configuration is replaced; never null.

@@ -1,4 +1,4 @@
-// See run_parts.hpp.
+// Construction of the HTTP client, the journal, the audit and the runner.
 #include "daemon/app/run_parts.hpp"
 
 #include "conf/places.hpp"
@@ -19,7 +19,8 @@
 namespace mcpbx::daemon {
 namespace {
 
-// The configuration has no keys for it: proxies are those of the process's variables.
+// Returns the options of the HTTP client. Proxies come from the process's variables; the configuration has no keys for
+// them.
 http::client::options http_options() {
   http::client::options o;
   o.proxies = http::proxy_rules::of_process();

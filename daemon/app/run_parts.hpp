@@ -1,4 +1,4 @@
-// What answers questions: models, the journal with its audit, and the runner.
+// The parts that run questions: models, the journal with its audit, and the runner.
 #pragma once
 #include "conf/model/model.hpp"
 #include "daemon/app/base_parts.hpp"
@@ -21,21 +21,21 @@ namespace mcpbx::daemon {
 
 class run_parts {
  public:
-  /// `keeps_by_default`: runs are kept where the configuration does not say; a private daemon, beside the usual one,
-  /// keeps only what it is told to. Everything given by reference must outlive it.
+  /// `keeps_by_default`: runs are kept if the configuration does not say; false for a private daemon. All references
+  /// must outlive this object.
   run_parts(base_parts& base, blocking_lanes& lanes, const current_configuration& current, tool_source& tools,
             bool keeps_by_default);
 
-  /// Sets what is called, in a turn of its own, when a run has ended.
+  /// Sets the function that is called, in a later turn, after a run has ended.
   void on_run_ended(std::function<void()> ended) { run_ended_ = std::move(ended); }
 
   present_settings& settings() noexcept { return settings_; }
   model_lists& lists() noexcept { return model_lists_; }
-  audit_log* audit() noexcept { return audit_.get(); }  ///< null: off
+  audit_log* audit() noexcept { return audit_.get(); }  ///< null: the audit is off
   journal& store() noexcept { return *journal_; }
   runner& runs() noexcept { return runs_; }
   left_runs& left() noexcept { return left_; }
-  /// Converts tools for models: the one of runs, so that others who show their tools convert each only once.
+  /// Returns the converter of tools for models that runs use; sharing it converts each tool only once.
   const tool_adapter& adapter() const noexcept { return adapt_; }
 
  private:

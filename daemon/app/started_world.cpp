@@ -1,4 +1,4 @@
-// See started_world.hpp.
+// Comparison of files and variables with those of the daemon's start.
 #include "daemon/app/started_world.hpp"
 
 #include "mcp/support/text.hpp"
@@ -10,7 +10,7 @@
 namespace mcpbx::daemon {
 namespace {
 
-// They are other ones in every terminal.
+// Variables that differ in every terminal.
 constexpr std::array<std::string_view, 5> never_told{"PWD", "OLDPWD", "SHLVL", "TERM", "_"};
 
 bool is_name(std::string_view text) {
@@ -78,7 +78,7 @@ std::vector<std::string> started_world::changed_files() {
     if (same(there.seen, f.seen)) continue;
     const auto text = conf::read_file(f.path, options_.user);
     if (text && stable_hash(*text) == f.text)
-      f.seen = there.seen;  // written anew with what it had
+      f.seen = there.seen;  // rewritten with the same content
     else
       changed.push_back(f.path);
   }

@@ -1,5 +1,5 @@
-// What a daemon was started with, so that a command can say that the world is another one now. No value leaves: files
-// are compared here, and of variables only the names are told.
+// The files and variables that a daemon started with, so that commands can report changes. No value leaves the daemon:
+// files are compared here, and only the names of variables are sent.
 #pragma once
 #include "conf/config_files.hpp"
 #include "conf/environment.hpp"
@@ -17,21 +17,21 @@ namespace mcpbx::daemon {
 
 class started_world {
  public:
-  /// Reads the files of the configuration once more.
+  /// Reads the files of the configuration again.
   started_world(conf::environment env, conf::file_options files, const conf::configuration& config, bool idle_exit);
 
-  /// The files that are there now and were not, are not what they were, or are gone.
+  /// Returns the files that were added, changed or removed since the start.
   std::vector<std::string> changed_files();
-  /// The variables that the configuration or its defaults refer to.
+  /// Returns the variables that the configuration or its defaults refer to.
   const std::vector<std::string>& variables() const noexcept { return variables_; }
-  /// The members of hello about it.
+  /// Writes the members of hello about files and variables.
   void tell(json_writer& out);
 
  private:
   struct file {
     std::string path;
     struct stat seen{};
-    std::uint64_t text = 0;  // a hash
+    std::uint64_t text = 0;  // hash of the content
   };
   static file look_at(const std::string& path);
   static bool same(const struct stat& a, const struct stat& b);
@@ -43,7 +43,7 @@ class started_world {
   std::vector<std::string> variables_;
 };
 
-/// The names in `${env:NAME}`, `${NAME}` and `${NAME:-…}` of a text.
+/// Returns the names in `${env:NAME}`, `${NAME}` and `${NAME:-…}` of a text.
 std::vector<std::string> variables_in(std::string_view text);
 
 }  // namespace mcpbx::daemon

@@ -1,5 +1,5 @@
-// A relative path starts at the home directory, as everywhere in the configuration: where the daemon was started from
-// means nothing.
+// Choice of the journal by store.url. A relative path starts at the home directory, as everywhere in the configuration,
+// because the daemon may be started from any folder.
 #include "daemon/app/store.hpp"
 
 #include "conf/model/forms.hpp"
@@ -26,7 +26,7 @@ namespace {
 
 constexpr std::string_view sqlite_scheme = "sqlite:";
 
-// Whose place cannot be told: only what is kept is out of service.
+// Journal whose every call fails with the reason, so that only runs are out of service.
 class unavailable_journal final : public journal {
  public:
   unavailable_journal(boost::asio::any_io_executor executor, std::string why)
@@ -57,7 +57,7 @@ class unavailable_journal final : public journal {
   std::string why_;
 };
 
-// The value of store.url. A database's URL is only told as one: what it refers to is its journal's to resolve.
+// Returns the value of store.url. A database's URL is returned unresolved, since its journal resolves it.
 result<std::string> url_of(const conf::configuration& config, const start_values& values) {
   if (!config.store.url) return std::string(sqlite_scheme);
   if (conf::forms::is_postgres_url(config.store.url->text)) return config.store.url->text;
@@ -93,7 +93,8 @@ std::unique_ptr<run_store> postgres_of(const conf::reference_string& url, const 
   return std::make_unique<postgres_store>(std::move(o));
 }
 
-// A path without a place: runs are not kept where the key is not there either, else they fail with the reason.
+// Opens the SQLite journal. Without a place, runs are kept in memory if the key is missing; otherwise they fail with
+// the reason.
 result<std::unique_ptr<run_store>> file_of(const conf::configuration& config, const conf::environment& env,
                                            const std::string& url, bool passing) {
   if (conf::forms::is_postgres_url(url)) return postgres_of(*config.store.url, env, passing);

@@ -1,4 +1,4 @@
-// See tool_servers.hpp.
+// Construction of the keeper link, the pins and the supervisor, and admission of tool servers as callers.
 #include "daemon/app/tool_servers.hpp"
 
 #include "conf/places.hpp"

@@ -17,25 +17,25 @@ namespace mcpbx::daemon {
 
 class tool_servers {
  public:
-  /// Everything given by reference but `config` must outlive it.
+  /// All references but `config` must outlive this object.
   tool_servers(base_parts& base, blocking_lanes& lanes, const conf::configuration& config, mcp::keeper_handle keeper);
 
   /// Calls `listed` once, when the first tools are in the catalog.
   void when_listed(std::function<void()> listed);
-  /// Lets the servers of the configuration run, and no others (supervisor::apply).
+  /// Runs the servers of the configuration, and no others (supervisor::apply).
   void apply(const conf::configuration& config);
 
   /// Returns the name of the tool server behind a connection, or "" for another program. A process below the keeper
-  /// belongs to a tool server, whose entry decides; errc::unavailable tells who may not come in.
+  /// belongs to a tool server, whose entry decides; errc::unavailable: the caller is refused.
   result<std::string> admit(const mcp::peer_credentials& peer) const;
   mcp::process_owner owner_of(pid_t pid) const { return keeper_.owner_of(pid); }
   /// Returns true if the process is below the keeper, and may belong to a server whose start the keeper has yet to
   /// report.
   bool is_not_known_yet(pid_t pid) const;
 
-  /// Reaps what nobody waits for. To be called at SIGCHLD.
+  /// Reaps children that nobody waits for. To be called at SIGCHLD.
   void child_ended() { strays_.look(); }
-  /// Ends the keeper, behind the stop of the supervisor.
+  /// Ends the keeper. To be called after the supervisor has stopped.
   void shut_down() { keeper_.shut_down(); }
 
   mcp::supervisor& supervisor() noexcept { return servers_; }

@@ -1,4 +1,4 @@
-// See front_door.hpp.
+// Admission of callers, notifications to all of them, and relief when memory runs short.
 #include "daemon/front/front_door.hpp"
 
 #include "daemon/front/http/http_caller.hpp"
@@ -26,15 +26,15 @@ namespace {
 
 namespace asio = boost::asio;
 
-/// An outbox below this is not worth a caller's connection when bytes run short.
+/// Least bytes in an outbox for which a connection is closed when memory runs short.
 constexpr std::size_t worth_closing = 1u << 20;
-/// Lines about refused callers in so long a time; what is more is counted.
+/// Most log lines about refused callers within refusals_time; further ones are counted.
 constexpr int refusals_told = 20;
 constexpr milliseconds refusals_time{60'000};
-/// Then, a caller that has taken nothing for so long does not read.
+/// Time without reading after which, when memory runs short, a caller counts as not reading.
 constexpr milliseconds unread_for{5'000};
 
-// The socket is new and its buffer empty: a line fits, or nobody is there to read it.
+// Writes one line. The socket is new and its buffer empty, so the line fits unless the peer has left.
 void refuse(int fd, const std::string& line) {
   (void)!::send(fd, line.data(), line.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
   ::close(fd);
@@ -77,7 +77,7 @@ struct front_door::state : std::enable_shared_from_this<front_door::state> {
     });
   }
 
-  /// Copies: a connection may go while it is told something.
+  /// Returns a copy, because a connection may close during a call.
   std::vector<std::shared_ptr<caller>> all() const {
     std::vector<std::shared_ptr<caller>> out;
     out.reserve(callers.size());
@@ -85,7 +85,7 @@ struct front_door::state : std::enable_shared_from_this<front_door::state> {
     return out;
   }
 
-  /// A refused caller may come again at once, and must not fill the log.
+  /// Logs a refusal, a bounded number of times because a refused caller may return at once.
   void tell_refusal(const std::string& whom, const std::string& why) {
     ++context.counters.refused;
     const auto now = context.time.now();
@@ -98,7 +98,7 @@ struct front_door::state : std::enable_shared_from_this<front_door::state> {
     if (++refusals <= refusals_told) log::warn("refused a caller (" + whom + "): " + why);
   }
 
-  /// Why nobody more may come in now.
+  /// Returns the reason why no caller may enter now, if any.
   std::optional<error> refusal_of_anybody() const {
     if (closed) return error{errc::unavailable, "mcpbx is stopping"};
     if (callers.size() >= context.settings.max_callers)
@@ -107,7 +107,7 @@ struct front_door::state : std::enable_shared_from_this<front_door::state> {
     return {};
   }
 
-  /// Whom this one stands for, or why it may not come in.
+  /// Returns the identity of a caller, or the reason to refuse it.
   result<std::string> principal_of(const mcp::peer_credentials& peer) const {
     if (auto anybody = refusal_of_anybody()) return std::unexpected(*anybody);
     const auto server = admit ? admit(peer) : result<std::string>();
@@ -122,12 +122,12 @@ struct front_door::state : std::enable_shared_from_this<front_door::state> {
     return principal;
   }
 
-  /// A caller that stands for a tool server, for as long as it is there.
+  /// Counts a caller of a tool server while it is connected.
   void note_server(const caller& c, const std::string& principal) {
     if (!is_person(principal)) of_servers.emplace(&c, principal);
   }
 
-  /// On the port who may not be answered yet gives way to who comes: the oldest first.
+  /// Returns true if the port has room, if need be after closing the oldest caller without a permitted request.
   bool has_place_on_port() {
     const auto share = std::max<std::size_t>(context.settings.max_callers / 2, 1);
     if (on_port.size() < share && callers.size() < context.settings.max_callers) return true;
@@ -147,7 +147,7 @@ struct front_door::state : std::enable_shared_from_this<front_door::state> {
   void add_new(int fd, pid_t pid, const std::string& principal) {
     const auto unknown = std::make_shared<new_caller>(
         context.executor, fd, [this, pid, principal](new_caller& c, int spoke, caller_protocol p) {
-          // It stays the same caller to everybody who counts.
+          // Keeps the identity of the caller for all counts.
           const auto kept = callers.extract(&c);
           of_servers.erase(&c);
           if (spoke < 0) return tell_callers();
@@ -183,11 +183,11 @@ struct front_door::state : std::enable_shared_from_this<front_door::state> {
     of_servers.erase(&c);
     auto found = callers.find(&c);
     if (found == callers.end()) return;
-    // It is in the middle of a callback of its own.
+    // Destroys it later, because it may be inside a callback of its own.
     asio::post(context.executor, [self = shared_from_this(), kept = std::move(found->second)]() mutable {
       const bool was_large = kept->was_large();
       kept.reset();
-      // Behind the ends of its reads and writes, which hold bytes too.
+      // Runs after its reads and writes have ended, since they hold bytes too.
       if (was_large) asio::post(self->context.executor, give_back_free_memory);
     });
     callers.erase(found);
@@ -201,8 +201,8 @@ struct front_door::state : std::enable_shared_from_this<front_door::state> {
     });
   }
 
-  /// More bytes are owned than may be. Whoever reads is left alone: what waits for it is on its way. Of those that take
-  /// nothing for a while the largest outboxes go.
+  /// Closes callers when too many bytes are owned: of those that have taken nothing for a while, the ones with the
+  /// largest outboxes. Callers that read are left alone.
   void relieve() {
     if (std::exchange(relieving, true)) return;
     std::unordered_map<const caller*, std::uint64_t> taken;
@@ -267,8 +267,8 @@ struct front_door::state : std::enable_shared_from_this<front_door::state> {
   http_rules socket_rules;
   port_admission identify;
   std::unordered_map<const caller*, std::shared_ptr<caller>> callers;
-  std::unordered_map<const caller*, std::string> of_servers;  // of those that stand for a tool server: their principal
-  std::vector<http_caller*> on_port;                          // those of them that came by the port, the oldest first
+  std::unordered_map<const caller*, std::string> of_servers;  // callers of tool servers: their principal
+  std::vector<http_caller*> on_port;                          // callers by the port, oldest first
   std::shared_ptr<void> catalog_subscription;
   std::function<void(std::size_t)> callers_changed;
   bool closed = false, relieving = false;
@@ -284,7 +284,7 @@ front_door::front_door(asio::any_io_executor executor, time_source& time, backen
 
 front_door::~front_door() {
   state_->close();
-  // Who is still there is in the middle of closing, and has this called from inside.
+  // Keeps the state for callers that are closing and may be calling this from inside.
   if (!state_->callers.empty()) asio::post(state_->context.executor, [kept = state_] {});
 }
 

@@ -1,5 +1,5 @@
-// The door: who may come in, how many, and everything they share. The listeners belong to daemon/app; what they accept
-// comes here. On the Unix socket JSON-RPC and HTTP are told apart by the first byte; a port speaks HTTP only.
+// Admission of callers, their number, and everything they share. The listeners belong to daemon/app, which passes
+// accepted connections here. On the Unix socket the first byte tells JSON-RPC and HTTP apart; a port speaks HTTP only.
 #pragma once
 #include "daemon/front/rpc/rpc_caller.hpp"
 #include "mcp/socket/tcp_peer.hpp"
@@ -19,11 +19,11 @@ namespace mcpbx::daemon {
 class front_door {
  public:
   using options = door_context::options;
-  /// Who the process behind a connection is: the name of a tool server of ours that may call, or "" for anybody else.
-  /// An error's message is the sentence that it is sent. A tool server of ours is refused unless its entry says
-  /// mayCall, and so is whoever cannot be known (docs/guarantees.md, G42).
+  /// Returns the name of the tool server behind a connection, or "" for another program. The error's message is sent to
+  /// a refused caller. A tool server is refused unless its entry says mayCall, and so is an unidentified process
+  /// (docs/guarantees.md, G42).
   using admission = std::function<result<std::string>(const mcp::peer_credentials&)>;
-  /// The same of a connection on the port. `then` comes once, at once or in a later turn.
+  /// Identifies callers on the port. Calls `then` once, at once or in a later turn.
   using port_admission = std::function<void(const mcp::tcp_ends&, std::function<void(result<std::string>)> then)>;
 
   /// `daemon` must outlive the door.
@@ -33,25 +33,25 @@ class front_door {
   front_door(const front_door&) = delete;
   front_door& operator=(const front_door&) = delete;
 
-  /// Takes over what the Unix socket accepted. Whoever may not come in gets one error line and is closed.
+  /// Takes over a connection of the Unix socket. A refused caller gets one error line and is closed.
   void accept(int fd, const mcp::peer_credentials& peer);
-  /// The same for a transport that speaks JSON-RPC.
+  /// Takes over a transport that speaks JSON-RPC.
   void accept(std::unique_ptr<mcp::transport> transport, const mcp::peer_credentials& peer);
 
-  /// What is asked of callers on the TCP port at `address`; the token is in `token_file`, or "". Before the first
-  /// answer `who` is asked about each; unset: nobody is.
+  /// Sets the rules for callers on the TCP port at `address`; `token_file` is the token's file, or "". `who` identifies
+  /// each before its first answer; unset: callers are not identified.
   void serves_port(const std::string& address, http_rules rules, const std::string& token_file,
                    port_admission who = {});
-  /// Takes over what the TCP port accepted; `from` is the caller's address, for the log.
+  /// Takes over a connection of the TCP port; `from` is the caller's address, for the log.
   void accept_on_port(int fd, const std::string& from);
 
   std::size_t callers() const noexcept;
-  /// `changed` is called, in a turn of its own, after a caller came or left.
+  /// Sets a function that is called, in a turn of its own, after a caller came or left.
   void on_callers(std::function<void(std::size_t)> changed);
   raw_json status();
-  /// From now on tools/call is refused; calls and runs that go on are left alone. (The runner refuses new runs.)
+  /// Refuses tools/call from now on; running calls and runs continue. (The runner refuses new runs.)
   void refuse_calls() noexcept;
-  /// Closes every connection; later ones are refused.
+  /// Closes every connection and refuses later ones.
   void close();
 
  private:

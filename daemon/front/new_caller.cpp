@@ -1,4 +1,4 @@
-// See new_caller.hpp.
+// Reading of a connection's first byte without consuming it.
 #include "daemon/front/new_caller.hpp"
 
 #include <boost/asio/error.hpp>
@@ -40,7 +40,7 @@ void new_caller::look() {
     if (c == ' ' || c == '\t' || c == '\r' || c == '\n') continue;
     return std::exchange(told_, nullptr)(*this, socket_.release(), protocol_of(c));
   }
-  // Blanks mean nothing in either protocol.
+  // Skips blanks, which mean nothing in either protocol.
   (void)!::recv(socket_.native_handle(), some, static_cast<std::size_t>(n), MSG_DONTWAIT);
   wait();
 }

@@ -1,5 +1,5 @@
-// A caller that has not said anything yet: its first byte tells which protocol it speaks. That byte stays
-// unread, so that whoever serves the caller reads everything.
+// A caller whose protocol is unknown yet: its first byte decides. The byte stays in the socket, so that the reader of
+// the protocol gets everything.
 #pragma once
 #include "daemon/front/base/caller.hpp"
 
@@ -14,7 +14,7 @@ namespace mcpbx::daemon {
 
 enum class caller_protocol { json_rpc, http };
 
-/// A letter begins a request line of HTTP; everything else is JSON-RPC's, which says what is wrong with it.
+/// Returns HTTP for a letter, which begins a request line; any other byte is JSON-RPC's, which reports errors itself.
 constexpr caller_protocol protocol_of(char first) {
   return (first >= 'A' && first <= 'Z') || (first >= 'a' && first <= 'z') ? caller_protocol::http
                                                                           : caller_protocol::json_rpc;
@@ -22,8 +22,8 @@ constexpr caller_protocol protocol_of(char first) {
 
 class new_caller final : public caller, public std::enable_shared_from_this<new_caller> {
  public:
-  /// Told once, unless it was closed before: `fd` is its socket, -1 when it has left without a word. The new_caller is
-  /// done with then.
+  /// Called once, unless the new_caller was closed before. `fd` is its socket, or -1 if the peer has left. The
+  /// new_caller is then done.
   using spoken = std::function<void(new_caller& self, int fd, caller_protocol speaks)>;
   /// Takes ownership of the connected socket.
   new_caller(const boost::asio::any_io_executor& executor, int fd, spoken told);

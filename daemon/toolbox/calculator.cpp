@@ -1,4 +1,4 @@
-// Recursive descent, one function per rank of the operators, bounded in depth.
+// Recursive descent parser, one function per precedence level, bounded in depth.
 #include "daemon/toolbox/calculator.hpp"
 
 #include "mcp/redact/hidden_text.hpp"
@@ -17,7 +17,7 @@ using numbers = std::vector<number>;
 
 struct function {
   std::string_view name;
-  std::size_t least, most;  // arguments
+  std::size_t least, most;  // number of arguments
   result<number> (*apply)(const numbers& arguments);
 };
 
@@ -91,7 +91,7 @@ class parser {
   }
 
  private:
-  /// Counts the nesting; alive while one level is being read.
+  /// Guard that counts the nesting depth during one level.
   struct level {
     explicit level(int& depth) : depth_(depth) { ++depth_; }
     ~level() { --depth_; }
@@ -225,7 +225,7 @@ class parser {
       const auto mark = at_++;
       if (at_ < text_.size() && (text_[at_] == '+' || text_[at_] == '-')) ++at_;
       if (digits() == 0)
-        at_ = mark;  // 2e is no number, but "2 e" is reported where the e stands
+        at_ = mark;  // 2e is no number; the error is reported at the e
       else
         fraction = true;
     }

@@ -25,7 +25,7 @@ const std::string zone_folder = "/usr/share/zoneinfo/";
 constexpr std::array<const char*, 7> weekdays = {"Sunday",   "Monday", "Tuesday", "Wednesday",
                                                  "Thursday", "Friday", "Saturday"};
 
-/// TZ set to a zone while this lives. An empty zone leaves the system's.
+/// Guard that sets TZ to a zone. An empty zone keeps the system's.
 class zone_scope {
  public:
   explicit zone_scope(std::string_view zone) : changed_(!zone.empty()) {
@@ -34,7 +34,7 @@ class zone_scope {
       return;
     }
     if (const char* before = ::getenv("TZ")) before_ = before;
-    // The colon says that this is a file and no POSIX rule. UTC needs no file.
+    // The colon marks a file instead of a POSIX rule. UTC needs no file.
     ::setenv("TZ", zone == "UTC" ? "UTC0" : (":" + std::string(zone)).c_str(), 1);
     ::tzset();
   }
@@ -64,7 +64,7 @@ std::string zone_key(std::string_view text) {
   return out;
 }
 
-/// Names from the table of zones that comes with the data.
+/// Returns the names of the zone table that comes with the data.
 std::vector<std::string> zone_names() {
   std::vector<std::string> names{"UTC"};
   std::ifstream table(zone_folder + "zone1970.tab");
@@ -79,7 +79,7 @@ std::vector<std::string> zone_names() {
   return names;
 }
 
-/// ` (did you mean "Europe/Berlin"?)`: models write the city alone, or in lower case.
+/// Returns ` (did you mean "Europe/Berlin"?)`, since models write the city alone or in lower case.
 std::string zone_hint(std::string_view zone) {
   const auto names = zone_names();
   const auto wanted = zone_key(zone);
@@ -91,7 +91,7 @@ std::string zone_hint(std::string_view zone) {
   return did_you_mean(zone, views);
 }
 
-/// What the system calls its own zone, as far as that can be known.
+/// Returns the name of the system's own zone, as far as it can be determined.
 std::string system_zone(const tm& local) {
   if (const char* name = ::getenv("TZ"); name && *name) return name[0] == ':' ? name + 1 : name;
   char target[512];
@@ -103,11 +103,11 @@ std::string system_zone(const tm& local) {
   return local.tm_zone;
 }
 
-/// Reads digits and separators from the left.
+/// Reader of digits and separators from left to right.
 class reader {
  public:
   explicit reader(std::string_view text) : text_(text) {}
-  /// Exactly `digits` digits.
+  /// Reads exactly `digits` digits.
   std::optional<int> number(std::size_t digits) {
     if (text_.size() < digits) return std::nullopt;
     int value = 0;
@@ -160,7 +160,7 @@ std::optional<written> parse(std::string_view text) {
     const auto seconds = in.number(2);
     if (!seconds || *seconds > 59) return std::nullopt;
     w.seconds += *seconds;
-    if (in.take('.') || in.take(','))  // fractions are read over: answers are in seconds
+    if (in.take('.') || in.take(','))  // fractions are ignored: answers are in seconds
       while (in.number(1)) {
       }
   }
@@ -178,7 +178,7 @@ std::optional<written> parse(std::string_view text) {
   return w;
 }
 
-/// Other files lie in the folder of the zones, too; they must not pass for a zone at UTC.
+/// Returns true if the file holds a zone. Other files in the folder of the zones must not pass for a zone at UTC.
 bool is_zone_file(const std::string& path) {
   struct stat info{};
   if (::stat(path.c_str(), &info) != 0 || !S_ISREG(info.st_mode)) return false;
@@ -254,7 +254,7 @@ result<written_time> read_time(std::string_view text, std::string_view zone, std
     out.unix_seconds = as_if_utc - *w->offset;
     return out;
   }
-  // The offsets a day before and after are the only candidates; a change of clocks lies between them, if at all.
+  // Tries the offsets one day before and after, the only candidates: a change of clocks lies between them, if at all.
   constexpr std::int64_t one_day = 86400;
   const long before = offset_at(as_if_utc - one_day), after = offset_at(as_if_utc + one_day);
   std::set<std::int64_t> moments;

@@ -1,5 +1,5 @@
-// Time zones for models: what time it is somewhere, and what a time in one place is in another. The C library knows the
-// zones; TZ is set for a moment and put back, which is safe because the toolbox has one thread.
+// Time zones for models: the present time in a zone, and conversion of times between zones. The C library knows the
+// zones; TZ is set for a moment and restored, which is safe because the toolbox has one thread.
 #pragma once
 #include "mcp/support/error.hpp"
 
@@ -13,20 +13,20 @@ namespace mcpbx::toolbox {
 struct local_time {
   std::string iso;           ///< 2026-07-28T09:30:00+02:00
   std::string weekday;       ///< Tuesday
-  std::string zone;          ///< the IANA name; for the system's own zone what is known of it
+  std::string zone;          ///< the IANA name; for the system's own zone as much as is known
   std::string offset;        ///< +02:00
   std::string abbreviation;  ///< CEST
   std::int64_t unix_seconds = 0;
 };
 
-/// Checks an IANA name such as Europe/Berlin and that its data is installed. errc::invalid_argument with a near name,
-/// or with the package that is missing.
+/// Checks an IANA name such as Europe/Berlin and that its data is installed. errc::invalid_argument suggests a similar
+/// name or the missing package.
 result<void> check_time_zone(std::string_view zone);
 
-/// The moment in `zone`, or in the system's zone when that is empty.
+/// Returns the moment in `zone`, or in the system's zone if `zone` is empty.
 result<local_time> time_in_zone(std::int64_t unix_seconds, std::string_view zone);
 
-/// A time that somebody wrote, understood.
+/// A time read from text.
 struct written_time {
   std::int64_t unix_seconds = 0;
   std::string note;  ///< one sentence when the clock showed that time twice or never, else ""

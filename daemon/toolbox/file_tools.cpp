@@ -1,4 +1,4 @@
-// list_files, read_file and file_info: reading below the folders that the user gave, and nothing else.
+// The tools list_files, read_file and file_info, which only read below the folders that the user gave.
 #include "daemon/toolbox/clock.hpp"
 #include "daemon/toolbox/files.hpp"
 #include "daemon/toolbox/toolbox_tools.hpp"
@@ -21,7 +21,7 @@ namespace {
 constexpr std::size_t max_listed = 1000;
 constexpr std::size_t max_read_bytes = 256u << 10;
 constexpr std::int64_t max_line = 1'000'000'000;
-// Lines far into a large file are found by reading up to them; this bounds how far.
+// Bounds the search for a line in a large file, which reads from the beginning.
 constexpr std::size_t max_scanned_bytes = 64u << 20;
 
 result<answer> list_files(const context& c, const arguments& a) {
@@ -52,12 +52,12 @@ result<answer> list_files(const context& c, const arguments& a) {
   return out;
 }
 
-/// The lines that were asked for, read in pieces so that a large file costs no memory.
+/// Collects the requested lines piece by piece, so that a large file costs no memory.
 class line_window {
  public:
   line_window(std::int64_t first, std::int64_t count) : first_(first), last_(first + count - 1) {}
 
-  /// False when no more bytes are wanted.
+  /// Takes the next bytes. Returns false if no more are wanted.
   bool take(std::string_view bytes) {
     while (!bytes.empty()) {
       const auto end = bytes.find('\n');
@@ -83,10 +83,10 @@ class line_window {
 
   std::string text_;
   bool cut_line_ = false;  ///< the text is the beginning of one long line
-  /// The first line that was not taken whole.
+  /// Returns the first line that was not taken whole.
   std::int64_t next_line() const { return line_ + (open_line_ ? 1 : 0); }
 
-  /// Ends before the end of the file: only whole lines stay, unless the first one alone is too long.
+  /// Stops before the end of the file. Keeps only whole lines, unless the first one alone is too long.
   void stop(std::string_view piece = {}) {
     if (const auto end = text_.rfind('\n'); end != std::string::npos) {
       text_.resize(end + 1);

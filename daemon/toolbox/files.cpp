@@ -1,4 +1,4 @@
-// See files.hpp.
+// Opening and listing of files, and detection of binary content.
 #include "daemon/toolbox/files.hpp"
 
 #include "mcp/json/json_scanner.hpp"
@@ -30,13 +30,13 @@ result<std::vector<entry>> entries_of(descriptor folder) {
   const int fd = folder.get();
   DIR* stream = ::fdopendir(fd);
   if (!stream) return fail(errc::io, std::string("The folder cannot be read: ") + ::strerrordesc_np(errno) + ".");
-  folder.release();  // the stream owns it now
+  folder.release();  // the stream owns the descriptor now
   std::vector<entry> out;
   while (const dirent* d = ::readdir(stream)) {
     const std::string_view name(d->d_name);
     if (name == "." || name == "..") continue;
     struct stat info{};
-    if (::fstatat(fd, d->d_name, &info, AT_SYMLINK_NOFOLLOW) != 0) continue;  // it went away meanwhile
+    if (::fstatat(fd, d->d_name, &info, AT_SYMLINK_NOFOLLOW) != 0) continue;  // removed meanwhile
     out.push_back({std::string(name), info.st_mode, info.st_size});
   }
   ::closedir(stream);
@@ -58,7 +58,7 @@ result<folders::place> open_regular(const folders& files, std::string_view path)
 
 bool is_binary(std::string_view beginning) {
   if (beginning.find('\0') != std::string_view::npos) return true;
-  // A few stray bytes are an old encoding; many are no text.
+  // A few invalid bytes suggest an old encoding; many suggest binary content.
   std::size_t invalid = 0;
   for (auto rest = beginning; !rest.empty();) {
     const auto valid = valid_utf8_prefix(rest);

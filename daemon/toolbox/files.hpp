@@ -1,4 +1,4 @@
-// What the file tools share: safe opening of regular files, reading of folders, telling text from binary.
+// Helpers of the file tools: safe opening of regular files, reading of folders, detection of binary content.
 #pragma once
 #include "daemon/toolbox/folders.hpp"
 
@@ -17,17 +17,17 @@ struct entry {
   std::int64_t size = 0;
 };
 
-/// "file", "folder", "link", "pipe", "socket" or "device".
+/// Returns "file", "folder", "link", "pipe", "socket" or "device".
 std::string_view kind_name(mode_t mode);
 
-/// The entries of an open folder but "." and "..", sorted by name; links are shown, not followed. errc::io when it
+/// Returns the entries of an open folder but "." and "..", sorted by name; links are not followed. errc::io: the folder
 /// cannot be read.
 result<std::vector<entry>> entries_of(descriptor folder);
 
-/// Opens a regular file for reading, never waiting for the other end of a pipe. Everything else is an error in words.
+/// Opens a regular file for reading, without waiting for the other end of a pipe. Other kinds are an error.
 result<folders::place> open_regular(const folders& files, std::string_view path);
 
-/// Whether the beginning of a file looks like no text: it holds a NUL, or is far from UTF-8.
+/// Returns true if the beginning of a file is not text: it holds a NUL, or is far from UTF-8.
 bool is_binary(std::string_view beginning);
 
 }  // namespace mcpbx::toolbox

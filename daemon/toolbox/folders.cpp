@@ -1,4 +1,4 @@
-// openat2 with RESOLVE_BENEATH and RESOLVE_NO_SYMLINKS, or the same walked by hand.
+// Path resolution by openat2 with RESOLVE_BENEATH and RESOLVE_NO_SYMLINKS, or step by step.
 #include "daemon/toolbox/folders.hpp"
 
 #include "mcp/redact/hidden_text.hpp"
@@ -19,7 +19,7 @@
 namespace mcpbx::toolbox {
 namespace {
 
-/// "a//b/./c/" as its parts; nullopt when one of them is "..".
+/// Splits "a//b/./c/" into its parts. Returns nullopt if one of them is "..".
 std::optional<std::vector<std::string>> parts_of(std::string_view path) {
   std::vector<std::string> parts;
   while (!path.empty()) {
@@ -50,20 +50,20 @@ int open_stepwise(int folder, const std::string& relative, int flags) {
     const int from = at ? at.get() : folder;
     const char* name = (*parts)[i].c_str();
     const bool last = i + 1 == parts->size();
-    // The kernel says ENOTDIR for a link where a folder must be, so the answer is looked up before.
+    // Checks for a link before opening: for a link in place of a folder the kernel would report ENOTDIR.
     struct stat info{};
     if (::fstatat(from, name, &info, AT_SYMLINK_NOFOLLOW) != 0) return -errno;
     if (S_ISLNK(info.st_mode)) return -ELOOP;
     const int fd = ::openat(from, name, (last ? flags : O_PATH | O_DIRECTORY) | O_NOFOLLOW | O_CLOEXEC);
     if (fd < 0) return -errno;
     at = descriptor(fd);
-    // With O_PATH a link that came into being just now would itself have been opened.
+    // With O_PATH a link that was created just now would itself have been opened.
     if (last) return ::fstat(fd, &info) == 0 && S_ISLNK(info.st_mode) ? -ELOOP : at.release();
   }
   return -ENOENT;
 }
 
-/// Whether `path` lies below `root` (both absolute, as parts); the rest then.
+/// Returns the rest of `path` below `root` (both absolute), or nullopt if it lies elsewhere.
 std::optional<std::string> below(const std::vector<std::string>& path, std::string_view root) {
   const auto above = parts_of(root);
   if (!above || path.size() < above->size()) return std::nullopt;
@@ -107,7 +107,7 @@ int open_beneath(int folder, const std::string& relative, int flags, open_way wa
     const auto* name = relative.empty() ? "." : relative.c_str();
     const auto fd = ::syscall(SYS_openat2, folder, name, &how, sizeof how);
     if (fd >= 0) return static_cast<int>(fd);
-    // Old sandboxes answer EPERM to calls that they do not know; walking is exactly as strict.
+    // Old sandboxes answer EPERM to unknown calls; stepwise resolution is equally strict.
     if (errno != ENOSYS && errno != EPERM) return -errno;
   }
   return open_stepwise(folder, relative, flags);

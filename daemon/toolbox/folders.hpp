@@ -1,5 +1,5 @@
-// The folders that the user gave, and the only way into them: each path is resolved by the kernel below one of them,
-// through no symbolic link. Whatever a model asks for, nothing else can be opened.
+// The folders that the user gave, and the only access to them: each path is resolved below one of them, through no
+// symbolic link, so that a model can open nothing else.
 #pragma once
 #include "mcp/support/error.hpp"
 
@@ -23,15 +23,15 @@ class descriptor {
   ~descriptor();
   int get() const noexcept { return fd_; }
   explicit operator bool() const noexcept { return fd_ >= 0; }
-  /// Gives it up to the caller.
+  /// Releases ownership to the caller.
   int release() noexcept { return std::exchange(fd_, -1); }
 
  private:
   int fd_ = -1;
 };
 
-/// How a path is opened below a folder: by openat2, or step by step where the kernel has none (before 5.6, or when a
-/// sandbox refuses it). Both refuse the same things.
+/// Ways to open a path below a folder: by openat2, or step by step if the kernel lacks it (before 5.6) or a sandbox
+/// refuses it. Both refuse the same paths.
 enum class open_way { best, stepwise };
 
 /// Opens `relative` ("" or "." for the folder itself; no leading slash) below `folder` with open(2) `flags`. Returns
@@ -40,37 +40,37 @@ int open_beneath(int folder, const std::string& relative, int flags, open_way wa
 
 /// A folder that the user gave.
 struct folder {
-  std::string given;  ///< as it was written, made absolute
-  std::string path;   ///< its real path, shown in answers; "" for the root of the file system
+  std::string given;  ///< the path as written, made absolute
+  std::string path;   ///< the real path, shown in answers; "" for the root of the file system
   descriptor fd;      ///< O_PATH
 };
 
 class folders {
  public:
   folders() = default;
-  /// Opens all of them; a link in such a path is the user's own choice and followed. errc::invalid_argument names the
-  /// one that is no folder.
+  /// Opens all folders; links in these paths are the user's choice and followed. errc::invalid_argument names a path
+  /// that is no folder.
   static result<folders> open(const std::vector<std::string>& paths);
 
   bool empty() const noexcept { return list_.empty(); }
   const std::vector<folder>& list() const noexcept { return list_; }
 
-  /// Something opened below a folder.
+  /// An opened file or folder below one of the folders.
   struct place {
     const folder* root = nullptr;
     std::string relative;  ///< "" for the folder itself
     descriptor fd;
-    /// The absolute path, as answers show it.
+    /// Returns the absolute path for answers.
     std::string shown() const {
       if (!relative.empty()) return root->path + "/" + relative;
       return root->path.empty() ? "/" : root->path;
     }
   };
   /// Opens `path`: absolute and below one of the folders, or relative to the first folder that has it. `flags` as for
-  /// open(2). The errors are sentences for a model.
+  /// open(2). Errors are sentences for a model.
   result<place> open_path(std::string_view path, int flags) const;
 
-  /// "/a" or "/a, /b": for errors and descriptions.
+  /// Returns "/a" or "/a, /b", for errors and descriptions.
   std::string names() const;
 
  private:

@@ -1,4 +1,4 @@
-// Integer arithmetic with overflow into double.
+// Integer arithmetic that falls back to double on overflow.
 #include "daemon/toolbox/number.hpp"
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace {
 using integer = number::integer;
 __extension__ using natural = unsigned __int128;
 
-// The range is symmetric, so that negation never overflows.
+// Symmetric range, so that negation never overflows.
 constexpr auto largest_integer = static_cast<integer>(~natural{0} >> 1);
 
 constexpr natural magnitude(integer value) {
@@ -25,7 +25,7 @@ bool add(integer a, integer b, integer& sum) {
   return true;
 }
 
-// Not __builtin_mul_overflow: for 128 bits clang calls a function that only its own runtime has.
+// Avoids __builtin_mul_overflow: for 128 bits clang calls a function that only its own runtime has.
 bool multiply(integer a, integer b, integer& product) {
   if (a != 0 && magnitude(b) > magnitude(largest_integer) / magnitude(a)) return false;
   product = a * b;
@@ -102,7 +102,7 @@ number remainder(const number& a, const number& b) {
 
 number power(const number& a, const number& b) {
   if (a.is_exact() && b.is_exact() && b.value() >= 0) {
-    // By squaring: at most 128 steps, since every base but -1, 0 and 1 overflows long before.
+    // Squares repeatedly: at most 128 steps, since every base but -1, 0 and 1 overflows long before.
     integer base = a.value(), result = 1;
     auto exponent = magnitude(b.value());
     if (base == 0 || base == 1 || base == -1)
@@ -120,7 +120,7 @@ number power(const number& a, const number& b) {
 number square_root(const number& a) {
   const double root = std::sqrt(a.as_double());
   if (!a.is_exact()) return number::inexact(root);
-  // The double has 53 bits of up to 64; two of Newton's steps give the others.
+  // The double has 53 of up to 64 bits; two Newton steps add the rest.
   auto candidate = static_cast<integer>(root);
   for (int i = 0; i < 2 && candidate > 0; ++i) candidate = (candidate + a.value() / candidate) / 2;
   if (integer square = 0; multiply(candidate, candidate, square) && square == a.value())

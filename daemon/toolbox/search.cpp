@@ -1,4 +1,5 @@
-// search_files: names by text or glob, contents by text, bounded in entries, bytes, depth and results.
+// The tool search_files: finds names by text or glob and contents by text, bounded in entries, bytes, depth and
+// results.
 #include "daemon/toolbox/files.hpp"
 #include "daemon/toolbox/toolbox_tools.hpp"
 #include "mcp/redact/hidden_text.hpp"
@@ -121,7 +122,7 @@ class search {
       auto line_end = content.find('\n', at);
       if (line_end == std::string_view::npos) line_end = content.size();
       if (++matches > max_matches_per_file) return add(shown + ": more matches");
-      // A long line is shown from a little before the match.
+      // Shows a long line from a little before the match.
       const auto begin = at - line_begin > max_line_shown / 2 ? at - 40 : line_begin;
       add(shown + ":" + std::to_string(line) + ": " +
           std::string(cut_utf8(content.substr(begin, line_end - begin), max_line_shown)));

@@ -1,4 +1,4 @@
-// The protocol of the toolbox: initialize, ping, tools/list, tools/call, and an error for everything else.
+// Protocol of the toolbox: initialize, ping, tools/list, tools/call, and an error for everything else.
 #include "daemon/toolbox/server.hpp"
 
 #include "mcp/json/json_writer.hpp"
@@ -15,7 +15,7 @@ namespace {
 using mcp::message;
 using mcp::rpc_error;
 
-// Requests are small; what is larger is a mistake, and need not be held.
+// Requests are small; a larger message is a mistake and is not stored.
 constexpr std::size_t max_message_bytes = 4u << 20;
 constexpr int max_json_depth = 64;
 constexpr std::size_t max_batch = 64;
@@ -24,7 +24,7 @@ void refuse_params(const mcp::reply_once& reply, std::string message) {
   reply.error(rpc_error{mcp::code::invalid_params, std::move(message), {}});
 }
 
-/// A result of tools/call.
+/// Returns a result of tools/call.
 raw_json call_result(const answer& a, bool is_error) {
   std::string text;
   json_writer out(text);
@@ -103,14 +103,15 @@ void server::refuse(const mcp::rpc_id& id, int code, std::string message,
   write(mcp::make_error(id, rpc_error{code, std::move(message), {}}), batch);
 }
 
-// Notifications need no answer, notifications/cancelled included: a call is over before the next line is read.
+// Handles a message. Notifications need no action, including notifications/cancelled: a call ends before the next line
+// is read.
 void server::on_message(message&& m) {
   if (m.type == message::kind::request) return take_request(m, nullptr);
   if (m.type == message::kind::batch) take_batch(m);
 }
 
 void server::on_fault(mcp::message_fault f) {
-  // A broken response belongs to no request of ours: we send none.
+  // Ignores a broken response, since the toolbox sends no requests.
   if (f.envelope.is_response) return;
   using kind = mcp::message_fault::kind;
   const int code = f.type == kind::noise || f.type == kind::oversized || f.type == kind::too_deep
@@ -135,7 +136,7 @@ void server::take_batch(const message& m) {
   if (revision_ != mcp::revision::with_batches)
     return refuse({}, invalid, "Invalid request: this revision has no batches; send one message per line.");
   const auto batch = std::make_shared<mcp::reply_batch>();
-  batch->expect();  // this function itself: the array leaves when every element has been looked at
+  batch->expect();  // counts this function itself, so that the array leaves after every element was read
   const auto refuse_element = [&](const mcp::rpc_id& id, int code, std::string message) {
     batch->expect();
     refuse(id, code, std::move(message), batch);
@@ -207,7 +208,7 @@ void server::call_tool(const raw_json& params, const mcp::reply_once& reply) con
   const auto checked = arguments::open(given.is_object() ? given : raw_json(), known);
   const auto outcome =
       checked ? t.run(context{files_, options_.wall_ms}, *checked) : result<answer>(std::unexpected(checked.error()));
-  // Errors of a tool are results, so that the model reads them and can do better.
+  // Returns errors of a tool as results, so that the model can read them and correct itself.
   reply.result(outcome ? call_result(*outcome, false) : call_result({{outcome.error().message}, {}}, true));
 }
 

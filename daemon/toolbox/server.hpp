@@ -1,5 +1,5 @@
-// The bundled MCP server as a core: bytes of stdin in, bytes for stdout out. An `initialize`-era server of tools only,
-// made of the parts of mcp/server. Each request is answered before the next line is read, so nothing is ever open.
+// The bundled MCP server without I/O: bytes of stdin in, bytes for stdout out. It serves tools only, for the
+// `initialize` era, with parts of mcp/server. Each request is answered before the next line is read.
 #pragma once
 #include "daemon/toolbox/toolbox_tools.hpp"
 #include "mcp/rpc/line_framer.hpp"
@@ -24,9 +24,9 @@ class server final : private mcp::message_sink, private mcp::reply_taker {
   };
   server(options o, folders files);
 
-  /// Takes bytes as they were read and returns the lines that answer them, each with its line feed.
+  /// Takes bytes and returns the lines that answer them, each with its line feed.
   std::string feed(std::string_view bytes);
-  /// stdin has ended; returns what is left to say (an error for half a line).
+  /// Handles the end of stdin and returns the remaining answers (an error for half a line).
   std::string finish();
 
  private:
@@ -37,7 +37,7 @@ class server final : private mcp::message_sink, private mcp::reply_taker {
   void take_reply(mcp::open_request& r, const segments& text) override { write(text, r.batch); }
   void take_request(const mcp::message& m, std::shared_ptr<mcp::reply_batch> batch);
   void take_batch(const mcp::message& m);
-  /// Answers what is no request.
+  /// Answers an invalid request with an error.
   void refuse(const mcp::rpc_id& id, int code, std::string message,
               const std::shared_ptr<mcp::reply_batch>& batch = nullptr);
   void write(const segments& text, const std::shared_ptr<mcp::reply_batch>& batch);
@@ -53,7 +53,7 @@ class server final : private mcp::message_sink, private mcp::reply_taker {
   mcp::line_framer framer_;
   std::uint64_t next_serial_ = 1;
   std::string out_;
-  std::string revision_;  // agreed on; "" before `initialize`
+  std::string revision_;  // negotiated revision; "" before `initialize`
 };
 
 }  // namespace mcpbx::toolbox

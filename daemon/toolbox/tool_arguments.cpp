@@ -1,4 +1,4 @@
-// See tool_arguments.hpp.
+// Reading of tool arguments, with errors that name the member and the expected value.
 #include "daemon/toolbox/tool_arguments.hpp"
 
 #include "mcp/redact/hidden_text.hpp"

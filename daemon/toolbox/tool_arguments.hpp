@@ -1,4 +1,4 @@
-// The arguments of a tool call, checked. What is wrong is said in a sentence that a model can act on.
+// Checked arguments of a tool call. Errors are sentences that a model can act on.
 #pragma once
 #include "mcp/json/raw_json.hpp"
 #include "mcp/support/error.hpp"
@@ -12,17 +12,17 @@ namespace mcpbx::toolbox {
 
 class arguments {
  public:
-  /// `json` is an object or absent. A member that is not among `known` (names in the order of the schema) is an error
+  /// Reads `json`, an object or absent. A member that is not in `known` (names in the order of the schema) is an error
   /// with the nearest known name; so is a member that occurs twice.
   static result<arguments> open(const raw_json& json, std::span<const std::string_view> known);
 
-  /// Whether the argument was given and is not null.
+  /// Returns true if the argument was given and is not null.
   bool has(std::string_view name) const;
-  /// A text; `fallback` when it was not given.
+  /// Returns a text, or `fallback` if it was not given.
   result<std::string> text(std::string_view name, std::string_view fallback) const;
-  /// A text that must be given and must not be empty.
+  /// Returns a text that must be given and must not be empty.
   result<std::string> required_text(std::string_view name) const;
-  /// A whole number from `least` to `most`; `fallback` when it was not given.
+  /// Returns a whole number from `least` to `most`, or `fallback` if it was not given.
   result<std::int64_t> integer(std::string_view name, std::int64_t fallback, std::int64_t least,
                                std::int64_t most) const;
   result<bool> flag(std::string_view name, bool fallback) const;

@@ -81,7 +81,7 @@ constexpr tool calculators[] = {
      calculate_tool},
 };
 
-/// The names of a JSON object's members as a JSON array.
+/// Returns the names of a JSON object's members as a JSON array.
 std::string names_of(std::string_view properties) {
   std::string out;
   if (const auto object = raw_object::open(raw_json::literal(properties)))
@@ -101,7 +101,7 @@ std::span<const tool> arithmetic_tools() {
 
 std::string definition(const tool& t, const folders& files) {
   std::string description(t.description);
-  // A model that does not know where it may look guesses.
+  // Names the permitted folders, because a model that does not know them guesses.
   if (t.properties.find("\"path\"") != std::string_view::npos)
     description += " Folders that can be read: " + files.names() + ".";
   std::string out = "{\"name\":" + json_quoted(t.name) + ",\"title\":" + json_quoted(t.title) +

@@ -1,4 +1,4 @@
-// The tools as the server sees them: what they are called, what they take, and the function that runs them.
+// Descriptions of the tools for the server: names, arguments, and the functions that run them.
 #pragma once
 #include "daemon/toolbox/folders.hpp"
 #include "daemon/toolbox/tool_arguments.hpp"
@@ -13,13 +13,13 @@
 
 namespace mcpbx::toolbox {
 
-/// What tools may look at.
+/// Resources that tools may use.
 struct context {
   const folders& files;
   std::function<std::int64_t()> wall_ms;  ///< milliseconds since 1970
 };
 
-/// A successful answer: blocks of text, and the same as a JSON object where the tool has an output schema.
+/// A successful answer: blocks of text, and the same as a JSON object if the tool has an output schema.
 struct answer {
   std::vector<std::string> texts;
   std::string structured;
@@ -27,20 +27,20 @@ struct answer {
 
 struct tool {
   std::string_view name, title, description;
-  /// The properties of the input schema (a JSON object) and the names that must be given (a JSON array, or "").
+  /// Properties of the input schema (a JSON object) and the required names (a JSON array, or "").
   std::string_view properties, required;
-  /// The properties of the output schema, all of them required; "" when the tool has none.
+  /// Properties of the output schema, all of them required; "" if the tool has none.
   std::string_view output_properties;
   result<answer> (*run)(const context&, const arguments&);
 };
 
 std::span<const tool> time_tools();
 std::span<const tool> arithmetic_tools();
-/// Offered only when folders were given.
+/// Returns the tools that are offered only if folders were given.
 std::span<const tool> file_tools();
 std::span<const tool> search_tools();
 
-/// The definition as tools/list shows it.
+/// Returns the definition for tools/list.
 std::string definition(const tool& t, const folders& files);
 
 }  // namespace mcpbx::toolbox

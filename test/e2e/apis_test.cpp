@@ -45,8 +45,8 @@ std::vector<std::string> bodies_of(const model_process& model) {
   return all;
 }
 
-// What of a body the next one has to begin with, and what stands behind the conversation. Marks of Anthropic's cache
-// move with the newest messages and are no part of what it keeps.
+// Returns the part of a body with which the next body must begin, and the rest behind the conversation. Anthropic's
+// cache marks move with the newest messages and are ignored.
 std::pair<std::string, std::string> cached_part(std::string body) {
   constexpr std::string_view mark = R"(,"cache_control":{"type":"ephemeral"})";
   for (auto at = body.find(mark); at != std::string::npos; at = body.find(mark, at)) body.erase(at, mark.size());

@@ -55,7 +55,7 @@ class caller {
   std::string line();
   /// Says that nothing more comes (a half-closed socket); reading goes on.
   void end_input() const;
-  /// Whether the daemon closes within the watchdog; lines that come before are dropped.
+  /// Returns true if the daemon closes within the watchdog's time; lines before that are dropped.
   bool closed_by_peer();
 
   /// Sends a request and gives its id; `params` is JSON.

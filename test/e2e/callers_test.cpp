@@ -76,7 +76,7 @@ TEST_CASE("G17: a caller that does not read is not read either: bounded memory, 
   }
   CHECK(sent < lines.size());
   CHECK(g.peak_mib() <= 64);
-  // What a caller that stays has came later, so that it lies above the outbox in the heap.
+  // Memory of a later caller that stays lies above the outbox in the heap.
   const caller later = d.session();
   slow.close();
   CHECK(eventually([&] { return status("callers.open") == 2; }));

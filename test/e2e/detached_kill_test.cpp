@@ -22,7 +22,8 @@ std::string name_of(int run) {
   return "night-" + std::to_string(run);
 }
 
-/// What the calls of a run say, so that the server's log tells them apart: `log` may not be repeated, `echo` may.
+/// Returns the text of a run's call, by which the server's log tells calls apart: `log` may not be repeated, `echo`
+/// may.
 std::string text_of(int run, char call) {
   return name_of(run) + call;
 }
@@ -41,7 +42,7 @@ std::string script_of(int runs) {
   return "{\"models\":{" + models + "}}";
 }
 
-/// How often the server was asked to execute each call, by what the call says.
+/// Counts the executions of each call in the server's log, by the call's text.
 std::map<std::string, int> executions(const std::string& log) {
   std::map<std::string, int> all;
   for (std::size_t begin = 0, end; (end = log.find('\n', begin)) != std::string::npos; begin = end + 1) {

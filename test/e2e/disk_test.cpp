@@ -66,7 +66,7 @@ TEST_CASE("G25: on a full disk runs fail with the mend, nothing is acknowledged,
   check_sentence(d, asked.err);
   CHECK(count_of(d.server_log(), "call echo") == 1);
 
-  // What needs no journal does not notice.
+  // Calls that need no journal still work.
   CHECK(d.session().call("s__echo", R"({"text":"direct"})").text() == "direct");
   CHECK(run_cli(d, {"status"}).status == 0);
   CHECK(contains(run_cli(d, {"sessions"}).out, before));
@@ -80,7 +80,7 @@ TEST_CASE("G25: on a full disk runs fail with the mend, nothing is acknowledged,
   CHECK(text_at(c.request("mcpbx/attach", R"({"run":"night"})").value, "result.stopReason") == "final");
   CHECK(d.pid() == pid);
 
-  // What was acknowledged is there after a crash, and of the rest nothing goes on.
+  // After a crash acknowledged records are there, and no other run continues.
   CHECK(d.stop(SIGKILL).signal == SIGKILL);
   const auto calls = count_of(d.server_log(), "call echo");
   CHECK(calls == 4);

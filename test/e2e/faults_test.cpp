@@ -149,7 +149,7 @@ TEST_CASE("G5: a server that closes one of its streams is restarted") {
   for (const std::string name : {"close-stdin", "close-stdout"}) {
     CAPTURE(name);
     CHECK(c.call(name + "__" + name).failed());
-    // What it cannot read shows only when something is written to it.
+    // A server that cannot read shows it only when something is written to it.
     CHECK(eventually([&] { return c.call(name + "__echo", R"({"text":"back"})").text() == "back"; }));
     CHECK(count_of(read_file(d.file("spawns-" + name)), "\n") == 2);
   }
@@ -181,7 +181,7 @@ TEST_CASE("G6: progress extends the idle limit, and the hard limit ends the call
   CHECK(steps > 10);
   CHECK(eventually([&] { return contains(read_file(d.file("log")), "\ncancelled "); }));
   CHECK(c.call("s__echo", R"({"text":"on"})").text() == "on");
-  // Who did not ask for progress is spared it, and its call lives as long.
+  // A caller without a progress token gets no progress, and its call lives as long.
   c.notifications.clear();
   const auto unwatched = c.call("s__progress-forever");
   CHECK_MESSAGE(contains(unwatched.message(), "1500 ms"), unwatched.line);

@@ -122,7 +122,7 @@ void daemon_under_test::start() {
 
 daemon_under_test::~daemon_under_test() {
   if (!process_->ended()) {
-    // Asked once, it stops in order; asked twice, at once. What hangs after that is killed.
+    // The first signal stops it in order, the second at once. A process that hangs after that is killed.
     process_->signal(SIGTERM);
     if (!eventually([&] { return process_->ended().has_value(); }, 1)) process_->signal(SIGTERM);
     if (!eventually([&] { return process_->ended().has_value(); }, 20)) {

@@ -54,7 +54,7 @@ class world {
   std::string filled(std::string_view text) const;
   /// PATH and HOME (the folder); change it before anything is started.
   std::vector<std::string> env;
-  /// Where commands run; the folder unless set.
+  /// Working directory of commands; the folder unless set.
   std::string cwd;
   std::string socket() const { return file("s"); }
   /// Living tool servers and grandchildren of this test.
@@ -83,9 +83,9 @@ class daemon_under_test : public world {
   child& process() { return *process_; }
   /// The keeper, its child of the same program.
   pid_t keeper() const;
-  /// What it has written to stderr so far.
+  /// Returns its stderr so far.
   std::string log() const { return read_file(file("daemon.log")); }
-  /// Whether it writes `words` there; the log has a lane of its own, so it may take a moment.
+  /// Returns true if the log gets `words`; waits, because the log has a lane of its own.
   bool logs(std::string_view words) const;
   caller connect() const { return caller(socket()); }
   /// A caller past the handshake.
@@ -100,7 +100,7 @@ class daemon_under_test : public world {
   std::unique_ptr<child> process_;
 };
 
-/// How a command of the CLI ended.
+/// Result of a command of the CLI.
 struct cli_result {
   int status = -1;
   std::string out, err;
@@ -124,7 +124,7 @@ class model_process {
   std::string url() const { return "http://" + address() + "/v1"; }
   /// Its log so far: one JSON object per line.
   std::string log() const { return read_file(folder_ / "log"); }
-  /// How many lines of this event ("request", "closed") it has logged.
+  /// Counts the lines of this event ("request", "closed") in its log.
   std::size_t count(std::string_view event) const;
   /// Checks every request so far: each call has its one result, right behind.
   void check_results() const;

@@ -140,7 +140,7 @@ TEST_CASE("cli: a daemon that it started is replaced when the configuration or a
   CHECK(second != first);
   CHECK_FALSE(alive(first));
   CHECK(pid_after() == second);
-  // What is not set here is not missed, and a file that is written anew as it was is the same.
+  // A variable that is unset here is no change, and neither is a file rewritten with the same content.
   h.env.pop_back();
   h.write("config/mcpbx/config.json", read_file(h.file("config/mcpbx/config.json")));
   CHECK(pid_after() == second);
@@ -148,7 +148,7 @@ TEST_CASE("cli: a daemon that it started is replaced when the configuration or a
   h.write("config/mcpbx/config.d/more.json", R"({"log":{"level":"debug"}})");
   const pid_t third = pid_after();
   CHECK(third != second);
-  // Where somebody uses it, it stays and the command says so.
+  // With another caller present the daemon stays, and the command says so.
   caller busy(h.default_socket());
   fs::remove(h.file("config/mcpbx/config.d/more.json"));
   const auto r = run_cli(h, {"call", "s__echo", "text=hello"}, {}, false);
@@ -382,7 +382,7 @@ TEST_CASE("G34: a wrong configuration is status 78 with every error, its file, l
   const auto good = run_daemon(w, {"--config", w.file("good.json"), "--check-config"});
   CHECK(good.status == 0);
   CHECK(good.err.ends_with("good.json: ok\n0 errors, 0 notices\n"));
-  // What is only worth knowing is marked as such, and no reason to fail.
+  // Notes are marked as such and cause no failure.
   w.write("noted.json", "{\n  \"store\": { \"url\": \"postgresql://me:word@h/d\" }\n}\n");
   const auto noted = run_daemon(w, {"--config", w.file("noted.json"), "--check-config"});
   CHECK(noted.status == 0);

@@ -82,7 +82,7 @@ TEST_CASE("L13: a run goes on with the fallback of a model that gives no answer"
   CHECK_MESSAGE(r.status == 0, r.err);
   CHECK(r.out == "from the other one\n");
   CHECK(d.logs("model \"m\" gave no answer, asking \"other\""));
-  // Who answered is told beside who was asked.
+  // The answer names the model that answered beside the requested one.
   caller c = d.connect();
   const auto told = c.request("mcpbx/chat", R"({"input":"question"})");
   CHECK_MESSAGE(contains(told.line, R"("role":"assistant","model":"text from the other one")"), told.line);

@@ -123,7 +123,7 @@ TEST_CASE("G38: a plain name stays with the server that had it first, wherever a
   caller c = d.session();
   CHECK(c.tool_names() == std::vector<std::string>{"a__echo", "env", "echo", "add"});
   CHECK(contains(c.request("mcpbx/tools", R"({"name":"echo"})").line, R"("server":"b")"));
-  // What a profile denies by the name is denied of both.
+  // A name that a profile denies is denied for both servers.
   caller narrow = d.session();
   CHECK_FALSE(narrow.request("mcpbx/hello", R"({"profile":"p"})").failed());
   CHECK(narrow.tool_names() == std::vector<std::string>{"env", "add"});

@@ -126,7 +126,7 @@ TEST_CASE("G24 L19: a run that a restart resumes keeps to what its servers' entr
   const auto log = read_file(d.file("log"));
   CHECK(count_of(log, "call echo") == 2);
   CHECK_FALSE(contains(log, "denied"));
-  CHECK(d.session().call("s__log", R"({"text":"now"})").text() == "logged");  // which the entry lets through by now
+  CHECK(d.session().call("s__log", R"({"text":"now"})").text() == "logged");  // permitted by the entry by now
 }
 
 TEST_CASE("L19: where nobody can be asked, what needs a yes is refused with the reason, unless --approve all") {

@@ -192,7 +192,7 @@ process_end child::wait(int seconds) {
     if (steady::now() >= deadline) FAIL("a program did not end within ", seconds, " s; stderr: ", err);
     if (!pump(poll_ms)) ::poll(nullptr, 0, poll_ms);
   }
-  // What it left in the pipes. A process that it started may hold them open, so the end of them is not waited for.
+  // Reads the rest of the pipes, but not to their end, since a started process may hold them open.
   for (std::size_t before = ~std::size_t{0}; before != out.size() + err.size();) {
     before = out.size() + err.size();
     pump(0);

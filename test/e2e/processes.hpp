@@ -28,7 +28,7 @@ bool eventually(const std::function<bool()>& holds);
 /// The same with another watchdog, in seconds.
 bool eventually(const std::function<bool()>& holds, int seconds);
 
-/// How a process ended.
+/// Exit of a process.
 struct process_end {
   int status = -1;  ///< exit status; -1 when a signal ended it
   int signal = 0;
@@ -72,7 +72,7 @@ class child {
 };
 
 std::string read_file(const std::string& path);
-/// How often `word` is in `text`.
+/// Counts `word` in `text`.
 std::size_t count_of(std::string_view text, std::string_view word);
 
 /// Living processes (no zombies) with `word` as an argument of their own.
@@ -81,7 +81,7 @@ std::vector<pid_t> children_of(pid_t pid);
 /// Ended children that `pid` has not reaped.
 std::size_t zombies_of(pid_t pid);
 std::size_t open_descriptors(pid_t pid);
-/// Whether the process exists and is no zombie.
+/// Returns true if the process exists and is no zombie.
 bool alive(pid_t pid);
 /// Kills what is left of a test: processes that carry its tag.
 void kill_all_with(const std::string& tag);

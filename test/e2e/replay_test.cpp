@@ -12,7 +12,7 @@ namespace {
 constexpr std::string_view playing = R"({"api":"replay","script":"@DIR@/talk.jsonl"})";
 constexpr std::string_view recording = R"({"api":"replay","script":"@DIR@/talk.jsonl","record":"m"})";
 
-/// What a result says, without the names of runs and without times.
+/// Returns a result without names of runs and times.
 std::string essence(const reply& r) {
   auto result = r.value.at("result").as_object();
   result.erase("run");

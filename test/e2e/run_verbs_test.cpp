@@ -198,7 +198,7 @@ TEST_CASE("L21: ask --client-tools prints the calls for the shell, and --results
   CHECK(text_at(one, "arguments.text") == "for you");
   CHECK(text_at(one, "id") != text_at(two, "id"));
   CHECK(contains(handed.err, "`mcpbx ask --run=talk --results FILE` goes on"));
-  // Who comes back to it sees the same.
+  // A later attach shows the same.
   CHECK(run_cli(d, {"attach", "talk"}).out == handed.out);
   const auto results = [](const json::value& first, const json::value& second, std::string_view value) {
     return "{" + json_string(text_at(first, "id")) + ": \"mine!\",\n" + json_string(text_at(second, "id")) + ": " +

@@ -280,7 +280,7 @@ TEST_CASE(
     }
     CHECK(d.process().wait().signal == SIGKILL);
     d.start();
-    if (!id.empty() && kind(random) == 0) continue;  // what is found is looked at after another one
+    if (!id.empty() && kind(random) == 0) continue;  // sometimes checks the session only after another kill
     caller c = d.connect();
     if (id.empty()) id = only_session(c);
     if (id.empty()) continue;

@@ -117,7 +117,7 @@ TEST_CASE("G42: a tool server of ours may not call, unless its entry says so") {
     std::string entry = asks;
     entry.replace(entry.find("@MCPBX@"), 7, MCPBX);
     entry.replace(entry.find("MORE"), 4, may ? R"(,"mayCall":true)" : "");
-    // What another entry says changes nothing.
+    // Another server's entry changes nothing.
     std::string other = R"({"command":"/bin/sh","args":["-c","@MCPBX@ --socket @DIR@/s --json status >@DIR@/other )"
                         R"(2>&1; echo $? >@DIR@/other_status; exec @SERVER@ --tag @TAG@"]MORE})";
     other.replace(other.find("@MCPBX@"), 7, MCPBX);
@@ -234,7 +234,7 @@ TEST_CASE("G19: every malformed message gets the error of the specification, and
     CHECK_FALSE(text_at(r, "error.message").empty());
     if (row.id != "*") CHECK(json::serialize(at(r, "id")) == row.id);
   }
-  // What asks for nothing is answered with nothing: the next line is the answer to the ping.
+  // Messages that are no requests get no answer: the next line is the answer to the ping.
   for (const std::string_view silent :
        {"", "   ", R"({"jsonrpc":"2.0","method":"notifications/unknown"})", R"({"jsonrpc":"2.0","id":99,"result":{}})",
         R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":12345}})"})

@@ -1,4 +1,4 @@
-// Looks again with a timer of its own, until a caller is known or its time is up.
+// Repeated look-ups, by a timer, of callers whose process is not known yet.
 #include "daemon/app/callers/early_callers.hpp"
 
 #include <utility>
@@ -20,7 +20,7 @@ void early_callers::arm() {
 }
 
 void early_callers::look() {
-  // Entering may bring others here.
+  // `enter_` may add callers to the list from inside the call.
   for (auto& w : std::exchange(waiting_, {})) {
     if (w.until > time_.now() && not_known_yet_(w.peer.pid))
       waiting_.push_back(std::move(w));

@@ -1,5 +1,5 @@
-// Callers that are quicker than the keeper: a tool server may connect before the daemon has heard which process it is.
-// They wait for that, briefly, instead of being taken for a process of no known server.
+// Callers that connect before the keeper has reported the process of their tool server. They wait briefly, so that they
+// are not taken for processes of no known server.
 #pragma once
 #include "mcp/process/unique_fd.hpp"
 #include "mcp/socket/peer_process.hpp"
@@ -15,15 +15,16 @@ namespace mcpbx::daemon {
 class early_callers {
  public:
   static constexpr milliseconds longest{1000}, between_looks{10};
-  static constexpr std::size_t most = 64;  ///< that wait; others are let on at once, to be judged by what is known
+  static constexpr std::size_t most =
+      64;  ///< callers that wait; further ones enter at once and are judged by what is known
 
-  /// `not_known_yet`: whether the process belongs to a server whose start the keeper has yet to report. `enter` gets
-  /// the descriptor. `time` must outlive this.
+  /// `not_known_yet` returns true if the process belongs to a server whose start the keeper has yet to report. `enter`
+  /// takes ownership of the descriptor. `time` must outlive this object.
   early_callers(time_source& time, std::function<bool(pid_t)> not_known_yet,
                 std::function<void(int fd, mcp::peer_credentials)> enter);
 
   void came(int fd, mcp::peer_credentials peer);
-  /// Closes those that wait.
+  /// Closes the connections of all waiting callers.
   void close() { waiting_.clear(); }
   std::size_t waiting() const noexcept { return waiting_.size(); }
 

@@ -1,4 +1,4 @@
-// The lane finds who holds the socket; whose process that is only the speaking thread can tell.
+// Search for the process behind a connection on a worker thread, and admission by its owner on the main thread.
 #include "daemon/app/callers/port_callers.hpp"
 
 #include "daemon/app/callers/early_callers.hpp"
@@ -55,14 +55,14 @@ struct port_callers::state {
   time_source& time;
   owner_question owner_of;
   std::function<bool(pid_t)> not_known_yet;
-  std::deque<pid_t> known = {};  // programs of others that have asked: they ask again
+  std::deque<pid_t> known = {};  // earlier callers that are no tool servers; they are likely to ask again
   std::size_t asked = 0;
   struct waiting {
     mcp::tcp_ends ends;
     time_point until;
     answer then;
   };
-  std::vector<waiting> early = {};  // of servers whose start is not known yet
+  std::vector<waiting> early = {};  // callers of servers whose start is not reported yet
   std::unique_ptr<timer> again = {};
 };
 
@@ -86,7 +86,7 @@ void port_callers::look(const std::shared_ptr<state>& s, const mcp::tcp_ends& en
     if (const auto socket = mcp::peer_of(ends)) {
       f = found{*socket, {}};
       f->holder = mcp::holder_of(socket->inode, likely);
-      // Of the process that has it now, too: the number may have become another one's since.
+      // Reads the start time of the process that holds the socket now, since the pid may have been reused.
       if (f->holder) f->holder_start = mcp::start_of(*f->holder);
       if (f->holder && !mcp::holds_socket(*f->holder, socket->inode)) f->holder.reset();
       f->hidden_below = !f->holder && has_hidden_below();
@@ -119,7 +119,8 @@ result<std::string> port_callers::judge(state& s, const std::optional<found>& f)
   if (!f->holder) return admitted_unseen(f->socket.uid, f->hidden_below);
   const pid_t holder = *f->holder;
   const auto owner = s.owner_of(holder);
-  // The number was that process's all the while. Its descriptors are not counted here: it may have very many.
+  // An equal start time proves that the pid was not reused. The descriptors of the process are not counted here: it may
+  // have very many.
   if (f->holder_start == 0 || mcp::start_of(holder) != f->holder_start) return unknown_caller();
   if (owner.type == mcp::process_owner::kind::stranger && std::ranges::find(s.known, holder) == s.known.end()) {
     s.known.push_front(holder);

@@ -1,4 +1,4 @@
-// Admission of callers: by what the system knows of their process, and of connections on the port.
+// Admission of callers by their process, and the search for the processes behind connections on the port.
 #pragma once
 #include "mcp/async/lane.hpp"
 #include "mcp/process/keeper/keeper.hpp"
@@ -18,31 +18,31 @@
 
 namespace mcpbx::daemon {
 
-/// The name of a tool server that may call, "" for a program that is none of ours, or the sentence for who may not come
-/// in. Whoever cannot be known may not.
+/// Returns the name of a tool server that may call, "" for a program that is no tool server, or an error with the
+/// sentence for a caller that is refused. A process that cannot be identified is refused.
 result<std::string> admitted(const mcp::process_owner& owner);
 
-/// The same of a connection on the port whose program cannot be found, by the user whose socket it is. Programs of
-/// other users cannot be looked into; while one below this process cannot be either (sudo, a setuid program), it may be
-/// that.
+/// Decides about a connection on the port whose program was not found, by the user that owns its socket. Programs of
+/// other users cannot be inspected; if one below this process cannot be either (sudo, setuid), it is suspected and
+/// refused.
 result<std::string> admitted_unseen(uid_t socket_of, bool hidden_below);
-/// Whether there is a process below this one that may not be looked into.
+/// Returns true if a process below this one may not be inspected.
 bool has_hidden_below();
 
-/// Finds the processes behind connections of the port. Reading /proc takes milliseconds, so that a lane does it.
+/// Finds the processes behind connections on the port, on a worker thread because reading /proc takes milliseconds.
 class port_callers {
  public:
   using answer = std::function<void(result<std::string>)>;
   using owner_question = std::function<mcp::process_owner(pid_t)>;
-  /// Questions at once; more are refused.
+  /// Most questions at once; more are refused.
   static constexpr std::size_t most = 256;
 
-  /// `not_known_yet`: the process belongs to a server whose start the keeper has yet to report; then the question is
-  /// asked again for as long as early_callers would wait. `work` and `time` must outlive this.
+  /// `not_known_yet` returns true if the process belongs to a server whose start the keeper has yet to report; the
+  /// question is then repeated for as long as early_callers would wait. `work` and `time` must outlive this object.
   port_callers(boost::asio::any_io_executor executor, lane& work, time_source& time, owner_question owner_of,
                std::function<bool(pid_t)> not_known_yet);
 
-  /// `then` comes in a later turn, or not at all when this is gone by then.
+  /// Calls `then` in a later turn, or never if this object is destroyed before.
   void ask(const mcp::tcp_ends& ends, answer then);
 
  private:
@@ -50,7 +50,7 @@ class port_callers {
     mcp::tcp_peer socket;
     std::optional<pid_t> holder;
     std::uint64_t holder_start = 0;
-    bool hidden_below = false;  ///< asked where there is no holder
+    bool hidden_below = false;  ///< a hidden process exists below the daemon; read only if there is no holder
   };
   struct state;
   static void look(const std::shared_ptr<state>& s, const mcp::tcp_ends& ends, time_point until, answer then);

@@ -1,4 +1,4 @@
-// See running_link.hpp.
+// Links in the state folder that lead to the socket of the running daemon, made under a lock.
 #include "daemon/app/callers/running_link.hpp"
 
 #include "conf/places.hpp"
@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 
 constexpr int lock_tries = 200, lock_pause_ms = 10;
 
-// Its holder is about to listen or to give up; one that hangs is not waited for.
+// Waits a bounded time: the holder is about to listen or to give up, unless it hangs.
 mcp::unique_fd locked(const std::string& path) {
   mcp::unique_fd lock(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
   for (int i = 0; lock.get() >= 0 && i < lock_tries && ::flock(lock.get(), LOCK_EX | LOCK_NB) != 0; ++i)
@@ -46,8 +46,8 @@ result<running_link> running_link::take(const conf::environment& env, std::strin
     const auto other = mcp::connect_link(link);
     if (!other) continue;
     ::close(other->fd);
-    if (other->path == mine.path_) continue;  // the socket's own lock decides
-    mine.links_.clear();                      // they are that one's
+    if (other->path == mine.path_) continue;  // the lock of the socket decides
+    mine.links_.clear();                      // the links belong to the other daemon
     return fail(errc::unavailable,
                 "a daemon of this user already runs at " + other->path + ", though this one would listen at " + path +
                     "; use that, end it with `mcpbx --socket " + other->path + " stop`, or name a place with --socket");

@@ -1,4 +1,4 @@
-// One daemon per person: whoever starts with other variables finds the one that runs by a link in the state folder.
+// One daemon per person: a link in the state folder leads daemons that start with other variables to the running one.
 #pragma once
 #include "conf/environment.hpp"
 #include "mcp/process/unique_fd.hpp"
@@ -11,21 +11,21 @@ namespace mcpbx::daemon {
 
 class running_link {
  public:
-  /// For a daemon at the default socket `path`. errc::unavailable: another one of this user answers already, at another
-  /// place. What cannot be written is logged only.
+  /// Reserves the link for a daemon at the default socket `path`. errc::unavailable: another daemon of this user
+  /// already answers at another path. Files that cannot be written are only logged.
   static result<running_link> take(const conf::environment& env, std::string path);
   running_link() = default;
   ~running_link();
   running_link(running_link&& other) noexcept;
   running_link& operator=(running_link&& other) noexcept;
 
-  /// To be called when the daemon listens: makes the links, and lets others that start look.
+  /// Creates the links and releases the lock for other daemons that start. To be called once the daemon listens.
   void show();
 
  private:
   std::vector<std::string> links_;
   std::string path_;
-  mcp::unique_fd lock_;  // until show(), so that of two that start one sees the other
+  mcp::unique_fd lock_;  // held until show(), so that one of two starting daemons sees the other
   bool shown_ = false;
 };
 

@@ -1,4 +1,4 @@
-// The levels are conf's (overlay, cap); here each key is only given its place in run_limits.
+// The configuration's keys of `loop`, mapped to the members of run_limits. conf merges the levels (overlay, cap).
 #include "daemon/app/models/limits.hpp"
 
 #include "conf/loop/loop_numbers.hpp"

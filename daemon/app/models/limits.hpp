@@ -1,4 +1,4 @@
-// The loop's settings of the configuration as the values a run takes.
+// The `loop` settings of the configuration as limits of a run.
 #pragma once
 #include "conf/model/model.hpp"
 #include "daemon/front/chat/chat_params.hpp"
@@ -8,11 +8,11 @@
 
 namespace mcpbx::daemon {
 
-/// The limits of a run that asks for nothing: the configuration's, with the model's and then the profile's laid over
-/// them, under loop.max. Either may be null.
+/// Returns the limits of a run that asks for none: the configuration's, overridden by the model's and then the
+/// profile's, and capped by loop.max. `model` and `profile` may be null.
 run_limits limits_for(const conf::configuration& all, const conf::model_entry* model,
                       const conf::profile_entry* profile = nullptr);
-/// What a request may say for a number of `loop`: the range of the file, below loop.max.
+/// Returns the values that a request may give for the `loop` number `key`: the range of the file, capped by loop.max.
 limit_bound bound_of(const conf::configuration& all, std::string_view key);
 
 }  // namespace mcpbx::daemon

@@ -1,4 +1,4 @@
-// One row per entry; endpoints are asked side by side.
+// Rows of the model list, one per entry. All endpoints are asked at the same time.
 #include "daemon/app/models/model_lists.hpp"
 
 #include "mcp/redact/secret.hpp"
@@ -14,7 +14,7 @@
 namespace mcpbx::daemon {
 namespace {
 
-// Somebody waits at a terminal; an endpoint that is slower than this has something else to do.
+// Limit for slow endpoints, because a person may wait at a terminal.
 constexpr milliseconds list_time{30'000};
 
 bool has_endpoint(const conf::model_entry& e) {
@@ -30,7 +30,7 @@ model_row row_of(model_set& models, const conf::model_entry& e) {
   r.is_default = usual.substr(0, usual.find('/')) == e.name;
   if (has_endpoint(e)) {
     if (const auto model = models.values().value(*e.model)) r.model = redactor::redact(*model);
-    // Redacted while it is whole: of a secret that is cut nothing would be recognised.
+    // Redacts the whole URL before it is cut: the redactor would not recognise a part of a secret.
     if (const auto base = base_url_of(e, models.values())) {
       const auto shown = redactor::redact(*base);
       r.endpoint = shown.substr(0, shown.find('?'));
@@ -77,7 +77,7 @@ void model_lists::list(const std::string& name, bool remote, std::function<void(
   j->models = std::move(models);
   j->done = std::move(done);
   j->asking.resize(wanted.size());
-  j->left = wanted.size() + 1;  // one for ourselves, so that nothing is told before all were asked
+  j->left = wanted.size() + 1;  // one for this function, so that `done` is not called before all were asked
   open_.push_back(j);
   for (std::size_t i = 0; i < wanted.size(); ++i) ask(j, i, *wanted[i]);
   answered(j);
@@ -87,7 +87,7 @@ std::size_t model_lists::max_tools(std::string_view name, std::string_view api) 
   const auto models = models_();
   const auto* e = model_entry_of(models->configuration(), name);
   if (api.empty()) return e != nullptr ? static_cast<std::size_t>(e->max_tools.value_or(0)) : 0;
-  // Deployments are spoken to as OpenAI is.
+  // Azure deployments use OpenAI's protocol.
   const auto* spoken = e != nullptr ? providers::find_api(conf::to_string(*e->api)) : nullptr;
   if (spoken != nullptr && (spoken->name == api || spoken->dialect_of == api)) return max_tools_of(*e);
   const auto* known = providers::find_api(api);
@@ -126,7 +126,7 @@ void model_lists::ask(const std::shared_ptr<job>& j, std::size_t at, const conf:
 void model_lists::answered(const std::shared_ptr<job>& j) {
   if (--j->left > 0) return;
   std::erase(open_, j);
-  // In a turn of its own: we may be inside an event of what is let go here.
+  // Posts, because this function may run inside an event of an object that `j` releases.
   boost::asio::post(executor_, [j] { j->done(std::move(j->rows)); });
 }
 

@@ -1,4 +1,4 @@
-// What `mcpbx/models` answers: the entries of the configuration, and what their endpoints offer.
+// The answer of `mcpbx/models`: the entries of the configuration, and the models that their endpoints offer.
 #pragma once
 #include "daemon/app/models/models.hpp"
 #include "daemon/front/base/model_directory.hpp"
@@ -16,12 +16,12 @@ namespace mcpbx::daemon {
 
 class model_lists final : public model_directory {
  public:
-  /// How many lists with `remote` are made at the same time; more are refused.
+  /// Most lists with `remote` at the same time; more are refused.
   static constexpr std::size_t max_open = 8;
 
-  /// The models of the present snapshot.
+  /// Returns the models of the present snapshot.
   using present_models = std::function<std::shared_ptr<model_set>()>;
-  /// Each list is of the models that are present when it is asked for. `client` and `time` must outlive it.
+  /// Every list shows the models that are present when it is requested. `client` and `time` must outlive this object.
   model_lists(present_models models, boost::asio::any_io_executor executor, http::client& client, time_source& time);
   ~model_lists() override;
   model_lists(const model_lists&) = delete;

@@ -1,4 +1,4 @@
-// From a model entry to a model: the wire's options, the time limits, and credentials that are resolved at use.
+// Construction of models from their entries: wire options, time limits, and credentials that are resolved at use.
 #include "daemon/app/models/models.hpp"
 
 #include "conf/model/references.hpp"
@@ -28,9 +28,9 @@
 namespace mcpbx::daemon {
 namespace {
 
-// Headers that must be resolved for each request: the key and whatever the entry adds.
+// Headers that are resolved for each request: the key and the headers of the entry.
 struct secret_headers {
-  providers::key_header key;  // where the key goes
+  providers::key_header key;  // place of the key
   std::optional<conf::reference_string> api_key;
   conf::reference_map headers;
 };
@@ -62,7 +62,7 @@ bool needs_lane(const secret_headers& s) {
   return false;
 }
 
-// Null: rehearsal and replay, which have no endpoint.
+// Returns the description of the entry's API, or null for rehearsal and replay, which have no endpoint.
 const providers::api_description* api_of(const conf::model_entry& e) {
   return providers::find_api(conf::to_string(*e.api));
 }
@@ -72,7 +72,7 @@ bool may_lose_calls(const conf::model_entry& e, const providers::api_description
          (api.lost_calls == providers::call_loss::at_other_addresses && e.base_url);
 }
 
-// Null: tools go where the API has a place for them.
+// Returns the format of tools in text, or null if tools go into the API's own place for them.
 const providers::text::tool_format* text_format_of(conf::tool_format format) {
   if (format == conf::tool_format::tagged_json) format = conf::tool_format::hermes;
   return providers::text::find_format(conf::to_string(format));
@@ -83,21 +83,21 @@ std::string at_home(const std::string& path) {
   return conf::expand_home(path, home != nullptr ? home : "/");
 }
 
-// Where an API looks for the key.
+// Returns the headers of the entry, with the key where the API expects it.
 secret_headers headers_of(const conf::model_entry& e, const providers::api_description& api) {
-  // Such an API takes a key or a token and refuses both.
+  // Such an API takes either a key or a token and refuses both together.
   const bool has_token =
       std::ranges::any_of(e.headers, [](const auto& h) { return http::is_word(h.first, "Authorization"); });
   return {api.key, api.key.replaced_by_token && has_token ? std::nullopt : e.api_key, e.headers};
 }
 
-// What the entry says of its server wins over what is known of the address.
+// Applies the entry's dialect settings, which take precedence over those known for the address.
 void apply_dialect(const conf::dialect_settings& d, providers::wire_options& o) {
   if (d.max_tokens_field) o.max_tokens_field = conf::to_string(*d.max_tokens_field);
   if (d.empty_content) o.null_content = *d.empty_content == conf::empty_content::null;
   if (d.system_role) o.developer_role = *d.system_role == conf::system_role::developer;
   if (d.call_ids) o.short_call_ids = *d.call_ids == conf::call_id_shape::short_ids;
-  // Who wants short ids has a template of Mistral's, which refuses this as well.
+  // Servers that want short ids use a template of Mistral's, which refuses this as well.
   if (o.short_call_ids) o.user_after_tool = false;
   if (d.user_after_tool) o.user_after_tool = *d.user_after_tool;
   if (d.stream_options) o.stream_options = *d.stream_options;
@@ -113,7 +113,7 @@ result<std::string> script_path(const conf::model_entry& e, const start_values& 
   return at_home(*path);
 }
 
-// The shortest digits that read back as the same number, as JSON wants them whatever the locale.
+// Returns the shortest digits that read back as the same number, independent of the locale, as JSON needs them.
 std::string number_text(double value) {
   std::array<char, 32> digits{};
   return {digits.data(), std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr};
@@ -157,8 +157,8 @@ result<void> check_model_name(const conf::configuration& all, std::string_view n
 result<std::string> base_url_of(const conf::model_entry& e, const start_values& values) {
   if (e.base_url) {
     auto url = values.value(*e.base_url);
-    // What is sent in the query comes back in what endpoints say of the request. With files and programs in it that was
-    // done when they were read.
+    // Registers secrets of the query, because endpoints may repeat it in errors. For values from files and programs
+    // start_values has done so already.
     if (url && !conf::needs_lane(*e.base_url)) {
       system_references source;
       conf::register_query_secrets(*e.base_url, source);
@@ -172,7 +172,7 @@ result<std::string> base_url_of(const conf::model_entry& e, const start_values& 
 
 std::size_t max_tools_of(const conf::model_entry& e) {
   if (e.max_tools) return static_cast<std::size_t>(*e.max_tools);
-  // In text there is no limit but the model's patience.
+  // For tools in text there is no limit of an API.
   const auto* api = api_of(e);
   return text_format_of(e.format) != nullptr || api == nullptr ? 0 : api->max_tools;
 }
@@ -196,17 +196,17 @@ result<std::shared_ptr<providers::model>> model_set::find(std::string_view name)
   auto made = make(*e, slash == std::string::npos ? std::string_view{} : std::string_view(key).substr(slash + 1));
   if (!made) return made;
   if (e->fallback_model) {
-    // A chain of them has an end: the configuration was checked for that.
+    // The recursion ends: the configuration was checked for cycles of fallbacks.
     auto second = find(*e->fallback_model);
     if (!second) {
-      // Not kept: the next request looks again whether the fallback can be used.
+      // Not cached: the next request checks again if the fallback can be used.
       log::warn("model \"" + e->name + "\" answers without its fallback: " + second.error().message);
       return made;
     }
     made = std::shared_ptr<providers::model>(
         providers::make_fallback_model(std::move(*made), std::move(*second), around_.time));
   }
-  // NAME/ID comes from callers, so what is kept is bounded.
+  // Bounded, because callers can invent NAME/ID.
   if (made_.size() < 1024) made_[key] = *made;
   return made;
 }
@@ -216,7 +216,7 @@ result<std::shared_ptr<providers::model>> model_set::make_rehearsal(const conf::
   if (e.script) {
     auto path = script_path(e, values());
     if (!path) return std::unexpected(path.error());
-    // Read once, on the speaking thread: a script is a small local file of the user's.
+    // Reads on the main thread, once: a script is a small local file of the user's.
     auto text = system_references().file(*path);
     if (!text) return fail(errc::config, "the script of model \"" + e.name + "\": " + text.error().message);
     auto read = providers::rehearsal::read_script(*text);
@@ -249,7 +249,7 @@ result<std::shared_ptr<providers::model>> model_set::make_replay(const conf::mod
     return std::shared_ptr<providers::model>(providers::make_recording_model(
         {e.name, std::move(*path), std::move(system)}, *recorded, around_.random, std::move(blocking)));
   }
-  // The first line only; the recording itself is read on the lane.
+  // Reads the first line only; the recording itself is read on a lane.
   auto header = providers::read_recording_header(*path);
   if (!header) return fail(errc::config, "model \"" + e.name + "\": " + header.error().message);
   return std::shared_ptr<providers::model>(providers::make_replay_model(
@@ -262,7 +262,7 @@ result<std::shared_ptr<providers::model>> model_set::make(const conf::model_entr
   auto reached = connection_options(e);
   if (!reached) return std::unexpected(reached.error());
   auto& o = *reached;
-  if (!id.empty()) o.name += "/" + std::string(id);  // as a later request can name it again
+  if (!id.empty()) o.name += "/" + std::string(id);  // the name under which a later request finds it again
   o.wire.model = id;
   if (id.empty()) {
     auto model = values().value(*e.model);
@@ -320,7 +320,8 @@ result<providers::chat_model_options> model_set::connection_options(const conf::
   auto secrets = std::make_shared<const secret_headers>(headers_of(e, *api));
   const bool blocking = needs_lane(*secrets);
   using got_headers = std::function<void(result<std::vector<http::header>>)>;
-  // Requests that come while a command or file is at work get its answer, too: one that hangs holds one thread.
+  // Requests that arrive while a command or file is being read share its result, so that one that hangs holds one
+  // thread only.
   auto waiting = std::make_shared<std::vector<got_headers>>();
   o.credentials = [secrets, blocking, waiting, name = e.name, &keys = around_.keys,
                    executor = around_.executor](got_headers then) {

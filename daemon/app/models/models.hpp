@@ -18,21 +18,21 @@
 
 namespace mcpbx::daemon {
 
-/// What a name in a request means: "" the default, profile:NAME the model of that profile (the default when it has
-/// none). Gives NAME or NAME/ID; "" when no model is meant; a profile that does not exist comes back as it is.
+/// Resolves a name of a request: "" is the default, profile:NAME the model of that profile (or the default). Returns
+/// NAME or NAME/ID, "" if no model is meant, and the name itself if the profile does not exist.
 std::string_view meant_model(const conf::configuration& all, std::string_view name);
-/// The entry of that model, or null.
+/// Returns the entry of the model `name`, or null.
 const conf::model_entry* model_entry_of(const conf::configuration& all, std::string_view name);
-/// Whether such a name leads to an entry. errc::config names the nearest.
+/// Fails with errc::config, naming the nearest entry, if `name` leads to no entry.
 result<void> check_model_name(const conf::configuration& all, std::string_view name);
 
-/// The address of an entry's API: its own, or the usual one. errc::config when its references cannot be resolved, or
-/// when there is none.
+/// Returns the address of an entry's API: its own, or the usual one. errc::config: its references cannot be resolved,
+/// or there is no address.
 result<std::string> base_url_of(const conf::model_entry& e, const start_values& values);
-/// How many tools a request to the entry's model may have; 0: any number.
+/// Returns the most tools that a request to the entry's model may have; 0: no limit.
 std::size_t max_tools_of(const conf::model_entry& e);
 
-/// What the models of every snapshot are made with. Everything given by reference must outlive them.
+/// Dependencies of the models of every snapshot. All references must outlive the models.
 struct model_surroundings {
   boost::asio::any_io_executor executor;
   http::client& client;
@@ -41,7 +41,7 @@ struct model_surroundings {
   keyed_lanes& keys;
 };
 
-/// A snapshot that is replaced has its set with it; models that are in use outlive their set.
+/// The models of one snapshot. A model in use outlives its set.
 class model_set {
  public:
   model_set(configuration_ptr from, model_surroundings around) : from_(std::move(from)), around_(std::move(around)) {}
@@ -49,12 +49,12 @@ class model_set {
   const conf::configuration& configuration() const noexcept { return from_->config; }
   const start_values& values() const noexcept { return from_->values; }
 
-  /// A configured name, NAME/ID (that entry with another model id), profile:NAME, or "" for the default. errc::config
-  /// names the nearest, says how to get a model when none is configured, or why this one cannot be used.
+  /// Returns the model of a configured name, NAME/ID (that entry with another model id), profile:NAME, or "" for the
+  /// default. errc::config names the nearest entry, says how to configure a model, or why this one cannot be used.
   result<std::shared_ptr<providers::model>> find(std::string_view name);
 
-  /// How the endpoint of an entry is reached: address, trust, limits, credentials; the wire's other switches are not
-  /// set. They may outlive the set.
+  /// Returns the address, trust, limits and credentials for an entry's endpoint; other wire options stay unset. The
+  /// result may outlive the set.
   result<providers::chat_model_options> connection_options(const conf::model_entry& e);
 
  private:

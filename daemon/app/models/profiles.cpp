@@ -1,4 +1,4 @@
-// See profiles.hpp.
+// The start values of a request, from configuration, model and profile.
 #include "daemon/app/models/profiles.hpp"
 
 #include "daemon/app/models/limits.hpp"
@@ -20,7 +20,7 @@ result<const conf::profile_entry*> find_profile(const conf::configuration& all, 
   for (const auto& p : all.profiles) names.push_back(p.name);
   auto what = "there is no profile \"" + std::string(cut_utf8(printable(name), 100)) + "\"" + did_you_mean(name, names);
   if (names.empty()) what += "; the configuration has no \"profiles\"";
-  // No command lists them.
+  // Bounds the list, since no command shows profiles.
   constexpr std::size_t most = 10;
   for (std::size_t i = 0; i < std::min(names.size(), most); ++i)
     what += (i > 0              ? ", \""

@@ -30,7 +30,7 @@ result<std::string> daemon_identity(const conf::environment& env) {
   if (!folder) return std::unexpected(folder.error());
   const auto path = (*folder / "daemon-id").string();
   if (auto made = make_folder_of(path); !made) return std::unexpected(made.error());
-  // Two that start at once must not each make one.
+  // Locks, so that two daemons starting at once create one identity.
   auto lock = state_lock::take(path);
   if (!lock) return std::unexpected(lock.error());
   auto text = read_state_file(path, 4096);

@@ -1,4 +1,4 @@
-// Who this daemon is among those that share a journal.
+// Identity of this daemon among those that share a journal.
 #pragma once
 #include "conf/environment.hpp"
 #include "mcp/support/error.hpp"
@@ -7,17 +7,17 @@
 
 namespace mcpbx::daemon {
 
-/// 32 hexadecimal digits, the same for every daemon with this state directory and for no other: from its file
-/// daemon-id, which is made when it is not there. Blocking. errc::config without a state directory, errc::io.
+/// Returns 32 hexadecimal digits that belong to the state directory, from its file daemon-id, which is created if
+/// missing. Blocks. errc::config: there is no state directory; errc::io.
 result<std::string> daemon_identity(const conf::environment& env);
 
-/// A new one each time, for a daemon that comes and goes beside the usual one.
+/// Returns a new identity each time, for a private daemon.
 std::string passing_identity();
 
-/// Names the present start of this machine: another one after each. "" where the system does not say.
+/// Returns an identity of the machine's present boot, or "" if the system does not provide one.
 std::string boot_identity();
 
-/// How people find this process: "mcpbxd 4711 on HOST".
+/// Returns a name of this process for people: "mcpbxd 4711 on HOST".
 std::string daemon_label();
 
 }  // namespace mcpbx::daemon

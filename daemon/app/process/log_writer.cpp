@@ -1,4 +1,4 @@
-// The log's shell: a bounded queue that the speaking thread fills and one thread empties into spdlog.
+// Writing of the log: a bounded queue that the main thread fills and one lane empties into spdlog.
 #include "daemon/app/process/log_writer.hpp"
 
 #include "daemon/app/process/stderr_file.hpp"
@@ -39,7 +39,7 @@ spdlog::level::level_enum spdlog_level(log::level l) {
   return spdlog::level::off;
 }
 
-// syslog priorities, as journald reads them from the start of a line on stderr
+// Returns the syslog priority of a level, as journald reads it from the start of a line on stderr.
 std::string_view journal_prefix(log::level l) {
   switch (l) {
     case log::level::trace:
@@ -96,7 +96,7 @@ struct log_writer::queue {
     prefix = journal;
   }
 
-  // Runs on the lane: writes everything that has gathered.
+  // Writes all queued lines. Runs on the lane.
   void drain() {
     std::vector<line> now;
     std::uint64_t lost = 0;
@@ -131,17 +131,17 @@ struct log_writer::queue {
 
   void schedule() {
     if (thread.post([this] { drain(); })) return;
-    // There is no thread for it now: what is queued goes out with a later line.
+    // No thread is available now; a later line takes the queued ones along.
     std::lock_guard hold(lock);
     scheduled = false;
   }
 
   const std::size_t max_bytes;
-  std::optional<stderr_file> file;  // of the lane, like the logger
-  std::atomic<bool> anew = false;   // the file is to be begun anew
+  std::optional<stderr_file> file;  // used on the lane only, like the logger
+  std::atomic<bool> anew = false;   // the file is to be rotated at the next write
   std::unique_ptr<spdlog::logger> logger;
   bool prefix = false;
-  mutable std::mutex lock;  // the log is the one queue that two threads share
+  mutable std::mutex lock;  // guards the queue, which two threads share
   std::vector<line> lines;
   std::size_t bytes = 0;
   bool scheduled = false;

@@ -1,4 +1,4 @@
-// Parsing for mcpbxd.
+// Parsing of the command line of mcpbxd.
 #include "daemon/app/process/options.hpp"
 
 #include "conf/model/forms.hpp"

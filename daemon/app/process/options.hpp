@@ -13,13 +13,14 @@ struct command_line {
   std::string socket;                   ///< --socket, or ""
   std::string http;                     ///< --http, or ""
   std::string log_file;                 ///< --log-file, or ""
-  std::string private_folder;           ///< --private-folder, or "": removed at the end
+  std::string private_folder;           ///< --private-folder, or ""; removed at the end
   std::optional<log::level> log_level;  ///< --log-level; unset: the configuration's
   bool check_config = false;
-  bool idle_exit = false;  ///< end after idleExitMs without callers or runs (a daemon the CLI started)
+  bool idle_exit = false;  ///< stop after idleExitMs without callers and runs (a daemon that the CLI started)
 };
 
-/// The options, or the exit status when there is nothing to run (help, version, a wrong option), already explained.
+/// Returns the options, or the exit status if there is nothing to run (help, version, a wrong option); the text for the
+/// user is printed already.
 std::variant<command_line, int> parse_command_line(int argc, char** argv);
 
 }  // namespace mcpbx::daemon

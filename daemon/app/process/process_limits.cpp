@@ -1,4 +1,4 @@
-// See process_limits.hpp.
+// Limits set by setrlimit and a timer signal.
 #include "daemon/app/process/process_limits.hpp"
 
 #include <signal.h>
@@ -20,7 +20,7 @@ void end_at_the_latest(unsigned seconds) {
   struct sigaction end{};
   end.sa_handler = [](int) { ::_exit(0); };
   ::sigaction(SIGALRM, &end, nullptr);
-  itimerval earlier{};  // not by alarm(), which rounds what is left to whole seconds
+  itimerval earlier{};  // setitimer instead of alarm(), which rounds the remaining time to whole seconds
   ::getitimer(ITIMER_REAL, &earlier);
   const bool is_set = earlier.it_value.tv_sec != 0 || earlier.it_value.tv_usec != 0;
   if (!is_set || earlier.it_value.tv_sec >= static_cast<time_t>(seconds)) ::alarm(seconds);

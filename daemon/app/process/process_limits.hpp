@@ -1,14 +1,14 @@
-// Bounds of the whole process: its descriptors, and the time of its end.
+// Limits of the whole process: its descriptors, and the time of its end.
 #pragma once
 
 namespace mcpbx::daemon {
 
-/// Raises the soft limit to the hard one: every tool server takes several descriptors, and the usual soft limit of
-/// 1,024 would be the first bound to be hit.
+/// Raises the soft limit of descriptors to the hard one. Every tool server takes several, so the usual 1,024 would be
+/// the first limit to be hit.
 void raise_descriptor_limit();
 
-/// Ends the process in so many seconds, unless an earlier call says sooner: nothing that hangs (a database, a disk, a
-/// name server, a process) holds up the end, and all that was acknowledged is kept.
+/// Ends the process after `seconds`, unless an earlier call set a shorter time. Nothing that hangs (a database, a disk,
+/// a name server, a process) can delay the end; acknowledged data is already kept.
 void end_at_the_latest(unsigned seconds);
 
 }  // namespace mcpbx::daemon

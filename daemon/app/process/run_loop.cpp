@@ -1,4 +1,4 @@
-// See run_loop.hpp.
+// Running of the event loop again after an exception.
 #include "daemon/app/process/run_loop.hpp"
 
 #include "mcp/support/log.hpp"
@@ -9,7 +9,7 @@
 namespace mcpbx::daemon {
 
 int run_loop(boost::asio::io_context& io, const std::function<void()>& stop) {
-  // What was acknowledged is kept, and tool servers end as ever.
+  // The loop continues after an exception, so that acknowledged data is kept and tool servers end in order.
   for (int bugs = 0;;) {
     try {
       io.run();

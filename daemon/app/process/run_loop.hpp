@@ -1,4 +1,4 @@
-// The loop of the speaking thread, with a boundary for what escapes a handler.
+// The event loop of the main thread, which catches exceptions that escape a handler.
 #pragma once
 #include <boost/asio/io_context.hpp>
 
@@ -6,12 +6,11 @@
 
 namespace mcpbx::daemon {
 
-/// Exceptions out of the loop, of which the first one stops the daemon.
+/// Most exceptions out of the loop; the first one already stops the daemon.
 constexpr int most_bugs = 16;
 
-/// Runs `io` until it ends, and gives how many exceptions escaped its handlers: each is a bug of ours and logged, and
-/// `stop` is called for it, inside no handler. With the last of most_bugs it gives up at once: the stop does not get
-/// on.
+/// Runs `io` until it ends and returns the number of exceptions that escaped its handlers. Each is a bug: it is logged,
+/// and `stop` is called outside of any handler. Returns at once after most_bugs exceptions.
 int run_loop(boost::asio::io_context& io, const std::function<void()>& stop);
 
 }  // namespace mcpbx::daemon

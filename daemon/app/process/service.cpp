@@ -21,10 +21,10 @@ void notify_service_manager(std::string_view state) {
   const std::size_t length = std::strlen(path);
   if (length >= sizeof address.sun_path) return;
   std::memcpy(address.sun_path, path, length);
-  if (address.sun_path[0] == '@') address.sun_path[0] = '\0';  // the abstract namespace
+  if (address.sun_path[0] == '@') address.sun_path[0] = '\0';  // address in the abstract namespace
   const int fd = ::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
   if (fd < 0) return;
-  // A manager that does not listen is no reason to fail.
+  // Ignores errors: a manager that does not listen is no reason to fail.
   (void)::sendto(fd, state.data(), state.size(), MSG_NOSIGNAL, reinterpret_cast<sockaddr*>(&address),
                  static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + length));
   ::close(fd);

@@ -1,5 +1,5 @@
-// Two daemons may share a file (other sockets, the same state folder): whoever finds it full moves it, and the others
-// see that the path has another inode.
+// Rotation of a log file that several daemons may share (other sockets, the same state folder): the one that finds it
+// full moves it, and the others notice another inode at the path.
 #include "daemon/app/process/stderr_file.hpp"
 
 #include "mcp/process/unique_fd.hpp"
@@ -47,7 +47,7 @@ void stderr_file::look(bool anew) {
   open();
 }
 
-// Without a new file the lines go on into the old one.
+// Opens the file. On failure further lines go into the old one.
 void stderr_file::open() {
   const mcp::unique_fd file(
       ::open(path_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0600));

@@ -1,22 +1,22 @@
-// The file that a daemon's stderr is: bounded by rotation.
+// The file behind the daemon's stderr, bounded by rotation.
 #pragma once
 #include <cstdint>
 #include <string>
 
 namespace mcpbx::daemon {
 
-/// Whether systemd's journal reads our stderr. $JOURNAL_STREAM names device and inode of the stream that it was set
-/// for, and is inherited by programs whose stderr is another one.
+/// Returns true if systemd's journal reads stderr. $JOURNAL_STREAM holds device and inode of the stream it was set for,
+/// since programs with another stderr inherit it.
 bool stderr_is_journal();
 
 class stderr_file {
  public:
   static constexpr std::uint64_t usual_bytes = 10u << 20;
   static constexpr int usual_files = 10;
-  /// Makes `path` our stderr unless it is already.
+  /// Redirects stderr to `path` unless it is that file already.
   explicit stderr_file(std::string path, std::uint64_t max_bytes = usual_bytes, int files = usual_files);
-  /// To be called when lines have been written. A full file becomes PATH.1, that one PATH.2 and so on; with `anew` any
-  /// does. A file that another process has moved away is begun anew.
+  /// Rotates the file if it is full, or always with `anew`: it becomes PATH.1, that one PATH.2 and so on. Opens a new
+  /// file if another process has moved this one. To be called after lines were written.
   void look(bool anew = false);
 
  private:

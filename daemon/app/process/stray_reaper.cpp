@@ -1,4 +1,4 @@
-// A child is reaped at the second look that finds it ended.
+// Reaping of a child at the second look that finds it ended.
 #include "daemon/app/process/stray_reaper.hpp"
 
 #include "mcp/process/process_tree.hpp"

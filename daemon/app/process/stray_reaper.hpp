@@ -1,4 +1,5 @@
-// Reaps children that nobody waits for. The daemon is a subreaper: what a `${cmd:…}` leaves running becomes its child.
+// Reaper of children that nobody waits for. The daemon is a subreaper: processes that a `${cmd:…}` leaves running
+// become its children.
 #pragma once
 #include "mcp/support/time.hpp"
 
@@ -12,11 +13,11 @@ namespace mcpbx::daemon {
 
 class stray_reaper {
  public:
-  /// A child that has ended is left alone for so long: whoever started it waits for it.
+  /// Time that an ended child is left to the code that started it.
   static constexpr milliseconds patience{2'000};
-  /// `is_waited_for`: children that are never reaped here.
+  /// `is_waited_for` returns true for children that must never be reaped here.
   stray_reaper(time_source& time, std::function<bool(pid_t)> is_waited_for);
-  /// A child has ended.
+  /// Looks for ended children. To be called at SIGCHLD.
   void look();
 
  private:
@@ -24,7 +25,7 @@ class stray_reaper {
   time_source& time_;
   std::function<bool(pid_t)> is_waited_for_;
   std::unique_ptr<timer> timer_;
-  std::set<pid_t> seen_;  // had ended at the last look
+  std::set<pid_t> seen_;  // children that had ended at the last look
   bool armed_ = false;
 };
 

@@ -1,5 +1,5 @@
-// The configuration as a value: one snapshot is read whole, never changes, and is replaced whole. Each request takes
-// the present snapshot once and keeps to it, so a change of the configuration never shows in the middle of a request.
+// The present configuration as an immutable snapshot that is replaced as a whole. Each request takes the snapshot once
+// and keeps it, so a change never shows in the middle of a request.
 #pragma once
 #include "conf/model/model.hpp"
 #include "daemon/app/references/start_values.hpp"
@@ -11,7 +11,7 @@ namespace mcpbx::daemon {
 
 /// A checked configuration together with the values that files and programs gave for it.
 struct configuration_snapshot {
-  /// Reads the values, and so blocks as start_values does.
+  /// Reads the values. Blocks as start_values does.
   explicit configuration_snapshot(conf::configuration c) : config(std::move(c)), values(config) {}
 
   conf::configuration config;
@@ -19,16 +19,16 @@ struct configuration_snapshot {
 };
 using configuration_ptr = std::shared_ptr<const configuration_snapshot>;
 
-/// The one place of the configuration that holds now. Belongs to the speaking thread.
+/// The one holder of the present configuration. Belongs to the main thread.
 class current_configuration {
  public:
   explicit current_configuration(configuration_ptr first) : now_(std::move(first)) {}
   current_configuration(const current_configuration&) = delete;
   current_configuration& operator=(const current_configuration&) = delete;
 
-  /// Never null.
+  /// Returns the present snapshot; never null.
   const configuration_ptr& snapshot() const noexcept { return now_; }
-  /// Lets requests that come from now on have `next`; those under way keep the snapshot that they took.
+  /// Replaces the snapshot for new requests; running ones keep the snapshot that they took.
   void replace(configuration_ptr next) { now_ = std::move(next); }
 
  private:

@@ -1,4 +1,4 @@
-// See start_values.hpp.
+// Reading of the values from files and programs that are needed at start.
 #include "daemon/app/references/start_values.hpp"
 
 #include "conf/model/forms.hpp"
@@ -13,11 +13,11 @@
 namespace mcpbx::daemon {
 namespace {
 
-// Whoever starts the daemon waits 15 s for it.
+// Bounds all programs together, because whoever starts the daemon waits 15 s for it.
 constexpr milliseconds all_programs{8'000};
 
-// Each file and each program once, however many strings refer to it, and though an address is read a second time for
-// what is secret in its parts.
+// A source that reads each file and runs each program once, however many strings refer to it, and although addresses
+// are resolved a second time to find their secrets.
 class asked_once final : public conf::reference_source {
  public:
   asked_once(conf::reference_source& source, const start_values::clock& now)
@@ -66,20 +66,20 @@ void start_values::read(const conf::configuration& all, conf::reference_source& 
   using conf::source_content;
   const auto keep = [&](const std::optional<conf::reference_string>& s, source_content given = source_content::secret) {
     if (!s || !conf::needs_lane(*s)) return;
-    // Without a place: other strings may have the same text, and one of them may be a secret.
+    // Resolves without the place in the file: other strings may have the same text, and one of them may be a secret.
     kept_.emplace(s->text, conf::resolve({s->text, "", s->server_entry}, source, given));
   };
   for (const auto& m : all.models) {
     for (const auto* s : {&m.model, &m.base_url, &m.api_version, &m.ca_file, &m.script}) keep(*s);
-    // A prompt is no secret: its lines would be taken out of logs and recordings.
+    // A prompt is no secret: otherwise its lines would be removed from logs and recordings.
     keep(m.system, source_content::plain);
-    // What is sent in the query comes back in what endpoints say of the request.
+    // Registers secrets of the query, because endpoints may repeat it in errors.
     if (m.base_url && conf::needs_lane(*m.base_url)) conf::register_query_secrets(*m.base_url, source);
   }
   for (const auto& p : all.profiles) keep(p.system, source_content::plain);
   keep(all.http.address);
   keep(all.http.token_file);
-  // What is a database's URL on its face is its journal's to resolve, for each connection.
+  // The journal resolves the URL of a database itself, for each connection.
   if (all.store.url && !conf::forms::is_postgres_url(all.store.url->text)) keep(all.store.url);
 }
 

@@ -1,4 +1,4 @@
-// Reading files and running commands for references.
+// Reading of files and running of commands, bounded in time and size.
 #include "daemon/app/references/system_references.hpp"
 
 #include <fcntl.h>
@@ -20,7 +20,7 @@ namespace {
 constexpr std::size_t max_bytes = 1u << 20;
 constexpr std::chrono::seconds command_limit{5};
 
-// Reads to the end, at most max_bytes, until `deadline`.
+// Reads to the end, or to an error after max_bytes or at `deadline`.
 result<std::string> read_all(int fd, std::chrono::steady_clock::time_point deadline, const std::string& what) {
   std::string out;
   char buffer[8192];
@@ -39,7 +39,7 @@ result<std::string> read_all(int fd, std::chrono::steady_clock::time_point deadl
   }
 }
 
-// Waits for a child until `deadline`; nullopt when it still runs then.
+// Waits for a child until `deadline`. Returns nullopt if it still runs then.
 std::optional<int> wait_until(pid_t pid, std::chrono::steady_clock::time_point deadline) {
   for (;;) {
     int status = 0;
@@ -60,7 +60,7 @@ std::optional<std::string> system_references::env(std::string_view name) {
 }
 
 result<std::string> system_references::file(const std::string& path) {
-  // O_NONBLOCK: a FIFO without a writer must not hold the lane.
+  // O_NONBLOCK, because a FIFO without a writer must not block the lane.
   const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (fd < 0)
     return fail(errno == ENOENT ? errc::not_found : errc::io, "cannot read " + path + ": " + std::strerror(errno));

@@ -1,5 +1,5 @@
-// Where references of the configuration get their values: this process's environment, files, and programs. Blocking, so
-// it is used on threads of its own and before the daemon listens (start_values), but for variables.
+// Sources of referenced values: this process's environment, files, and programs. Files and programs block, so they are
+// read on worker threads or before the daemon listens (start_values).
 #pragma once
 #include "conf/model/references.hpp"
 
@@ -13,10 +13,10 @@ namespace mcpbx::daemon {
 class system_references final : public conf::reference_source {
  public:
   std::optional<std::string> env(std::string_view name) override;
-  /// errc::not_found, errc::io, or errc::limit above 1 MiB.
+  /// Returns the content of a file. errc::not_found, errc::io, or errc::limit above 1 MiB.
   result<std::string> file(const std::string& path) override;
-  /// Runs `words[0]` from PATH with the daemon's environment, without a shell; standard input is empty, standard error
-  /// goes nowhere. errc::timed_out after 5 s, errc::limit above 1 MiB, errc::config for a status other than 0.
+  /// Runs `words[0]` from PATH, without a shell, in the daemon's environment, with empty stdin and discarded stderr.
+  /// errc::timed_out after 5 s, errc::limit above 1 MiB, errc::config for a status other than 0.
   result<std::string> command(const std::vector<std::string>& words) override;
 };
 

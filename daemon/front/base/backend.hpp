@@ -1,5 +1,5 @@
-// What the front door stands on: the tool servers, the runs, and the daemon itself. One seam, so that the door is
-// tested without a process or a model.
+// Interface between the front door and the rest of the daemon (tool servers, runs, the daemon itself), so that the door
+// can be tested without a process or a model.
 #pragma once
 #include "daemon/front/base/model_directory.hpp"
 #include "daemon/guard/pins/pin_register.hpp"
@@ -21,7 +21,7 @@ class backend {
  public:
   virtual ~backend() = default;
 
-  // As mcp::supervisor has them.
+  // Functions of mcp::supervisor.
   virtual mcp::catalog_ptr tools() const = 0;
   virtual void when_settled(milliseconds at_most, std::function<void()> then) = 0;
   virtual std::vector<mcp::server_status> servers() const = 0;
@@ -29,7 +29,7 @@ class backend {
   [[nodiscard]] virtual std::shared_ptr<void> on_catalog_change(
       std::function<void(const mcp::feature_kind&)> changed) = 0;
 
-  // As runner has them.
+  // Functions of runner.
   virtual result<std::shared_ptr<run_feed>> start_run(run_request r, runner::recorded told) = 0;
   virtual result<std::shared_ptr<run_feed>> find_run(std::string_view run) const = 0;
   virtual void recall_run(std::string_view run, std::uint64_t likeness,
@@ -37,27 +37,27 @@ class backend {
   virtual bool cancel_run(std::string_view run, std::string text, std::function<void(result<void>)> done) = 0;
   virtual void answer(std::string_view run, std::string question, raw_json body,
                       std::function<void(result<void>)> done) = 0;
-  /// Whether the runs are here that an earlier daemon left: until then find_run() and recall_run() do not know of them.
-  /// `then` comes once, at once or in a later turn. errc::unavailable, errc::limit: that cannot be told yet.
+  /// Calls `then` once, at once or in a later turn, when the runs that an earlier daemon left are known; before that
+  /// find_run() and recall_run() do not find them. errc::unavailable, errc::limit: not known yet.
   using left_taken = std::function<void(result<void>)>;
   virtual void when_left_taken(left_taken then) = 0;
   virtual loop_counters run_counts() const = 0;
-  /// Where sessions are.
+  /// Returns the journal with the sessions.
   virtual journal& store() = 0;
 
-  /// The pinned definitions; null where none are kept.
+  /// Returns the pinned definitions, or null if there are none.
   virtual pin_register* pins() { return nullptr; }
-  /// The configured models; null where there are none to be listed.
+  /// Returns the configured models, or null if there are none to list.
   virtual model_directory* models() { return nullptr; }
 
-  /// The daemon is to stop gracefully. Called in a turn of its own.
+  /// Stops the daemon gracefully. Called in a turn of its own.
   virtual void stop() = 0;
 };
 
-/// The real one: passes everything on.
+/// Backend of a running daemon: passes everything on.
 class live_backend final : public backend {
  public:
-  /// Those given by reference must outlive it.
+  /// All references must outlive this object.
   live_backend(mcp::supervisor& servers, runner& runs, journal& store, pin_register& pins, model_directory& models,
                std::function<void(left_taken)> when_left_taken, std::function<void()> stop)
       : servers_(servers),

@@ -1,4 +1,4 @@
-// Tells those who wait for a name, each in a turn of its own, when its holder lets go of it.
+// Release of a name: each request that waits for it is called in a turn of its own.
 #include "daemon/front/base/begun_names.hpp"
 
 #include <boost/asio/post.hpp>

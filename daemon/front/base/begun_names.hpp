@@ -1,4 +1,4 @@
-// Names of runs that are about to begin: their requests still ask the journal whether the name was given before.
+// Names of runs that are about to begin, while their requests still ask the journal if the name was given before.
 #pragma once
 #include "mcp/support/error.hpp"
 
@@ -14,22 +14,22 @@
 
 namespace mcpbx::daemon {
 
-/// Whoever names such a run waits until its request has begun it, or not.
+/// The set of such names. Other requests for a name wait until its request has begun the run or has failed.
 class begun_names {
  public:
-  /// How many can wait, for whatever names.
+  /// Most waiting requests for all names together.
   static constexpr std::size_t max_waiting = 256;
 
   explicit begun_names(boost::asio::any_io_executor executor) : executor_(std::move(executor)) {}
 
   bool has(const std::string& name) const { return all_->names.contains(name); }
-  /// The name is about to begin for as long as what is returned lives; it must not be there already.
+  /// Holds the name for as long as the returned object lives. The name must not be held already.
   std::shared_ptr<void> hold(const std::string& name);
-  /// `then` comes in a later turn, when the name, which is there, is let go of. errc::limit: too many wait.
+  /// Calls `then` in a later turn, when the held name is released. errc::limit: too many wait.
   result<void> wait(const std::string& name, std::function<void()> then);
 
  private:
-  // Shared, since a journal may still hold a request when its door is gone.
+  // Shared, because a journal may hold a request longer than the door lives.
   struct waiting {
     std::unordered_map<std::string, std::vector<std::function<void()>>> names;
     std::size_t count = 0;

@@ -1,4 +1,4 @@
-// Somebody at the door, whatever protocol is spoken: what the door has to know of each.
+// Interface of one caller for the door, independent of its protocol.
 #pragma once
 #include "mcp/protocol/features.hpp"
 
@@ -8,7 +8,7 @@
 
 namespace mcpbx::daemon {
 
-/// What all callers of a door have done; part of mcpbx/status.
+/// Totals of all callers of a door; part of mcpbx/status.
 struct door_counters {
   std::uint64_t accepted = 0, refused = 0, stuck = 0;
   std::uint64_t requests = 0, faults = 0, stray = 0, overloaded = 0;
@@ -22,18 +22,18 @@ class caller {
   virtual ~caller() = default;
 
   virtual void start() = 0;
-  /// Ends it: its calls and runs are cancelled. `why` is logged unless it is "".
+  /// Closes the connection and cancels its calls and runs. Logs `why` unless it is "".
   virtual void close(std::string_view why) = 0;
-  /// Callers see other entries of this kind than before.
+  /// Reports that the list of entries of this kind has changed.
   virtual void list_changed(const mcp::feature_kind& /*kind*/) {}
-  /// Bytes that have not left yet.
+  /// Returns the bytes that are not sent yet.
   virtual std::size_t outbox_bytes() const { return 0; }
-  /// Bytes that were ever taken by whoever reads there: one that takes more is not stuck.
+  /// Returns the bytes that the peer has taken so far; a caller whose figure grows is not stuck.
   virtual std::uint64_t taken_bytes() const { return 0; }
   virtual std::size_t open_requests() const { return 0; }
-  /// Adds what this caller has done so far.
+  /// Adds this caller's totals.
   virtual void count_into(door_counters&) const {}
-  /// Whether its outbox has held so much that the memory is worth giving back once it is gone.
+  /// Returns true if the outbox was ever so large that freed memory should be returned to the system afterwards.
   virtual bool was_large() const { return false; }
 };
 

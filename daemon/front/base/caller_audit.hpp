@@ -1,4 +1,4 @@
-// The calls of one connection as the audit has them.
+// Audit of the calls of one connection.
 #pragma once
 #include "daemon/guard/audit/audit_log.hpp"
 #include "mcp/server/call_recorder.hpp"
@@ -14,7 +14,7 @@ namespace mcpbx::daemon {
 
 class caller_audit final : public mcp::call_recorder {
  public:
-  /// `log` and `time` must outlive it and the calls it is told of.
+  /// `log` and `time` must outlive this object and its open calls.
   caller_audit(audit_log& log, time_source& time, std::string principal, pid_t pid)
       : log_(log), time_(time), principal_(std::move(principal)), pid_(pid) {}
 

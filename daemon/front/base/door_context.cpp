@@ -1,4 +1,4 @@
-// See door_context.hpp.
+// Sums over all callers, and the catalog of a profile.
 #include "daemon/front/base/door_context.hpp"
 
 #include "daemon/loop/tools/chosen_tools.hpp"

@@ -1,4 +1,4 @@
-// What all callers of a door share, whatever they speak.
+// State that all callers of a door share, whatever their protocol.
 #pragma once
 #include "daemon/front/base/backend.hpp"
 #include "daemon/front/base/begun_names.hpp"
@@ -30,33 +30,33 @@ namespace mcpbx::daemon {
 class rpc_caller;
 using own_methods = mcp::method_table<rpc_caller>;
 
-/// A door at one moment.
+/// Load of a door at one moment.
 struct door_load {
   std::size_t callers = 0, outbox_bytes = 0, largest_outbox = 0, open_requests = 0;
-  door_counters counters;  ///< of all callers, also those that are gone
+  door_counters counters;  ///< of all callers, including those that left
 };
 
-/// What all callers of a door share. Outlives them.
+/// State that all callers of a door share. Outlives them.
 struct door_context {
   struct options {
     std::string version;     ///< of mcpbx
     std::string socket;      ///< its path, for mcpbx/status
     std::string http;        ///< HOST:PORT where HTTP is served as well, for mcpbx/status; or ""
-    std::string token_file;  ///< whose token is asked for there, for mcpbx/status; or ""
+    std::string token_file;  ///< path of the file with the token of that port, for mcpbx/status; or ""
     std::size_t max_callers = 1024;
-    /// Requests of a connection that wait for a run, and detached runs that it has started and that go on.
+    /// Most runs of one connection: requests that wait for a run, and running detached runs that it started.
     std::size_t max_runs_per_caller = 64;
     mcp::caller_session::options session;
     outgoing_queue::options outbox;
     mcp::line_framer::options framing;
     chat_source chat = always(std::make_shared<const chat_defaults>());
-    http_rules port_rules{.on_port = true, .token = {}};  ///< of callers that come by a TCP port
-    /// What of the daemon's start hello tells the person; unset: nothing.
+    http_rules port_rules{.on_port = true, .token = {}};  ///< rules for callers on the TCP port
+    /// Writes the members of hello about the daemon's start, for the person only; unset: none.
     std::function<void(json_writer&)> tell_start = {};
-    /// Gives the rules for calls that callers make themselves, as they are now; `profile` and `then` are not used.
+    /// Returns the present rules for calls that callers make themselves; `profile` and `then` are not used.
     std::function<approval_rules()> approvals = [] { return approval_rules{}; };
-    audit_log* audit = nullptr;             ///< takes every tools/call; null: nobody does
-    tool_adapter adapt = schema_adapter();  ///< the one of runs: what they see is converted once
+    audit_log* audit = nullptr;             ///< records every tools/call; null: the audit is off
+    tool_adapter adapt = schema_adapter();  ///< the converter that runs use, so that each tool is converted once
   };
   boost::asio::any_io_executor executor;
   time_source& time;
@@ -64,15 +64,16 @@ struct door_context {
   options settings;
   time_point started;
   std::int64_t started_wall_ms = 0;  ///< ms since 1970
-  door_counters counters;            ///< without those of the callers that are here
+  door_counters counters;            ///< totals of callers that have left
   own_methods methods;
-  std::function<void(caller&)> on_gone;  ///< it has closed; it may be destroyed in a later turn
-  std::function<void()> relieve;         ///< more bytes are owned than may be: something must go
+  std::function<void(caller&)> on_gone;  ///< called after the caller has closed; destroys it in a later turn
+  std::function<void()> relieve;         ///< called when more bytes are owned than permitted, to close callers
   std::function<door_load()> load;
   begun_names beginning{executor};
-  handed_calls handed;         ///< calls that callers over HTTP are to make
-  bool refuses_calls = false;  ///< mcpbx is stopping: what goes on may end, nothing new begins
-  /// The last answer of mcpbx/tools: making it for ten thousand tools is work that a caller can repeat at will.
+  handed_calls handed;         ///< calls handed to callers over HTTP
+  bool refuses_calls = false;  ///< the daemon is stopping: running work may end, new work is refused
+  /// Cache of the last answer of mcpbx/tools, because listing ten thousand tools is expensive and callers can repeat
+  /// it.
   struct {
     std::shared_ptr<const chat_defaults> configured;
     std::uint64_t revision = 0;
@@ -80,7 +81,7 @@ struct door_context {
     raw_json result;
   } tools_cache;
 
-  /// The catalog as callers with a profile see it, by its name; made once per catalog and configuration.
+  /// The catalog of a profile, by its name; made once per catalog and configuration.
   struct view {
     std::shared_ptr<const chat_defaults> configured;
     mcp::catalog_ptr whole, seen;
@@ -88,7 +89,7 @@ struct door_context {
   std::unordered_map<std::string, view> views;
   mcp::catalog_ptr tools_for(const std::string& profile);
 
-  /// To be called where an outbox has grown.
+  /// Checks the owned bytes. To be called after an outbox has grown.
   void watch_bytes() const;
 };
 

@@ -1,4 +1,4 @@
-// Lines are put together in one string: at hundreds of thousands of tokens a second each piece counts.
+// Formatting of event lines into one string, because at hundreds of thousands of tokens a second each piece counts.
 #include "daemon/front/base/event_stream.hpp"
 
 #include <charconv>
@@ -9,8 +9,8 @@ namespace {
 
 using pace = outgoing_queue::pace;
 
-// What tells how a run gets on comes in bursts: a reply, its calls, their results and the next round within less than a
-// millisecond. What somebody reads as it comes, or has to answer, does not wait for more.
+// Returns how long an event may wait for others. Progress events come in bursts (a reply, its calls, their results and
+// the next round within a millisecond); text that is read live and questions are sent at once.
 pace pace_of(run_event::kind latest) {
   using enum run_event::kind;
   switch (latest) {
@@ -65,7 +65,7 @@ segments event_stream::next(std::string& scratch) {
     reader_->pop();
     return text;
   }
-  // Only now is `done` in front of the response.
+  // Reports the end only now, so that `done` is sent before the response.
   if (reader_->ended()) std::exchange(owner_, nullptr)->on_end(*this);
   return {};
 }
@@ -89,7 +89,7 @@ segments event_stream::line(const run_feed::entry& e, std::string& scratch) cons
   out.append_copy(scratch);
   bool first = true;
   for (const auto& piece : e.event.body.pieces()) {
-    // The body's opening bracket is the one that the line has already.
+    // The line already has the body's opening brace.
     out.append(first ? piece.slice(piece.text().substr(1)) : piece);
     first = false;
   }

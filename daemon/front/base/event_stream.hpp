@@ -1,5 +1,5 @@
-// The events of a run as the lines of one request: request, run and number in front of what the run told. A stream of
-// its own for every request that started a run or attached to it.
+// The events of a run as lines for one request, each with request, run and number in front. Every request that starts a
+// run or attaches to it has a stream of its own.
 #pragma once
 #include "daemon/front/base/outgoing_queue.hpp"
 #include "daemon/loop/run/run_feed.hpp"
@@ -20,30 +20,30 @@ class event_stream final : public outgoing_queue::source,
   class owner {
    public:
     virtual ~owner() = default;
-    /// As outgoing_queue::ready.
+    /// Like outgoing_queue::ready.
     virtual void on_ready(const std::shared_ptr<event_stream>& stream, outgoing_queue::pace how) = 0;
-    /// Its last event has been given to the outbox, and the request is to be answered now.
+    /// Called when the last event is in the outbox; the owner answers the request now.
     virtual void on_end(event_stream& stream) = 0;
   };
 
-  /// `told` must outlive the stream, or leave() be called before.
+  /// `told` must outlive the stream, or leave() must be called before.
   event_stream(owner& told, mcp::reply_once reply, std::string run);
 
-  /// Begins to read; what is there already leaves at once.
+  /// Begins to read; events that are present leave at once.
   void read(run_feed& feed, run_feed::wish w);
-  /// Reads no more, and tells nobody. As feed_reader::leave.
+  /// Stops reading and reports no end. Like feed_reader::leave.
   void leave(std::string why);
 
-  /// As feed_reader::answer_no_more.
+  /// Like feed_reader::answer_no_more.
   void answer_no_more() {
     if (reader_) reader_->answer_no_more();
   }
 
   const mcp::reply_once& reply() const noexcept { return reply_; }
   const std::string& run() const noexcept { return run_; }
-  /// At its end: why the run did not begin, if so; else there is its result.
+  /// Returns the reason if the run did not begin; otherwise result() is set. Only after the end.
   const std::optional<error>& refusal() const noexcept { return reader_->refusal(); }
-  /// At its end: the result of the run.
+  /// Returns the result of the run. Only after the end.
   const raw_json& result() const noexcept { return reader_->result(); }
 
   segments next(std::string& scratch) override;
@@ -53,10 +53,10 @@ class event_stream final : public outgoing_queue::source,
   void on_ready(run_event::kind latest) override;
   segments line(const run_feed::entry& e, std::string& scratch) const;
 
-  owner* owner_;  // null once it has ended or left
+  owner* owner_;  // null after the end or after leave()
   mcp::reply_once reply_;
   std::string run_;
-  std::string head_;  // of a line, up to the number
+  std::string head_;  // beginning of a line, up to the number
   std::unique_ptr<feed_reader> reader_;
 };
 

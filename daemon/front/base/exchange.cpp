@@ -1,5 +1,5 @@
-// The last call of an answer reaches the outlet when the exchange is closed already: what is called from inside finds
-// nothing more to do.
+// Delivery of an answer. An exchange is closed before the outlet gets its last call, so that calls from inside have no
+// effect.
 #include "daemon/front/base/exchange.hpp"
 
 #include <utility>
@@ -12,8 +12,8 @@ void exchange::keep(std::shared_ptr<work> w) {
   if (open()) work_ = std::move(w);
 }
 
-// The outlet drops the exchange, and the exchange its work, while a function of either runs: the callers of this keep
-// both until they return.
+// Closes the exchange and returns its outlet. The outlet may drop the exchange, and the exchange its work, during a
+// call, so callers of this function keep both until they return.
 exchange::outlet* exchange::close() {
   request_.body = {};
   return std::exchange(out_, nullptr);

@@ -1,4 +1,4 @@
-// One request over HTTP and its answer, as a handler has it: without the connection, which may go at any moment.
+// One HTTP request and its answer, for handlers: independent of the connection, which may close at any moment.
 #pragma once
 #include "mcp/http/server/request_parser.hpp"
 #include "mcp/http/server/server_connection.hpp"
@@ -14,22 +14,21 @@ namespace mcpbx::daemon {
 
 struct door_context;
 
-/// A request that waits for its answer. The caller keeps it until the answer is complete or the caller has left;
-/// others may keep it for as long as they like, and call any of its functions but door() at any time. A call that comes
-/// too late (a second answer, a part of a body that has ended) does nothing.
-///
-/// The caller may leave from inside any call of answer(), begin(), send() and finish(). Code behind such a call asks
-/// open() again before it uses the door.
+/// A request that waits for its answer. The caller keeps it until the answer is complete or the caller has left; others
+/// may keep it longer and call any function but door() at any time. A late call (a second answer, a part of an ended
+/// body) does nothing. The caller may leave inside any call of answer(), begin(), send() and finish(), so code behind
+/// such a call checks open() before it uses the door.
 class exchange final : public std::enable_shared_from_this<exchange> {
  public:
-  /// The way out for an answer: the caller's connection.
+  /// Receiver of an answer: the caller's connection.
   class outlet {
    public:
-    /// The whole answer. The request is done with; the outlet drops the exchange. `fault`: counts as a faulty request.
+    /// Sends the whole answer. The request is done and the outlet drops the exchange. `fault`: counts as a faulty
+    /// request.
     virtual void answer(http::server_answer a, bool fault) = 0;
     virtual void begin(int status, std::vector<http::header> headers) = 0;
     virtual void send(std::string_view part) = 0;
-    /// The end of a body that came in parts. The request is done with; the outlet drops the exchange.
+    /// Ends a body that was sent in parts. The request is done and the outlet drops the exchange.
     virtual void finish(bool whole) = 0;
     virtual std::size_t unsent() const = 0;
 
@@ -37,55 +36,55 @@ class exchange final : public std::enable_shared_from_this<exchange> {
     ~outlet() = default;
   };
 
-  /// Something that goes on until the answer is complete. The exchange keeps it until then, or until the caller has
-  /// left.
+  /// Ongoing work on an answer. The exchange keeps it until the answer is complete or the caller has left.
   class work {
    public:
     virtual ~work() = default;
-    /// All that had been sent of the answer has left. The exchange may be answered and the caller may leave in here.
+    /// Called when all sent parts of the answer have left. The exchange may be answered, and the caller may leave, in
+    /// here.
     virtual void on_drained() {}
-    /// The caller is gone, and open() is false. Comes once at most, not after a complete answer.
+    /// Called at most once, when the caller has left; open() is false. Never called after a complete answer.
     virtual void on_left() = 0;
   };
 
   struct request {
     http::request_head head;
     shared_bytes body;
-    std::string parameter;  ///< of the path, percent escapes decoded; "" without one
-    std::string principal;  ///< whom a run is recorded for
+    std::string parameter;  ///< parameter of the path, percent escapes decoded; "" without one
+    std::string principal;  ///< identity for which runs are recorded
   };
 
-  /// `door` and `out` must be there until the answer is complete or leave() was called.
+  /// `door` and `out` must live until the answer is complete or leave() was called.
   exchange(door_context& door, outlet& out, request r);
 
-  // For the handler and its work.
+  // Functions for the handler and its work.
 
   const http::request_head& head() const noexcept { return request_.head; }
   const std::string& parameter() const noexcept { return request_.parameter; }
   const std::string& principal() const noexcept { return request_.principal; }
-  /// Gives the body away, so that a large one need not be held while its answer is made.
+  /// Moves the body out, so that a large one need not be held while its answer is made.
   shared_bytes take_body() { return std::move(request_.body); }
-  /// True while the answer is not complete and the caller is still there.
+  /// Returns true while the answer is incomplete and the caller is connected.
   bool open() const noexcept { return out_ != nullptr; }
-  /// Only while open(): the door may be gone afterwards.
+  /// Returns the door; only while open(), since it may be destroyed afterwards.
   door_context& door() const noexcept { return *door_; }
 
-  /// Keeps `w` and tells it of the caller, while open(). One at a time. The work may hold the exchange: it is dropped
-  /// with the last byte of the answer, or after on_left().
+  /// Keeps `w` and reports drained bytes and the caller's leaving to it, while open(). One at a time. The work may hold
+  /// the exchange: it is released with the last byte of the answer, or after on_left().
   void keep(std::shared_ptr<work> w);
-  /// Answers whole.
+  /// Answers with a whole body.
   void answer(http::server_answer a) { reply(std::move(a), false); }
-  /// The same for a request that is wrong; it is counted as a fault.
+  /// Answers a wrong request and counts it as a fault.
   void refuse(http::server_answer a) { reply(std::move(a), true); }
-  /// Begins an answer whose body comes in parts.
+  /// Begins an answer whose body is sent in parts.
   void begin(int status, std::vector<http::header> headers);
   void send(std::string_view part);
-  /// Ends that body; with `whole` false so that the caller sees that it is cut.
+  /// Ends that body; `whole` false lets the caller see that it is cut.
   void finish(bool whole = true);
-  /// Bytes for this caller that have not left yet; 0 once it is not open().
+  /// Returns the bytes for this caller that are not sent yet; 0 once open() is false.
   std::size_t unsent() const { return out_ == nullptr ? 0 : out_->unsent(); }
 
-  // For the caller's connection.
+  // Functions for the caller's connection.
 
   void drained();
   void leave();

@@ -1,4 +1,4 @@
-// See handed_calls.hpp.
+// Storage of waiting runs, searched from the oldest.
 #include "daemon/front/base/handed_calls.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// See http_access.hpp.
+// Checks of token, host and origin.
 #include "daemon/front/base/http_access.hpp"
 
 #include "mcp/support/text.hpp"
@@ -10,7 +10,7 @@
 namespace mcpbx::daemon {
 namespace {
 
-// Takes as long for a token that is nearly right as for any other.
+// Compares in constant time, so that the time does not reveal how much of a token is right.
 bool same_secret(std::string_view a, std::string_view b) {
   return a.size() == b.size() && ::CRYPTO_memcmp(a.data(), b.data(), a.size()) == 0;
 }
@@ -22,7 +22,7 @@ std::optional<std::string_view> bearer_of(const http::request_head& head) {
   return trimmed(value.substr(blank));
 }
 
-// Of a page: "http://localhost:3000". A page without an address of its own sends "null".
+// Returns true for a local page ("http://localhost:3000"). A page without an address sends "null".
 bool is_local_origin(std::string_view origin) {
   for (const std::string_view scheme : {"http://", "https://"})
     if (origin.starts_with(scheme)) return is_this_machine(origin.substr(scheme.size()));

@@ -1,6 +1,6 @@
-// Decides who may ask over HTTP (docs/guarantees.md, G43). The Unix socket has checked its peers itself. Every program
-// and every web page of this machine reaches a port of it, so there a request names the token, this machine as its
-// host, and no page of elsewhere as its origin. Pure.
+// Access control of HTTP requests (docs/guarantees.md, G43). The Unix socket checks its peers itself. A port is open to
+// every program and web page of this machine, so requests there need the token, this machine as host, and no foreign
+// page as origin. Pure.
 #pragma once
 #include "mcp/http/server/request_parser.hpp"
 
@@ -11,19 +11,19 @@
 namespace mcpbx::daemon {
 
 struct http_rules {
-  bool on_port = false;  ///< false: the Unix socket, where none of this is asked
-  std::string token;     ///< asked for on a port; "": none is
+  bool on_port = false;  ///< false: the Unix socket, without these checks
+  std::string token;     ///< required on a port; "": none is
 };
 
 struct http_refusal {
   int status = 403;
-  std::string message;  ///< a sentence with the mend
+  std::string message;  ///< a sentence with the remedy
 };
 
-/// Whether a request with this head may be answered.
+/// Returns the reason to refuse a request with this head, or nothing.
 std::optional<http_refusal> check_access(const http::request_head& head, const http_rules& rules);
 
-/// Whether a host, as the Host header has it ("127.0.0.1:8421", "localhost", "[::1]:80"), is this machine.
+/// Returns true if a Host header ("127.0.0.1:8421", "localhost", "[::1]:80") names this machine.
 bool is_this_machine(std::string_view host);
 
 }  // namespace mcpbx::daemon

@@ -1,4 +1,4 @@
-// See outgoing_queue.hpp for the rules.
+// The queue: merging, turns of the sources, and the limits for slow callers.
 #include "daemon/front/base/outgoing_queue.hpp"
 
 #include "mcp/support/shared_bytes.hpp"
@@ -9,7 +9,7 @@
 namespace mcpbx::daemon {
 namespace {
 
-/// What an item costs besides its text.
+/// Cost of an item besides its text.
 constexpr std::size_t overhead = sizeof(void*) * 24;
 constexpr std::size_t longest_scratch = 256u << 10;
 
@@ -57,7 +57,7 @@ void outgoing_queue::push_progress(std::uint64_t request, const segments& text) 
 
 void outgoing_queue::push_list_changed(std::string_view method, const segments& text) {
   if (closed_ || std::ranges::find(changes_, method) != changes_.end()) return;
-  // Through the queue always: all changes of one turn are one notification.
+  // Queues always, so that all changes of one turn become one notification.
   changes_.push_back(method);
   add({.type = kind::list_changed, .text = text, .method = method});
 }
@@ -66,7 +66,7 @@ void outgoing_queue::ready(const std::shared_ptr<source>& s, pace how) {
   if (closed_) return;
   if (s->place_ != nullptr) {
     recount(*s->place_);
-    // What it had kept back need not wait any more.
+    // The source is alone in the queue, so that its delayed messages can leave now as well.
     if (how == pace::at_once && items_.size() == 1) return flush();
     ask_flush(how);
   } else if (how != pace::at_once || !may_send() || !pull(*s)) {
@@ -102,7 +102,7 @@ void outgoing_queue::recount(item& i) {
   waiting_ += i.cost;
 }
 
-// An item leaves: nothing may find it any more.
+// Removes a leaving item from the indexes.
 void outgoing_queue::forget(item& i) {
   waiting_ -= i.cost;
   if (i.type == kind::progress) progress_.erase(i.request);
@@ -126,8 +126,8 @@ void outgoing_queue::flush() {
   watch_bound();
 }
 
-// The first in the line gives what it can. If there is more than the transport takes, it goes to the end of the line,
-// so that a stream that never runs dry keeps nobody waiting.
+// Pulls from the first source in line. A source that has more than the transport takes goes to the end, so that an
+// endless stream blocks nobody.
 void outgoing_queue::take_turn() {
   const auto from = items_.front().from;
   const bool dry = pull(*from);
@@ -137,9 +137,10 @@ void outgoing_queue::take_turn() {
   if (!dry) from->place_ = &add({.type = kind::source, .from = from});
 }
 
-// Whether it has nothing left.
+// Pulls messages from a source. Returns true if it has no more.
 bool outgoing_queue::pull(source& s) {
-  if (scratch_.capacity() > longest_scratch) std::string().swap(scratch_);  // an assignment keeps the memory
+  if (scratch_.capacity() > longest_scratch)
+    std::string().swap(scratch_);  // swaps, because an assignment keeps the memory
   pulling_ = true;
   bool dry = false;
   while (!dry && !closed_ && transport_.unsent() < options_.feed_below) {
@@ -159,7 +160,7 @@ void outgoing_queue::send(const segments& text, mcp::outgoing what) {
 void outgoing_queue::watch_bound() {
   if (closed_ || pulling_) return;
   const bool over = bytes() > options_.bound;
-  // The last thing that is done: the owner closes the queue.
+  // Must be the last action: the owner closes the queue.
   if (over && over_ && neglected())
     return owner_.on_stuck("the caller does not read: more than " + std::to_string(options_.ceiling >> 20) +
                            " MiB wait for it");
@@ -176,8 +177,8 @@ void outgoing_queue::watch_bound() {
   owner_.pause_reading(over);
 }
 
-// Over the ceiling, and since it came over the bound the caller has taken less than an eighth of what waits: it does
-// not read, or so little that the memory of everybody else would pay for it.
+// Returns true if the queue is over the ceiling and the caller has taken less than an eighth of it since it came over
+// the bound: it does not read, and memory of all others would pay for it.
 bool outgoing_queue::neglected() const {
   return waiting_ > options_.ceiling && given_ - transport_.unsent() - taken_when_over_ < waiting_ / 8;
 }
@@ -186,7 +187,7 @@ void outgoing_queue::on_deadline() {
   if (closed_) return;
   watch_bound();
   if (!over_) return;
-  // One large message alone may take longer, as long as the caller reads it.
+  // Gives more time to a single large message while the caller still reads.
   if (items_.empty() && transport_.unsent() < unsent_when_armed_) {
     unsent_when_armed_ = transport_.unsent();
     deadline_->arm(time_.now() + options_.grace, [this] { on_deadline(); });

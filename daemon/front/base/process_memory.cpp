@@ -1,4 +1,4 @@
-// Files of /proc are made in memory when they are read: no disk is waited for on the speaking thread.
+// Reading of /proc, whose files are made in memory, so the main thread waits for no disk.
 #include "daemon/front/base/process_memory.hpp"
 
 #include <fcntl.h>
@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t most_processes = 64;
 
-/// The first 4 KiB of a file, "" when it cannot be read.
+/// Returns the first 4 KiB of a file, or "" if it cannot be read.
 std::string beginning_of(const std::string& path) {
   const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (fd < 0) return {};

@@ -1,4 +1,4 @@
-// How much memory processes take, as the kernel tells it.
+// Memory use of processes, from /proc.
 #pragma once
 #include <sys/types.h>
 
@@ -6,10 +6,10 @@
 
 namespace mcpbx::daemon {
 
-/// Bytes of one process that are in memory (RSS); -1 where /proc does not tell.
+/// Returns the bytes of one process that are in memory (RSS), or -1 if unknown.
 std::int64_t resident_bytes(pid_t pid);
-/// The same of a process with all that it started and that still belongs to it, the first 64 of them: a tool server is
-/// often a launcher and the server below it. Pages that they share are counted in each. -1 where `root` is not told.
+/// Returns the bytes of a process and its first 64 descendants, because a tool server is often a launcher and the
+/// server below it. Shared pages are counted in each. Returns -1 if `root` is unknown.
 std::int64_t resident_bytes_of_tree(pid_t root);
 
 }  // namespace mcpbx::daemon

@@ -1,4 +1,4 @@
-// See route.hpp.
+// Search in a table of routes.
 #include "daemon/front/base/route.hpp"
 
 #include <algorithm>

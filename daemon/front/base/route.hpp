@@ -1,4 +1,4 @@
-// The table of HTTP: which method of which path is whose. The table itself stands in daemon/front/http/routes.cpp.
+// Types of the table of HTTP routes: method and path to handler. The table itself is in daemon/front/http/routes.cpp.
 // Pure.
 #pragma once
 #include <cstddef>
@@ -13,10 +13,10 @@ namespace mcpbx::daemon {
 
 class exchange;
 
-/// Demanded of the body of a request.
+/// Requirement on the body of a request.
 enum class body_kind : std::uint8_t {
-  any,  ///< nothing: the handler sees to it
-  json  ///< a request that does not call its body JSON is refused before the body is read
+  any,  ///< none; the handler checks it
+  json  ///< a request whose Content-Type is not JSON is refused before the body is read
 };
 
 /// One row: a method of a path, and the function that answers it.
@@ -25,14 +25,14 @@ struct route {
   /// "/v1/models", or with a parameter at its end: "/v1/models/{id}". The parameter takes all that follows, also a
   /// slash, also nothing. A path is compared byte by byte, before its percent escapes are decoded.
   std::string_view path;
-  /// Answers one request. It comes once per request, when the whole body is there; see exchange.
+  /// Answers one request. Called once, when the whole body is there; see exchange.
   void (*handle)(const std::shared_ptr<exchange>& x);
   body_kind body = body_kind::any;
 
-  /// The path up to its parameter: "/v1/models/"; the whole path where there is none.
+  /// Returns the path up to its parameter ("/v1/models/"), or the whole path.
   constexpr std::string_view fixed_part() const { return path.substr(0, path.find('{')); }
   constexpr bool has_parameter() const { return fixed_part().size() < path.size(); }
-  /// Returns what `request_path` has for the parameter ("" without one), or nothing when it is another path.
+  /// Returns the parameter's value in `request_path` ("" without a parameter), or nothing if the path does not match.
   constexpr std::optional<std::string_view> match(std::string_view request_path) const {
     if (!has_parameter()) return request_path == path ? std::optional<std::string_view>("") : std::nullopt;
     if (!request_path.starts_with(fixed_part())) return std::nullopt;
@@ -42,21 +42,22 @@ struct route {
 
 /// The outcome of a search in a table.
 struct found_route {
-  const route* row = nullptr;             ///< null: none of its rows is for this path and method
-  std::string_view parameter;             ///< of the path, as sent; part of what find_route() was given
-  std::vector<std::string_view> methods;  ///< of this path, in the order of the rows; empty: nothing is at this path
+  const route* row = nullptr;  ///< null: no row has this path and method
+  std::string_view parameter;  ///< parameter of the path, as sent; a view into the argument of find_route()
+  std::vector<std::string_view>
+      methods;  ///< methods of this path, in the order of the rows; empty: the path is unknown
 };
 
 /// Finds the first row for a path, without its query, and a method.
 found_route find_route(std::span<const route> table, std::string_view method, std::string_view path);
 
-/// True if no request comes to `later` because `earlier`, in front of it, takes them all.
+/// Returns true if the row `earlier` takes all requests of `later`.
 constexpr bool hides(const route& earlier, const route& later) {
   return earlier.method == later.method && (earlier.has_parameter() || !later.has_parameter()) &&
          earlier.match(later.fixed_part());
 }
 
-/// True if each row can be reached: it has a method, a path from the root with a parameter at its end at most, and no
+/// Returns true if each row can be reached: it has a method, an absolute path with a parameter only at its end, and no
 /// row before it takes the same requests. For a static_assert beside the table.
 constexpr bool is_sound(std::span<const route> table) {
   for (std::size_t i = 0; i < table.size(); ++i) {

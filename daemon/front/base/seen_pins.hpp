@@ -1,4 +1,4 @@
-// Which pinned definitions a caller was shown, as hashes: what it approves without naming a hash must be that.
+// Hashes of the pinned definitions that a caller was shown; an approval without a hash must refer to these.
 #pragma once
 #include <algorithm>
 #include <cstddef>
@@ -11,13 +11,13 @@ namespace mcpbx::daemon {
 
 class seen_pins {
  public:
-  /// The definitions of what was asked for as `name` were told, and have this hash.
+  /// Records the hash of the definitions shown for `name`.
   void note(const std::string& name, const std::string& hash) {
     std::erase_if(seen_, [&](const auto& one) { return one.first == name; });
     seen_.emplace_back(name, hash);
     if (seen_.size() > most) seen_.pop_front();
   }
-  /// "" when it was not shown, or not lately.
+  /// Returns the hash shown for `name`, or "" if there was none lately.
   std::string of(std::string_view name) const {
     const auto found = std::ranges::find(seen_, name, [](const auto& one) -> std::string_view { return one.first; });
     return found == seen_.end() ? std::string() : found->second;

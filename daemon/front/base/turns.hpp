@@ -1,5 +1,5 @@
-// How much of what one caller says is done at once: a read may hold thousands of requests, and each of them may be
-// dear. What goes beyond a turn's share waits, in its order, until the others have had theirs.
+// Fair share of the main thread for one caller: a read may hold thousands of expensive requests. Those beyond a turn's
+// share wait, in order, until other callers had their turns.
 #pragma once
 #include "mcp/support/time.hpp"
 
@@ -13,12 +13,12 @@ namespace mcpbx::daemon {
 class turns {
  public:
   static constexpr std::size_t most_at_once = 256;  ///< messages of one caller in a turn
-  static constexpr milliseconds longest{2};         ///< after so long no further one is begun in it
+  static constexpr milliseconds longest{2};         ///< time after which no further work begins in a turn
 
-  /// `ask_turn` has run() called in a later turn; `time` must outlive this.
+  /// `ask_turn` schedules a call of run() in a later turn; `time` must outlive this object.
   turns(const time_source& time, std::function<void()> ask_turn) : time_(time), ask_turn_(std::move(ask_turn)) {}
 
-  /// Whether the next piece of work may be done now; it is counted. False: it has to wait(), behind what waits already.
+  /// Returns true, and counts, if the next piece of work may be done now. False: it has to wait(), behind earlier work.
   bool admit() {
     if (!waiting_.empty()) return false;
     if (!std::exchange(begun_, true)) {
@@ -30,7 +30,7 @@ class turns {
   void wait(std::move_only_function<void()> work) { waiting_.push_back(std::move(work)); }
   bool waiting() const noexcept { return !waiting_.empty(); }
 
-  /// A new turn: does what waits, as far as there is room.
+  /// Begins a new turn and does waiting work while there is room.
   void run() {
     begin();
     while (!waiting_.empty() && has_room()) {
@@ -41,7 +41,7 @@ class turns {
     begun_ = !waiting_.empty();
     if (begun_) ask_turn_();
   }
-  /// Forgets what waits.
+  /// Drops all waiting work.
   void clear() { std::exchange(waiting_, {}).clear(); }
 
  private:
@@ -60,7 +60,7 @@ class turns {
   std::deque<std::move_only_function<void()>> waiting_;
   time_point end_{};
   std::size_t done_ = 0;
-  bool begun_ = false;  // run() has been asked for
+  bool begun_ = false;  // run() is scheduled
 };
 
 }  // namespace mcpbx::daemon

@@ -1,4 +1,4 @@
-// See chat_messages.hpp.
+// Reading of a conversation, or of tool results for a parked run.
 #include "daemon/front/chat/chat_messages.hpp"
 
 #include "daemon/front/chat/request_bounds.hpp"
@@ -19,7 +19,7 @@ void expect(mcp::param_reader& in, const std::string& place, const message_fault
   in.expected("messages" + place + fault.place, fault.expected, fault.found);
 }
 
-// The run's fold reads `isError` of the result, whichever of the two places says it.
+// Copies `isError` into the result, where the run's state machine reads it.
 raw_json result_of(const providers::tool_result_block& b) {
   if (!b.is_error || find_member(b.result, "isError").is_true()) return b.result;
   auto result = raw_object::open(b.result);
@@ -28,7 +28,7 @@ raw_json result_of(const providers::tool_result_block& b) {
   return result->json();
 }
 
-// Messages of results only are those of the caller's own tools. What the run was begun with holds for its rest.
+// Takes messages that hold only results as results of the caller's own tools. The run keeps its original settings.
 void take_results(mcp::param_reader& in, run_request& r, const std::vector<providers::message_ptr>& messages) {
   static constexpr std::array<std::string_view, 10> begun_with{
       "model", "profile", "session", "system", "tools", "limits", "status", "responseFormat", "clientTools", "approve"};
@@ -52,7 +52,7 @@ void read_chat_messages(mcp::param_reader& in, run_request& r) {
     r.messages.push_back(providers::user_message(std::move(*text)));
   }
   const raw_json list = in.array("messages");
-  // A session alone: the run goes on with a question that waits for an answer there.
+  // A session alone continues with a question that waits for an answer there.
   if (!has_input && !has_messages && in.has("session")) return;
   if (has_input == has_messages)
     return in.wrong("", has_input ? "expected either input or messages, got both"

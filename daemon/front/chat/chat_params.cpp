@@ -1,4 +1,4 @@
-// See chat_params.hpp.
+// Reading of each member of mcpbx/chat, and merging with the settings of profile, session and configuration.
 #include "daemon/front/chat/chat_params.hpp"
 
 #include "daemon/front/chat/chat_messages.hpp"
@@ -87,7 +87,7 @@ void read_limits(param_reader& in, run_limits& l, const chat_defaults& defaults)
   }
 }
 
-// What the request itself says must go together; what the configuration says gives way without a word.
+// Checks that the request's own limits are consistent; limits of the configuration yield to them without an error.
 void check_limits(const param_reader& in, param_reader& limits, const run_request& r) {
   constexpr auto any = std::numeric_limits<std::int64_t>::max();
   if (limits.failed()) return;
@@ -108,7 +108,7 @@ void read_status(param_reader& in, run_limits& l) {
   take_word(in, "status", l.status);
 }
 
-// `status` is a field of the request and, as a key of `loop`, one of its limits.
+// Reads `status`, which is a member of the request and also, as a key of `loop`, one of its limits.
 void read_both_status(param_reader& in, param_reader& limits, run_limits& l) {
   const auto& status_words = conf::words_of<status_mode>;
   const auto near = in.word("status", status_words), far = limits.word("status", status_words);
@@ -118,7 +118,7 @@ void read_both_status(param_reader& in, param_reader& limits, run_limits& l) {
   if (near || far) l.status = static_cast<status_mode>(near ? *near : *far);
 }
 
-// The members that are looked at first, so that what is wrong with them is told by their path.
+// Reads the members that are checked first, so that their errors name their path.
 void read_client_tool(param_reader& tool) {
   static constexpr std::array<std::string_view, 1> types{"object"};
   const auto name = tool.text("name");
@@ -159,7 +159,7 @@ void read_approval(param_reader& in, run_limits& l) {
   if (const auto w = in.word("approve", words)) l.approve = static_cast<approval_mode>(*w);
 }
 
-// What the request's model and profile bring; what it says itself is laid over that.
+// Reads the settings of the request's model and profile; the request's own members override them.
 void read_base(param_reader& in, run_request& r, const chat_defaults& defaults, std::string_view usual_profile) {
   auto model = in.text("model", 512);
   auto profile = in.text("profile", 512);
@@ -180,12 +180,12 @@ void read_base(param_reader& in, run_request& r, const chat_defaults& defaults, 
     if (const auto known = defaults.model(*model); !known) return in.wrong("model", known.error().message);
   auto base = defaults.base(model.value_or(""), profile ? std::string_view(*profile) : usual_profile);
   if (!base) return in.wrong(as_model ? "model" : "profile", base.error().message);
-  if (in.has("system")) base->system = std::string();  // the request's own, which is read later
+  if (in.has("system")) base->system = std::string();  // the request has its own, which is read later
   if (const auto begun = begin_with(r, std::move(*base)); !begun)
     in.wrong(as_model ? "model" : "profile", begun.error().message);
 }
 
-// The members of both, `nearer` first.
+// Returns the members of both objects; those of `nearer` take precedence.
 raw_json laid_over(const raw_json& nearer, const raw_json& farther) {
   if (!nearer || !farther) return nearer ? nearer : farther;
   auto all = raw_object::open(nearer);
@@ -197,11 +197,11 @@ raw_json laid_over(const raw_json& nearer, const raw_json& farther) {
   return all->json();
 }
 
-// Who names no profile goes on with a session as it was: under its latest run's profile (as it is configured now), with
-// the tools and limits that run was asked to keep to. What the request says itself is laid over that.
+// Reads profile, tools and limits. Without a profile, a request in a session keeps the profile of the session's latest
+// run (as configured now) and the tools and limits that run asked for. The request's own members override these.
 void read_terms(const param_reader& in, run_request& r, const chat_defaults& defaults, std::string_view usual_profile,
                 const raw_json& limits) {
-  r.asked_limits = limits ? limits.detached() : limits;  // outlives the request's line, which may be large
+  r.asked_limits = limits ? limits.detached() : limits;  // must outlive the request's line, which may be large
   if (r.session.empty() || in.failed()) return;
   if (in.has("profile") || !usual_profile.empty() || (in.has("model") && !r.profile.empty())) return;
   r.keep_terms = [defaults, limits = r.asked_limits, model = in.has("model") ? r.model : "", system = in.has("system"),
@@ -217,7 +217,7 @@ void read_terms(const param_reader& in, run_request& r, const chat_defaults& def
     if (auto begun = begin_with(mine, std::move(*base)); !begun) return begun;
     if (!tools) mine.tools.only = terms.tools;
     for (const auto& some : {terms.limits, limits}) {
-      param_reader numbers(some, "params.limits");  // those of the session were right when they were asked for
+      param_reader numbers(some, "params.limits");  // the session's limits were checked by the earlier request
       read_limits(numbers, mine.limits, defaults);
       read_status(numbers, mine.limits);
     }
@@ -228,7 +228,7 @@ void read_terms(const param_reader& in, run_request& r, const chat_defaults& def
   };
 }
 
-// Each pattern is matched with the name of every tool.
+// Bounds the patterns, because each is matched with the name of every tool.
 constexpr std::size_t most_globs = 256, longest_glob = 256;
 
 void read_names(param_reader& in, run_request& r) {
@@ -248,12 +248,13 @@ void read_names(param_reader& in, run_request& r) {
                             std::to_string(r.tools.only.size()) + "; * stands for any characters");
     if (std::ranges::any_of(r.tools.only, [](const auto& glob) { return glob.size() > longest_glob; }))
       in.wrong("tools", "expected patterns of at most " + std::to_string(longest_glob) + " bytes, got a longer one");
-    // An empty list asks for no tools, but a run takes it for all of them; no tool has an empty name.
+    // An empty list asks for no tools, but a run reads it as all tools; no tool has an empty name.
     if (r.tools.only.empty()) r.tools.only.emplace_back();
   }
 }
 
-// A named run may exist already. What makes two requests the same is their bytes, in any order of the members.
+// Computes the fingerprint that tells if a named run was begun by the same request: its bytes, with the members in any
+// order.
 void read_likeness(const param_reader& in, run_request& r) {
   static constexpr std::array<std::string_view, 4> about_the_stream{"run", "stream", "detach", "_meta"};
   const std::string rest = in.others(about_the_stream);
@@ -269,12 +270,12 @@ std::optional<std::string_view> profile_named_as_model(std::string_view model) {
   return model.substr(mark.size());
 }
 
-// What the run asked for itself is laid over what holds now, as it was over what held then; its ceilings are those of
-// now for numbers that it did not ask for as well.
+// Merges the run's own limits with the present configuration, as at its start. Its ceilings are the present ones, also
+// for numbers that it did not ask for.
 result<void> keep_to_present_terms(run_request& r, const chat_defaults& defaults) {
   auto now = defaults.base(r.model, r.profile);
   if (!now) return std::unexpected(std::move(now.error()));
-  now->limits.approve = r.limits.approve;  // a request's own word
+  now->limits.approve = r.limits.approve;  // chosen by the request itself
   param_reader asked(r.asked_limits ? r.asked_limits : raw_json::literal("{}"), "limits");
   read_limits(asked, now->limits, defaults);
   r.limits = stricter(std::move(r.limits), now->limits);
@@ -309,7 +310,7 @@ void read_response_format(param_reader& in, std::string_view key, run_request& r
   if (!format.has("type")) format.wrong("type", "expected \"text\", \"json_object\" or \"json_schema\", got nothing");
   auto schema = format.object("schema");
   std::string place = "schema";
-  // OpenAI has the schema one level deeper.
+  // OpenAI nests the schema one level deeper.
   if (const auto inner = format.object("json_schema")) {
     param_reader nested = format.inside(inner, ".json_schema");
     nested.text("name");
@@ -327,7 +328,7 @@ void read_response_format(param_reader& in, std::string_view key, run_request& r
     return format.wrong(place, "expected a JSON Schema, got nothing");
   const auto compiled = providers::json_schema::compile(schema);
   if (!compiled) return format.wrong(place, compiled.error().message);
-  // What cannot be checked would be promised all the same.
+  // Refuses schemas that cannot be checked, because their fulfilment would be promised all the same.
   if (!compiled->notes().empty()) {
     const auto& fault = compiled->notes().front();
     return format.wrong(place + fault.path, "expected " + fault.expected + ", got " + fault.found);

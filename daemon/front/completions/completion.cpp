@@ -1,5 +1,5 @@
-// Events are pulled at the end of a turn and while the caller takes them, so that what came together leaves together
-// and a slow caller costs what the run's feed is bounded to.
+// The run of a completion. Events are pulled at the end of a turn and while the caller reads, so that simultaneous
+// events leave together and a slow caller costs no more than the bound of the run's feed.
 #include "daemon/front/completions/completion.hpp"
 
 #include <boost/asio/post.hpp>
@@ -10,13 +10,12 @@
 namespace mcpbx::daemon {
 namespace {
 
-/// The connection is given more while it has less than this.
+/// Bytes in the connection below which it gets more.
 constexpr std::size_t feed_below = 256u << 10;
-/// A stream that has nothing to say for so long sends a chunk that says nothing, so that nobody between takes the
-/// connection for a dead one.
+/// Silence after which a stream sends an empty chunk, so that no proxy closes the connection as dead.
 constexpr milliseconds longest_silence{15'000};
 
-/// What a request that names a tool which nobody has waits for servers that are still starting.
+/// Time that a request naming an unknown tool waits for servers that are still starting.
 constexpr milliseconds settle_time{1'000};
 
 const std::string gone = "the caller went away";
@@ -65,8 +64,8 @@ void completion::run() {
   if (!feed) return fail(fault_of(feed.error()));
   run_ = (*feed)->run();
   head_.id = "chatcmpl-" + run_;
-  if (seen_ > 0) head_.id += "-" + std::to_string(seen_);  // an answer of its own, about the same run
-  // Where JSON was asked for, text beside the calls of tools would spoil it: the answer comes whole, at the end.
+  if (seen_ > 0) head_.id += "-" + std::to_string(seen_);  // a separate answer about the same run
+  // For a JSON answer, text beside tool calls would make it invalid: the answer is sent whole, at the end.
   reader_ = (*feed)->attach(*this, {.after = seen_, .deltas = !request_.run.answer_schema, .answers = false});
   if (line_ == nullptr) return reader_->leave(gone);
   last_sent_ = door_.time.now();
@@ -83,7 +82,7 @@ result<std::shared_ptr<run_feed>> completion::open_run() {
     results.run = waiting->run;
     results.principal = request_.run.principal;
     results.results = request_.results;
-    // It may have ended since; the conversation is all here, so that a new run can go on with it.
+    // The run may have ended since. A new run can continue, because the request has the whole conversation.
     seen_ = waiting->seen;
     if (auto feed = door_.daemon.start_run(std::move(results), {})) {
       told_ = waiting->told;
@@ -133,7 +132,7 @@ void completion::take(const run_event& e) {
     case run_event::kind::reasoning:
       return take_text(e);
     case run_event::kind::done:
-      if (!reader_->told_all()) take_round_text();  // else the result has it
+      if (!reader_->told_all()) take_round_text();  // otherwise the result has it
       return;
     case run_event::kind::round:
       take_round_text();
@@ -150,7 +149,7 @@ void completion::take(const run_event& e) {
   }
 }
 
-// Of an answer that goes out whole: the feed has it until the round is over.
+// Takes the text of a round for an answer without a stream, while the feed still has it.
 void completion::take_round_text() {
   if (std::exchange(untaken_, false)) texts_.push_back(reader_->round_text());
 }
@@ -161,7 +160,7 @@ void completion::take_error(const raw_json& body) {
 
 void completion::take_text(const run_event& e) {
   const bool said = e.type == run_event::kind::text;
-  // Text of different rounds is told apart as paragraphs are.
+  // An empty line separates the text of different rounds.
   const bool apart = said && std::exchange(new_round_, false);
   any_text_ = any_text_ || said;
   if (!request_.stream) {
@@ -175,7 +174,7 @@ void completion::take_text(const run_event& e) {
   completion_json::append_text(out_, head_, apart ? "\n\n" + e.text : e.text);
 }
 
-// The status is chosen when the first chunk leaves: until then a run that fails is answered as an error.
+// Sends the status with the first chunk: until then a run that fails is answered as an error.
 void completion::begin() {
   if (line_ == nullptr || std::exchange(begun_, true)) return;
   line_->begin(
@@ -194,7 +193,7 @@ void completion::send() {
 void completion::end() {
   const auto self = shared_from_this();
   if (const auto& why = reader_->refusal()) return fail(fault_of(*why));
-  // Nobody needs the run any more: what it holds is let go of before something as large is made of its answer.
+  // Releases the run before an answer of similar size is made of its result.
   auto result = reader_->result();
   reader_.reset();
   auto o = outcome_of(result, error_, !any_text_ || untaken_);
@@ -207,10 +206,10 @@ void completion::end() {
     if (const auto given_up = door_.handed.keep(std::move(w)))
       door_.daemon.cancel_run(*given_up, "too many runs wait for results of their callers", {});
   }
-  // Who adds up answers counts each request to the model once.
+  // Subtracts usage of earlier answers, so that a client's sum counts each model request once.
   o.used -= told_;
   if (request_.stream) begin();
-  if (line_ == nullptr) return;  // the caller left while the run that gives way was cancelled
+  if (line_ == nullptr) return;  // the caller left while the replaced run was cancelled
   const auto line = std::exchange(line_, nullptr);
   silence_.reset();
   if (!request_.stream) {
@@ -241,7 +240,7 @@ void completion::end() {
   line->finish();
 }
 
-// A client of that API repeats a request by itself where its answer has a status for that, unless it is told not to.
+// Sends an error. OpenAI's clients repeat a request by themselves on some statuses, unless a header forbids it.
 void completion::fail(const completion_fault& f) {
   if (line_ == nullptr) return;
   const auto self = shared_from_this();

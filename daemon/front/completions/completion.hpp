@@ -1,5 +1,5 @@
-// One request of Chat Completions while its run goes on: the run's events as chunks of a stream, or as one answer at
-// its end. The caller's leaving is the run's end.
+// One Chat Completions request and its run: sends the run's events as chunks of a stream, or one answer at the end. The
+// run ends if the caller leaves.
 #pragma once
 #include "daemon/front/base/door_context.hpp"
 #include "daemon/front/base/exchange.hpp"
@@ -19,11 +19,11 @@ class completion final : public std::enable_shared_from_this<completion>,
                          public exchange::work,
                          private run_feed::listener {
  public:
-  /// `x` is open and keeps it.
+  /// `x` must be open; it keeps this object.
   completion(std::shared_ptr<exchange> x, completion_request request);
 
-  /// Starts the run, or goes on with the one that waits for the results in the request. A tool_choice that names what
-  /// is nowhere is refused.
+  /// Starts the run, or continues the one that waits for the results in the request. Refuses a tool_choice that names
+  /// an unknown tool.
   void start();
   void on_drained() override { ask_pull(); }
   void on_left() override;
@@ -45,25 +45,25 @@ class completion final : public std::enable_shared_from_this<completion>,
   void fail(const completion_fault& f);
   void keep_alive();
 
-  door_context& door_;  // used while line_ is there
-  // Null once the answer is complete or the caller has left: it keeps the completion, and the completion it, no longer.
+  door_context& door_;  // valid while line_ is set
+  // Null once the answer is complete or the caller has left, which ends the mutual ownership with the exchange.
   std::shared_ptr<exchange> line_;
   completion_request request_;
   std::unique_ptr<feed_reader> reader_;
   completion_json::head head_;
   std::string run_;
-  std::uint64_t seen_ = 0;  // the number of the last event
-  providers::usage told_;   // by answers before this one, of the same run
-  // Of all rounds, for an answer that is no stream; the text by rounds that have any.
+  std::uint64_t seen_ = 0;  // number of the last event
+  providers::usage told_;   // usage in earlier answers about the same run
+  // Text of each round that has some, for an answer without a stream.
   std::vector<std::string> texts_;
   std::string thinking_;
   std::string out_;  // chunks of this pull
   std::unique_ptr<timer> silence_;
   time_point last_sent_;
   bool begun_ = false, asked_ = false;
-  bool untaken_ = false;  // texts_ lacks that of this round
+  bool untaken_ = false;  // texts_ lacks the text of this round
   bool any_text_ = false, new_round_ = false;
-  bool lost_ = false;  // events were dropped, because the caller was too slow
+  bool lost_ = false;  // events were dropped because the caller was too slow
   last_error error_;
 };
 

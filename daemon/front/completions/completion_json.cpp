@@ -1,4 +1,4 @@
-// Lines are put together in one string, as those of the native stream are.
+// Writing of chunks, answers and errors, each into one string for speed.
 #include "daemon/front/completions/completion_json.hpp"
 
 #include "daemon/store/records/record.hpp"
@@ -15,11 +15,11 @@ namespace {
 
 struct ending {
   stop_reason reason;
-  int status;  // of an error; 0: it is an answer
+  int status;  // status of an error; 0: an answer
   std::string_view finish_or_code;
 };
 
-// Limits end a run with an answer (the last call without tools), or without one; then the answer lacks something.
+// Limits end a run with an answer (the last call, without tools) or without one; the answer is then incomplete.
 constexpr std::array<ending, 17> endings{{
     {stop_reason::final, 0, "stop"},
     {stop_reason::caller_tools, 0, "tool_calls"},
@@ -63,7 +63,7 @@ void write_usage(json_writer& w, const completion_outcome& o) {
   w.end_object().end_object();
 }
 
-// The members of a call, in an object that its user has begun; they end it.
+// Writes the members of a call and ends the object that the caller has begun.
 void end_with_call(json_writer& w, const completion_outcome::call& c) {
   w.member("id", c.id).member("type", "function").key("function").begin_object();
   w.member("name", c.name).member("arguments", c.arguments).end_object().end_object();
@@ -78,14 +78,14 @@ void write_model(json_writer& w, std::string_view name, std::int64_t created) {
 
 completion_outcome outcome_of(const raw_json& run_result, const last_error& e, bool with_text) {
   completion_outcome o;
-  // One walk: the result holds the whole conversation.
+  // Reads all members in one pass, because the result holds the whole conversation.
   const auto read = read_members(run_result, {"usage", "data", "text", "reason", "toolCalls", "stopReason", "cause"});
   const auto [usage, data, text, reason, calls, stop, cause] = read.value_or(std::array<raw_json, 7>());
   o.used.input = tokens(usage, "inputTokens");
   o.used.output = tokens(usage, "outputTokens");
   o.used.cached = tokens(usage, "cachedTokens");
   o.used.reasoning = tokens(usage, "reasoningTokens");
-  const bool answered = data || text.text().size() > 2;  // more than its quotes
+  const bool answered = data || text.text().size() > 2;  // more than the two quotes
   if (with_text) o.text = data ? std::string(data.text()) : text.as_string().value_or("");
   const auto why = reason.as_string().value_or("");
   bool ran_tools = false;
@@ -110,11 +110,10 @@ completion_outcome outcome_of(const raw_json& run_result, const last_error& e, b
   }
   completion_fault f{end.status, redactor::redact(why), "", std::string(end.finish_or_code)};
   if (f.message.empty()) f.message = "The run ended without an answer (" + f.code + ").";
-  // Tools would be called again.
+  // A repeated request would run the tools again.
   f.final = ran_tools;
   if (end.reason == stop_reason::provider_error) {
-    // What may do better was tried again here already, as often as is configured: a client that does the same only
-    // multiplies that.
+    // The daemon has already retried as often as configured; retries of the client would only multiply that.
     f.final = true;
     if (cause.as_string() == to_string(errc::config)) {
       f.status = 500;
@@ -193,7 +192,7 @@ completion_fault fault_of(const error& e) {
 namespace completion_json {
 namespace {
 
-// One event. Its choices are a list of one, or of none.
+// One event, whose `choices` holds one entry or none.
 class chunk {
  public:
   chunk(std::string& out, const head& h) : w(out += "data: "), out_(out), head_(h) {

@@ -1,5 +1,5 @@
-// What OpenAI's Chat Completions answer, written: chunks of a stream, whole answers, errors, lists of models, and what
-// the result of a run is in these terms. Pure.
+// JSON of OpenAI's Chat Completions: chunks of a stream, whole answers, errors, lists of models, and the outcome of a
+// run in these terms. Pure.
 #pragma once
 #include "daemon/front/completions/completion_request.hpp"
 #include "mcp/json/raw_json.hpp"
@@ -14,44 +14,43 @@
 
 namespace mcpbx::daemon {
 
-/// What a run has come to. The table from stop reason to finish_reason is in this folder's README.
+/// Outcome of a run. The table from stop reason to finish_reason is in this folder's README.
 struct completion_outcome {
   std::string finish;  ///< "stop", "length", "tool_calls" or "content_filter"; "" with a fault
   std::optional<completion_fault> fault;
-  std::string text;  ///< the last message's, the JSON where one was asked for, or why there is no answer
+  std::string text;  ///< the last message's text or JSON, or the reason for a missing answer
   struct call {
-    std::string id, name, arguments;  ///< arguments: as JSON text
+    std::string id, name, arguments;  ///< arguments: JSON text
   };
-  std::vector<call> calls;  ///< the caller's own, which are handed back
+  std::vector<call> calls;  ///< calls of the caller's own tools, handed back
   std::string refusal;      ///< why the model refused or its answer was filtered; "" otherwise
-  providers::usage used;    ///< of the run, or of what the answer is about
+  providers::usage used;    ///< usage of the run, or of the part that this answer is about
 };
 
-/// What the run's last error event said.
+/// The run's last error event.
 struct last_error {
   bool retryable = false;
-  std::int64_t retry_after_ms = 0;  ///< 0: nothing
+  std::int64_t retry_after_ms = 0;  ///< 0: none
 };
-/// `with_text`: false where the text has been told already, then it is left out.
+/// Returns the outcome of a run. `with_text` is false if the text was sent already.
 completion_outcome outcome_of(const raw_json& run_result, const last_error& e, bool with_text = true);
-/// Whether any of the run's messages has reasoning.
+/// Returns true if any of the run's messages has reasoning.
 bool has_reasoning(const raw_json& run_result);
-/// Takes off the text of each round what its message has as reasoning: its closing mark came when it had been told as
-/// text already. It is appended to `thinking`.
+/// Moves text that later proved to be reasoning (late closing mark) from `rounds` to `thinking`.
 void take_off_reasoning(std::vector<std::string>& rounds, std::string& thinking, const raw_json& run_result);
-/// An error of a start that was refused.
+/// Returns the fault for a start that was refused.
 completion_fault fault_of(const error& e);
 
 namespace completion_json {
 
-/// The same in all chunks of a stream.
+/// Members that all chunks of a stream share.
 struct head {
   std::string id, model;
   std::int64_t created = 0;  ///< seconds since 1970
-  bool with_usage = false;   ///< the stream has a usage member in every chunk
+  bool with_usage = false;   ///< each chunk of the stream has a usage member
 };
 
-// Each of these appends one event of a stream, whole.
+// Each of these functions appends one whole event of a stream.
 void append_role(std::string& out, const head& h);
 void append_text(std::string& out, const head& h, std::string_view text);
 void append_reasoning(std::string& out, const head& h, std::string_view text);
@@ -60,14 +59,14 @@ void append_calls(std::string& out, const head& h, const std::vector<completion_
 void append_finish(std::string& out, const head& h, std::string_view finish);
 void append_usage(std::string& out, const head& h, const completion_outcome& o);
 void append_done(std::string& out);
-/// The last event of a stream that broke: [DONE] does not follow.
+/// Appends the last event of a broken stream; [DONE] does not follow.
 void append_error(std::string& out, const completion_fault& f);
 
-/// The answer of a request that wants no stream; `thinking` is told as in a stream.
+/// Returns the answer to a request without a stream; `thinking` is written as in a stream.
 std::string answer(const head& h, std::string_view text, std::string_view thinking, const completion_outcome& o);
-/// The body of an error answer.
+/// Returns the body of an error answer.
 std::string error_body(const completion_fault& f);
-/// The body of /v1/models, or of one model when `only` names it; nothing when that is not there.
+/// Returns the body of /v1/models, or of the one model `only`; nothing if it does not exist.
 std::optional<std::string> models(const std::vector<std::string>& names, std::int64_t created,
                                   std::optional<std::string_view> only);
 

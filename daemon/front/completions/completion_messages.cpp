@@ -1,4 +1,4 @@
-// Reading stops at the first fault, which is kept with its place.
+// Conversion of messages. Reading stops at the first fault, which is kept with its place.
 #include "daemon/front/completions/completion_messages.hpp"
 
 #include "daemon/front/chat/request_bounds.hpp"
@@ -69,7 +69,7 @@ class message_reader {
     wrong(at(place, "role"), R"("system", "developer", "user", "assistant" or "tool")", find_member(json, "role"));
   }
 
-  // A string, or parts; with `media` also those that are no text.
+  // Reads a string or parts; with `media` also parts other than text.
   void read_content(const raw_json& json, const std::string& place, providers::message& into, bool media) {
     const auto content = given_member(json, "content");
     const auto where = at(place, "content");
@@ -103,7 +103,7 @@ class message_reader {
           find_member(part, "type"));
   }
 
-  // "data:MIME;base64,DATA"
+  // Splits "data:MIME;base64,DATA".
   static std::optional<std::pair<std::string, std::string>> data_of(std::string_view url) {
     constexpr std::string_view begin = "data:", mark = ";base64,";
     const auto place = url.find(mark);
@@ -206,7 +206,7 @@ class message_reader {
     open_.erase(call);
   }
 
-  // Every call needs its result before anything else is said.
+  // Checks that every call has its result before the next message.
   void close_calls(const std::string& place) {
     if (open_.empty()) return;
     wrong(place, "expected a message of role tool with the result of the call " + json_quoted(open_.begin()->first) +
@@ -214,8 +214,8 @@ class message_reader {
   }
 
   std::vector<providers::message_ptr> messages_;
-  std::shared_ptr<providers::message> results_;  // the message of results that grows now
-  // Calls of the latest assistant message that have no result yet: id and name.
+  std::shared_ptr<providers::message> results_;  // message of results that is being filled
+  // Names of the latest assistant message's calls that have no result yet, by id.
   std::unordered_map<std::string, std::string> open_;
   std::optional<completion_fault> fault_;
 };

@@ -1,4 +1,4 @@
-// See completion_request.hpp.
+// Reading of a Chat Completions request, member by member.
 #include "daemon/front/completions/completion_request.hpp"
 
 #include "daemon/front/chat/request_bounds.hpp"
@@ -21,7 +21,8 @@ namespace {
 using providers::role;
 using providers::tool_mode;
 
-// A run keeps to its settings, so that a request with others is not a part of it.
+// Appends the settings to the text that is hashed: a run keeps its settings, so other settings mean another
+// conversation.
 void append_settings(std::string& all, const providers::call_settings& s) {
   all += s.temperature + ',' + s.top_p + ',' + std::to_string(s.max_output_tokens) + ',';
   if (s.parallel_tool_calls) all += *s.parallel_tool_calls ? "parallel" : "serial";
@@ -47,7 +48,7 @@ class request_reader {
     read_format();
     if (fault_) return std::unexpected(std::move(*fault_));
     auto& limits = out_.run.limits;
-    // Nobody can be asked over this door, so that what needs an approval is refused at once instead of when time is up.
+    // No person can be asked over HTTP, so calls that need an approval are refused at once instead of at the time-out.
     if (limits.approve == approval_mode::ask) limits.approve = approval_mode::none;
     limits.status = status_mode::off;
     out_.run.stream = out_.stream;
@@ -66,7 +67,7 @@ class request_reader {
     fault_ = completion_fault{status, std::move(message), std::move(param), std::move(code)};
   }
 
-  // The member's value, where it is there and has the form.
+  // Returns the member's value if it is present and valid.
   std::optional<bool> boolean(std::string_view key) {
     const auto value = given(key);
     if (!value) return std::nullopt;
@@ -131,7 +132,7 @@ class request_reader {
     if (const auto n = integer("n", 1); n && *n > 1) fault("n", "expected 1, because a run of tools has one answer");
   }
 
-  // A definition as MCP has it.
+  // Reads a tool definition in the form of MCP.
   void read_tool(const raw_json& tool, const std::string& place) {
     const auto type = member_text(tool, "type");
     const auto function = find_member(tool, "function");
@@ -176,7 +177,7 @@ class request_reader {
     });
   }
 
-  // Where it asks for a call it binds the first round only; else the model could never give its answer.
+  // Reads tool_choice. A demand for a call binds the first round only; otherwise the model could never answer.
   void read_tool_choice() {
     const auto choice = given("tool_choice");
     if (!choice || fault_) return;
@@ -201,7 +202,7 @@ class request_reader {
       wrong("tool_choice", R"("none", "auto", "required" or an object that names a function)", choice);
   }
 
-  // Only these tools, of the caller's and of ours.
+  // Restricts the tools of both the caller and the daemon to this list.
   void keep_only(const raw_json& list) {
     std::vector<std::string> allowed;
     for_each_element(list, [&](const raw_json& tool) {
@@ -268,14 +269,14 @@ class request_reader {
 
   void take_fault(mcp::param_reader& in) {
     if (!in.failed()) return;
-    // The reader puts a point between its own place, which is empty here, and the member's.
+    // The reader puts a dot between its own place, which is empty here, and the member's.
     const auto message = in.finish().error().message.substr(1);
     const auto end = message.find(": ");
     fault(message.substr(0, end), message.substr(end + 2));
   }
 
-  // What makes two requests parts of one conversation: who answers, in which form, with which tools and settings, and
-  // what was said.
+  // Returns a hash that is equal for requests of one conversation: model, form of the answer, tools, settings and
+  // messages.
   std::uint64_t conversation_of(std::size_t messages) const {
     std::string all = json_quoted(out_.model);
     all += out_.run.answer_schema.text();
@@ -293,7 +294,7 @@ class request_reader {
     const auto& m = out_.run.messages;
     if (!out_.run.client_tools.empty()) out_.conversation = conversation_of(m.size());
     if (m.size() < 2 || m.back()->role != role::tool_results || m[m.size() - 2]->role != role::assistant) return;
-    // A run that goes on cannot be bound anew: its next round is not its first, and it may call.
+    // A demand for the first round needs a new run: the next round of a waiting run is not its first.
     const bool binds = out_.run.first_round == tool_mode::required || out_.run.limits.max_rounds == 0;
     if (binds) return;
     out_.conversation_before = conversation_of(m.size() - 2);
@@ -305,7 +306,7 @@ class request_reader {
   const raw_json& body_;
   const chat_defaults& defaults_;
   completion_request out_;
-  std::unordered_set<std::string> names_;  // of the caller's tools
+  std::unordered_set<std::string> names_;  // names of the caller's tools
   std::optional<completion_fault> fault_;
 };
 

@@ -1,4 +1,4 @@
-// A body is JSON from its first byte to its last before anything looks into it.
+// Check that a body is complete JSON, before it is read as a request.
 #include "daemon/front/completions/completions_handler.hpp"
 
 #include "daemon/front/base/door_context.hpp"
@@ -25,7 +25,7 @@ void handle_completion(const std::shared_ptr<exchange>& x) {
                                    "body: expected JSON, and it is none from byte " + std::to_string(place) +
                                        " on: " + std::string(to_string(fault)) + ".",
                                    "", "invalid_json"}));
-  // Parts of it are passed on in messages that are lines.
+  // Removes line breaks, because parts of the body are passed on in messages of one line.
   const auto whole = providers::on_one_line(raw_json::trusted(body, text));
   auto request = read_completion(whole, *settings.chat());
   if (!request) return x->refuse(error_answer(request.error()));

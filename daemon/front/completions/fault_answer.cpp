@@ -1,4 +1,4 @@
-// See fault_answer.hpp.
+// Status and headers of an error answer.
 #include "daemon/front/completions/fault_answer.hpp"
 
 #include "daemon/front/completions/completion_json.hpp"

@@ -1,4 +1,4 @@
-// A fault as the answer of HTTP.
+// Conversion of a fault into an HTTP answer.
 #pragma once
 #include "daemon/front/completions/completion_request.hpp"
 #include "mcp/http/server/server_connection.hpp"

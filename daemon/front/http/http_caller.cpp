@@ -1,4 +1,4 @@
-// One request at a time: access, the row of the routes, then its handler.
+// Handling of one request at a time: access, route, then its handler.
 #include "daemon/front/http/http_caller.hpp"
 
 #include "daemon/front/completions/fault_answer.hpp"
@@ -26,7 +26,7 @@ bool is_json(std::string_view content_type) {
   return http::is_word(trimmed(content_type.substr(0, content_type.find(';'))), "application/json");
 }
 
-// "A", "A and B", "A, B and C".
+// Returns "A", "A and B" or "A, B and C".
 std::string listed(const std::vector<std::string>& names) {
   std::string text;
   for (std::size_t i = 0; i < names.size(); ++i) {
@@ -36,7 +36,7 @@ std::string listed(const std::vector<std::string>& names) {
   return text;
 }
 
-// A path in a sentence: cut, and without what would not show.
+// Returns a path for a sentence: cut, and without invisible characters.
 std::string shown(std::string_view path) {
   return printable(cut_utf8(path, 200));
 }
@@ -128,7 +128,7 @@ void http_caller::on_request(http::request_head head, shared_bytes body) {
   ++requests_;
   asked_ = true;
   if (!identify_) return serve(std::move(head), std::move(body));
-  const auto identify = identify_;  // an answer from inside the call forgets the member
+  const auto identify = identify_;  // copies, because an answer from inside the call resets the member
   identify([weak = weak_from_this(), head = std::move(head),
             body = std::move(body)](const result<std::string>& server) mutable {
     const auto self = weak.lock();
@@ -136,13 +136,13 @@ void http_caller::on_request(http::request_head head, shared_bytes body) {
     if (!server) {
       log::warn(self->who_ + ": refused: " + server.error().message);
       const auto& why = server.error();
-      // Too many at once is no verdict on this caller.
+      // Overload is no decision about this caller.
       if (why.code == errc::limit)
         return self->answer(error_answer({503, why.message, "", "overloaded", false, 1'000}), true);
       return self->answer(error_answer({403, why.message, "", "forbidden"}), true);
     }
     if (!server->empty()) self->principal_ = principal_of_server(*server);
-    self->identify_ = nullptr;  // a connection stays with who made it
+    self->identify_ = nullptr;  // identified once: a connection keeps its owner
     self->serve(std::move(head), std::move(body));
   });
 }
@@ -151,10 +151,10 @@ void http_caller::serve(http::request_head head, shared_bytes body) {
   const auto found = find_route(http_routes(), head.method, path_of(head.target));
   auto parameter = percent_decoded(found.parameter);
   exchange::outlet& out = *this;
-  // The handler may have the caller closed, which lets go of going_.
+  // Holds the exchange, because the handler may close the caller, which resets going_.
   const auto x = going_ = std::make_shared<exchange>(
       door_, out, exchange::request{std::move(head), std::move(body), std::move(parameter), principal_});
-  found.row->handle(x);  // on_head() has let only those pass that have a row
+  found.row->handle(x);  // set, since on_head() refuses requests without a route
 }
 
 http::server_answer http_caller::on_fault(int status, std::string_view what) {

@@ -1,4 +1,4 @@
-// A caller that speaks HTTP: who may ask, and which row of the routes its request goes to.
+// A caller that speaks HTTP: its access, and the handler of each request.
 #pragma once
 #include "daemon/front/base/caller.hpp"
 #include "daemon/front/base/door_context.hpp"
@@ -15,8 +15,8 @@
 
 namespace mcpbx::daemon {
 
-/// Asks who somebody on the port is; `then` comes once, at once or in a later turn: the name of a tool server, or "".
-/// An error is the sentence for who may not ask.
+/// Identifies a caller on the port. Calls `then` once, at once or in a later turn, with the name of a tool server, "",
+/// or the sentence for a refused caller.
 using identity_question = std::function<void(std::function<void(result<std::string>)> then)>;
 
 class http_caller final : public std::enable_shared_from_this<http_caller>,
@@ -25,8 +25,7 @@ class http_caller final : public std::enable_shared_from_this<http_caller>,
                           private exchange::outlet {
  public:
   /// Takes ownership of the connected socket. `who` is for logs, `principal` for the records of its runs. `door` and
-  /// `rules` must outlive it.
-  /// With `identify` it is asked who the caller is before the first answer.
+  /// `rules` must outlive this object. `identify`, if set, is called before the first answer.
   http_caller(door_context& door, int fd, const http_rules& rules, std::string who, std::string principal,
               identity_question identify = {});
   ~http_caller() override;
@@ -38,7 +37,7 @@ class http_caller final : public std::enable_shared_from_this<http_caller>,
   std::size_t open_requests() const override { return asked_ ? 1 : 0; }
   void count_into(door_counters& counters) const override;
   bool was_large() const override { return was_large_; }
-  /// Whether it has sent a request that may be answered. On the port who has not within 5 s is closed.
+  /// Returns true after a permitted request. Callers on the port without one are closed after 5 s.
   bool authorized() const noexcept { return authorized_; }
 
  private:
@@ -60,10 +59,10 @@ class http_caller final : public std::enable_shared_from_this<http_caller>,
   door_context& door_;
   const http_rules& rules_;
   std::string who_, principal_;
-  identity_question identify_;  // unset: it is known who this is
+  identity_question identify_;  // unset: already identified
   std::unique_ptr<timer> patience_;
   http::server_connection line_;
-  std::shared_ptr<exchange> going_;  // the request that a handler answers; null between two
+  std::shared_ptr<exchange> going_;  // the request that a handler answers; null between requests
   std::uint64_t requests_ = 0, faults_ = 0;
   bool asked_ = false, closed_ = false, was_large_ = false, authorized_ = false;
 };

@@ -1,5 +1,5 @@
-// A new route is a row here, and a function in the room of its feature. The order of the rows is that of the sentence
-// that a path which is not served is answered with.
+// Table of the routes. A new route is a row here and a function in its feature's folder. The answer 404 lists paths in
+// the order of the rows.
 #include "daemon/front/http/routes.hpp"
 
 #include "daemon/front/completions/completions_handler.hpp"

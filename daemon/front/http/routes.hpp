@@ -1,4 +1,4 @@
-// The routes of HTTP, one row each.
+// The table of HTTP routes.
 #pragma once
 #include "daemon/front/base/route.hpp"
 

@@ -1,4 +1,4 @@
-// See model_list.hpp.
+// Answers with the configured models and profiles as JSON.
 #include "daemon/front/models/model_list.hpp"
 
 #include "daemon/front/base/door_context.hpp"

@@ -1,4 +1,4 @@
-// GET /v1/models and GET /v1/models/NAME: the configured models and the profiles, in the words of OpenAI's API.
+// Handlers of GET /v1/models and GET /v1/models/NAME: the configured models and profiles in OpenAI's format.
 #pragma once
 #include "daemon/front/base/exchange.hpp"
 
@@ -6,9 +6,9 @@
 
 namespace mcpbx::daemon {
 
-/// Answers with all of them.
+/// Answers with all models.
 void handle_model_list(const std::shared_ptr<exchange>& x);
-/// Answers with the one that the path names, or 404.
+/// Answers with the model that the path names, or 404.
 void handle_model(const std::shared_ptr<exchange>& x);
 
 }  // namespace mcpbx::daemon

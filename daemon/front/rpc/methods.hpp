@@ -4,23 +4,23 @@
 
 namespace mcpbx::daemon {
 
-/// hello, status, stop, cancel, and what this version does not have yet but knows by name.
+/// Adds hello, status, stop, cancel, and the methods of later versions, which are refused by name.
 void add_daemon_methods(own_methods& table);
-/// servers, restart, tools.
+/// Adds servers, restart, tools.
 void add_tool_methods(own_methods& table);
-/// pins/list, pins/accept.
+/// Adds pins/list, pins/accept.
 void add_pin_methods(own_methods& table);
-/// models.
+/// Adds models.
 void add_model_methods(own_methods& table);
-/// chat, attach.
+/// Adds chat, attach and answer.
 void add_chat_methods(own_methods& table);
 
-/// sessions/list, get, delete.
+/// Adds sessions/list, sessions/get, sessions/delete.
 void add_session_methods(own_methods& table);
 
-/// The result of mcpbx/status.
+/// Returns the result of mcpbx/status.
 raw_json status_of(door_context& door);
-/// The result of mcpbx/servers: a list.
+/// Returns the result of mcpbx/servers: a list.
 raw_json servers_of(const std::vector<mcp::server_status>& servers);
 
 }  // namespace mcpbx::daemon

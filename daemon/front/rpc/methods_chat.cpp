@@ -1,5 +1,5 @@
-// mcpbx/chat and mcpbx/attach: a run for a request, new or known. mcpbx/answer: what a person says to a question of a
-// run.
+// Methods mcpbx/chat and mcpbx/attach, which connect a request with a new or known run, and mcpbx/answer for a person's
+// reply to a question.
 #include "daemon/front/rpc/methods.hpp"
 #include "daemon/store/records/principal.hpp"
 #include "mcp/support/text.hpp"
@@ -48,7 +48,7 @@ answer_params read_answer(mcp::param_reader& in) {
   return p;
 }
 
-// Who may not answer questions may not do away with them either.
+// Reads a chat. Callers that may not answer questions may not switch them off either.
 run_request read_chat_of(mcp::param_reader& in, const rpc_caller& c) {
   auto r = read_chat(in, *c.door().settings.chat(), c.profile());
   if (is_person(c.principal())) return r;

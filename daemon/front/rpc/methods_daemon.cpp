@@ -1,4 +1,4 @@
-// The daemon itself: who it is, how it is, and its end.
+// Methods about the daemon itself: hello, status, stop and cancel.
 #include "daemon/front/base/process_memory.hpp"
 #include "daemon/front/rpc/methods.hpp"
 #include "daemon/store/records/principal.hpp"
@@ -39,7 +39,7 @@ void append_servers(json_writer& out, const std::vector<mcp::server_status>& ser
   out.end_object();
   out.member("tools", tools).member("restarts", restarts).member("openCalls", open).member("queuedCalls", queued);
   out.member("noiseLines", noise).member("droppedAnswers", dropped);
-  // By name: whoever looks at the status because something is wrong must not have to ask again.
+  // Names the faulty servers, so that a person who looks for a fault need not ask again.
   out.key("faulty").begin_array();
   for (const auto& s : servers) {
     using enum mcp::server_state;
@@ -128,20 +128,20 @@ void hello(rpc_caller& c, hello_params p, const mcp::reply_once& reply) {
   if (c.door().settings.tell_start && is_person(c.principal())) c.door().settings.tell_start(out);
   out.end_object();
   reply.result(out.json());
-  if (!p.profile.empty()) c.set_profile(std::move(p.profile));  // which tells that the tools are others now
+  if (!p.profile.empty()) c.set_profile(std::move(p.profile));  // also notifies that the tools have changed
 }
 
-// With ifIdle only where nobody else is here and nothing goes on.
+// Stops the daemon; with ifIdle only if there are no other callers and no running work.
 void stop(rpc_caller& c, bool if_idle, const mcp::reply_once& reply) {
   auto& door = c.door();
   if (if_idle && ((door.load && door.load().callers > 1) || door.daemon.run_counts().active > 0))
     return reply.error(mcp::to_rpc_error({errc::unavailable, "the daemon is in use: it has other callers or runs"}));
   reply.result(raw_json::literal("{}"));
-  // In a turn of its own, behind the one that writes the answer.
+  // Posts, so that the answer is written first.
   boost::asio::post(c.door().executor, [&daemon = c.door().daemon] { daemon.stop(); });
 }
 
-/// Methods that later versions have: known by name, so that the answer says more than "unknown".
+/// Adds a method of a later version, so that the error says more than "unknown".
 void add_later(own_methods& table, std::string_view name, std::string_view sentence) {
   table.add(name, [sentence](rpc_caller&, const raw_json&, const mcp::reply_once& reply) {
     reply.error(mcp::rpc_error{mcp::code::method_not_found, std::string(sentence), {}});

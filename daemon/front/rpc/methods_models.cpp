@@ -1,4 +1,4 @@
-// The configured models, as callers see them.
+// Method mcpbx/models: the configured models.
 #include "daemon/front/rpc/methods.hpp"
 #include "mcp/json/json_writer.hpp"
 #include "mcp/redact/secret.hpp"

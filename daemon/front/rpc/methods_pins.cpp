@@ -1,4 +1,4 @@
-// Pinned tool definitions, as callers see and approve them.
+// Methods mcpbx/pins/*: listing and approving pinned tool definitions.
 #include "daemon/front/rpc/methods.hpp"
 #include "mcp/json/json_writer.hpp"
 #include "mcp/support/text.hpp"
@@ -19,7 +19,8 @@ struct pins_params {
   bool definitions = false;
 };
 
-/// A server, or a tool by the name it is offered under, or SERVER__TOOL with the server's own name of the tool: so one
+/// Resolves a server, a tool by its offered name, or SERVER__TOOL with the server's own name of the tool, which also
+/// finds tools that are gone.
 /// that is gone has a name, too.
 pin_choice choice_of(backend& daemon, const std::string& name) {
   if (name.empty()) return {};
@@ -78,7 +79,7 @@ bool has_pins(rpc_caller& c, const mcp::reply_once& reply) {
 
 void list(rpc_caller& c, const pins_params& p, const mcp::reply_once& reply) {
   if (!has_pins(c, reply)) return;
-  // Servers that are starting are about to list their tools.
+  // Waits for servers that are starting and are about to list their tools.
   c.when_settled(c.door().settings.session.settle, [&c, p, reply] {
     if (!reply.open()) return;
     backend& daemon = c.door().daemon;
@@ -97,7 +98,7 @@ void accept(rpc_caller& c, const pins_params& p, const mcp::reply_once& reply) {
   c.when_settled(c.door().settings.session.settle, [&c, p, reply] {
     if (!reply.open()) return;
     backend& daemon = c.door().daemon;
-    // An approval is of what was shown: to whoever sends its hash, or on this connection.
+    // An approval needs the hash of the definitions that were shown: sent by the caller, or shown on this connection.
     const std::string hash = p.sha256.empty() ? c.seen_pins()->of(p.name) : p.sha256;
     if (hash.empty())
       return reply.error(mcp::to_rpc_error(

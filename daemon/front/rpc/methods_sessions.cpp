@@ -1,4 +1,4 @@
-// mcpbx/sessions/*: what the journal kept, page by page.
+// Methods mcpbx/sessions/*: the sessions of the journal, page by page.
 #include "daemon/front/rpc/methods.hpp"
 #include "daemon/loop/json/event_json.hpp"
 #include "daemon/loop/json/message_json.hpp"
@@ -16,8 +16,8 @@
 namespace mcpbx::daemon {
 namespace {
 
-constexpr std::size_t page_bytes = 4u << 20;   // of messages in one answer; one message may be larger
-constexpr std::size_t part_bytes = 64u << 10;  // of an answer that broke
+constexpr std::size_t page_bytes = 4u << 20;   // messages in one answer; one message may be larger
+constexpr std::size_t part_bytes = 64u << 10;  // text of a broken answer
 
 session_query read_list(mcp::param_reader& in, const rpc_caller& c) {
   session_query q;
@@ -65,7 +65,7 @@ raw_json list_of(const std::vector<session_row>& rows, std::size_t limit) {
     out.end_object();
   }
   out.end_array();
-  // What to ask for next; the last page may be full by chance.
+  // Sets the start of the next page. The last page may be full by chance, so the next one can be empty.
   if (rows.size() == limit) out.member("next", rows.back().id);
   out.end_object();
   return out.json();
@@ -75,7 +75,7 @@ std::string shown_part(const std::string& partial, std::size_t bytes) {
   return partial.size() <= bytes ? partial : std::string(cut_utf8(partial, bytes)) + "…";
 }
 
-// The runs of a session are in every page: `part_room` is what is left for parts of answers in all of them.
+// Writes one run. Every page has all runs of the session; `part_room` bounds the parts of answers in all of them.
 void append_run(json_writer& out, const kept_run& one, std::size_t& part_room) {
   out.begin_object().member("run", one.row.run).member("model", one.row.model);
   out.member("startedMs", one.row.started_ms);
@@ -90,7 +90,7 @@ void append_run(json_writer& out, const kept_run& one, std::size_t& part_room) {
   out.member("usage", event_json::usage_members(one.folded.usage)).end_object();
 }
 
-// Messages have numbers through the whole session; `runs` says how many each run added.
+// Writes a session. Messages are numbered through the whole session; `runs` has the number that each run added.
 raw_json contents_of(const session_contents& kept, const get_params& p) {
   std::string json;
   json_writer head(json);
@@ -117,7 +117,7 @@ raw_json contents_of(const session_contents& kept, const get_params& p) {
   return head.json();
 }
 
-// A session that is not this caller's is none that it hears of.
+// Reads a session of this caller; sessions of others are reported as unknown.
 void read_own(rpc_caller& c, const std::string& id, const mcp::reply_once& reply,
               std::function<void(result<session_contents>)> then) {
   c.door().daemon.store().read_session(

@@ -1,4 +1,4 @@
-// The tool servers and their tools, as callers see them.
+// Methods about the tool servers and their tools: servers, restart and tools.
 #include "daemon/front/base/process_memory.hpp"
 #include "daemon/front/rpc/methods.hpp"
 #include "daemon/loop/tools/round_tools.hpp"
@@ -19,7 +19,7 @@
 namespace mcpbx::daemon {
 namespace {
 
-/// `mcp` is what servers say; the others are what models are shown, by API (openai is short for openai-chat), and as
+/// Returns the formats: `mcp` as servers define tools, those of model APIs (openai is short for openai-chat), and text.
 /// text.
 std::span<const std::string_view> formats() {
   static const auto words = [] {
@@ -44,11 +44,11 @@ tools_params read_tools(mcp::param_reader& in) {
   return p;
 }
 
-/// How the tools of a form are made.
+/// Format in which tools are shown.
 struct shown_form {
-  const providers::text::tool_format* text;  ///< null: as an API has it
+  const providers::text::tool_format* text;  ///< null: in the form of an API
   const providers::api_description* api;
-  std::size_t max_tools;  ///< of one request; 0: any number
+  std::size_t max_tools;  ///< most tools of one request; 0: no limit
 };
 
 shown_form form_of(rpc_caller& c, std::string_view format) {
@@ -73,7 +73,7 @@ std::string reason_of(const mcp::catalog_entry& e, bool beyond, const shown_form
   return why ? "The tool \"" + e.name + "\" is left out: it cannot be shown." : why.error().message;
 }
 
-/// Tools of a kind that is told beside the list, each with what there is to say.
+/// Tools listed beside the answer's tools, each with a reason.
 class told_tools {
  public:
   told_tools(json_writer& out, std::string_view key) : out_(out), key_(key) {}
@@ -91,9 +91,9 @@ class told_tools {
   bool any_ = false;
 };
 
-/// As in a run without tools of its caller: tools that the API would refuse are left out, each with its reason, and so
-/// are those beyond as many as it takes; of those whose schema lost something it is told. Names are those of all, also
-/// when only some tools are asked for.
+/// Writes the tools as a run without tools of its caller would send them: leaves out, with a reason, tools that the API
+/// would refuse and those beyond its maximum, and reports changed schemas. Names are computed for all tools, even if
+/// only some are shown.
 void append_for_model(json_writer& out, const mcp::catalog_ptr& tools, const tools_params& p, const shown_form& form,
                       const tool_adapter& adapt) {
   const auto offered = make_offer(tools, {}, std::string(form.api->name), catalog_room(form.max_tools), adapt);
@@ -123,8 +123,8 @@ void append_for_model(json_writer& out, const mcp::catalog_ptr& tools, const too
   left_out.end();
 }
 
-/// What servers list and the catalog cannot have. It has no name that a pattern could match: of the servers that have
-/// tools that do, or of all where none does.
+/// Writes entries of servers that the catalog could not take. They have no name for the pattern, so those of servers
+/// with matching tools are shown, or of all servers if none match.
 void append_dropped(json_writer& out, const mcp::catalog& tools, const tools_params& p) {
   std::set<std::string_view> servers;
   if (!p.pattern.empty())
@@ -219,7 +219,7 @@ void add_tool_methods(own_methods& table) {
         reply.result(raw_json::literal("{}"));
       });
   table.bind("mcpbx/tools", read_tools, [](rpc_caller& c, tools_params p, const mcp::reply_once& reply) {
-    // A name that is known now does not wait for other servers (G7).
+    // A name that is known now need not wait for other servers (G7).
     if (!p.name.empty())
       if (const auto tools = c.tools(); tools->find(p.name) || tools->find_withheld(p.name))
         return answer_tools(c, p, reply);

@@ -1,4 +1,4 @@
-// See rpc_caller.hpp.
+// Life of one JSON-RPC caller, and the requests that start or follow runs.
 #include "daemon/front/rpc/rpc_caller.hpp"
 
 #include "daemon/policy/policy.hpp"
@@ -20,8 +20,8 @@ namespace {
 
 constexpr std::size_t large_outbox = 4u << 20;
 
-/// What a tool server may use that may call: it asks and looks. It answers no question, decides no pin, and neither
-/// stops nor restarts anything. Methods that come to be are not for it until they stand here.
+/// Methods for tool servers that may call: they ask and read. They answer no question, approve no pin, and stop or
+/// restart nothing. New methods are refused to them until listed here.
 constexpr std::array<std::string_view, 12> for_servers{
     "mcpbx/hello",     "mcpbx/chat",          "mcpbx/attach",       "mcpbx/cancel",
     "mcpbx/tools",     "mcpbx/models",        "mcpbx/status",       "mcpbx/servers",
@@ -63,7 +63,7 @@ std::string rpc_caller::who() const {
 void rpc_caller::close(std::string_view why) {
   if (std::exchange(closed_, true)) return;
   if (!why.empty()) log::warn(who() + ": closed: " + std::string(why));
-  // First the session, so that nothing that ends from here on is answered; then what it had going, and what waits.
+  // Closes the session first, so that no later end is answered; then its runs and its queue.
   session_.close();
   turns_.clear();
   for (auto& [serial, stream] : std::exchange(streams_, {})) stream->leave("the caller went away");
@@ -91,7 +91,7 @@ void rpc_caller::on_fault(mcp::message_fault f) {
   in_turn([this, f = std::move(f)] { session_.on_fault(f); });
 }
 
-// Waits for a turn in which there is room. Until then nothing more is read: at most one read's messages wait.
+// Runs `work` in a turn with room. Until then no more is read: at most one read's messages wait.
 void rpc_caller::in_turn(std::move_only_function<void()> work) {
   turns_.wait(std::move(work));
   pause_reading(outbox_full_);
@@ -112,7 +112,7 @@ void rpc_caller::pause_reading(bool paused) {
   if (std::exchange(not_read_, stop) != stop) transport_->pause_reading(stop);
 }
 
-// Whether everything that was asked is answered, and every answer has left.
+// Returns true if all requests are answered and all answers have left.
 bool rpc_caller::done() const {
   return !turns_.waiting() && session_.open() == 0 && outbox_.bytes() == 0 && transport_->unsent() == 0;
 }
@@ -120,7 +120,7 @@ bool rpc_caller::done() const {
 bool rpc_caller::on_input_end() {
   input_ended_ = !closed_ && !done();
   if (!input_ended_) return false;
-  const auto self = shared_from_this();  // what ends here may let go of this
+  const auto self = shared_from_this();  // an ending request may release this object
   for (const auto& [serial, stream] : streams_) stream->answer_no_more();
   if (!turns_.waiting()) session_.end_input();
   return !closed_;
@@ -145,7 +145,7 @@ void rpc_caller::send_progress(std::uint64_t serial, const segments& text) {
   outbox_.push_progress(serial, text);
 }
 
-// Everything that a request causes goes through this one connection.
+// Queues a request of ours; all of them use this one connection.
 void rpc_caller::send_ask(std::uint64_t /*about*/, const segments& text, mcp::outgoing what) {
   outbox_.push(text, what);
   watch_bytes();
@@ -161,7 +161,7 @@ result<void> rpc_caller::admit_call() const {
   return {};
 }
 
-// A tool server is no person, and nobody could be asked on its behalf.
+// Refuses calls that need an approval: a tool server is no person, and nobody could be asked for it.
 result<void> rpc_caller::admit_call(const mcp::catalog_entry& tool) const {
   if (decide(direct_caller{door_.settings.approvals(), is_person(principal_)}, facts_of(tool)).allows()) return {};
   return fail(errc::unavailable, "the tool " + json_quoted(tool.name) +
@@ -223,7 +223,7 @@ void rpc_caller::chat(run_request r, const mcp::reply_once& reply) {
 
 void rpc_caller::chat_by_name(run_request r, const mcp::reply_once& reply) {
   if (!r.results.empty() || door_.daemon.find_run(r.run)) return start_run(std::move(r), reply);
-  // The name may have been given to a daemon before this one: whoever asks for the same again means that run.
+  // An earlier daemon may have had this name: the same request then means that run.
   const std::string run = r.run;
   const auto likeness = r.name_only ? 0 : r.likeness;
   auto hold = door_.beginning.hold(run);
@@ -241,7 +241,8 @@ void rpc_caller::chat_by_name(run_request r, const mcp::reply_once& reply) {
          });
 }
 
-// `then` hears of no other error than errc::not_found, and nothing when the connection or the request is gone by then.
+// Looks a run up in the journal. `then` gets no error but errc::not_found, and is not called if the connection or
+// request has ended.
 void rpc_caller::recall(const std::string& run, std::uint64_t likeness, const mcp::reply_once& reply,
                         std::function<void(const result<runner::recalled_run>&)> then) {
   door_.daemon.recall_run(
@@ -285,7 +286,7 @@ void rpc_caller::start_detached(run_request r, const mcp::reply_once& reply) {
   if (!feed) return refuse(feed.error(), name, reply);
   if (!known) detached_.push_back(*feed);
   if (!reply.open()) return;
-  // A caller that leaves before it has the answer may find the run by its name; one that cancels does not want it.
+  // A caller that leaves early can find the run by its name; one that cancels does not want it.
   reply.on_cancel([weak = weak_from_this(), run = (*feed)->run()] {
     const auto self = weak.lock();
     if (self && !self->closed_) self->door_.daemon.cancel_run(run, "cancelled by its caller", {});
@@ -303,7 +304,7 @@ void rpc_caller::attach(std::string_view run, run_feed::wish w, const mcp::reply
     };
     if (const auto feed = door_.daemon.find_run(run)) return follow(**feed);
     recall(run, 0, reply, [this, run, follow, reply](const result<runner::recalled_run>& found) {
-      // It may have been begun while the journal was asked.
+      // The run may have begun while the journal was asked.
       const auto feed = found ? found->feed : door_.daemon.find_run(run).value_or(nullptr);
       if (!feed) return refuse(found.error(), run, reply);
       follow(*feed);
@@ -332,7 +333,7 @@ void rpc_caller::refuse(const error& why, const std::string& run, const mcp::rep
   unless_owned(run, reply, [reply, why] { reply.error(mcp::to_rpc_error(why)); });
 }
 
-// Where daemons share a journal the name may be that of a run of another one.
+// In a shared journal the name may belong to a run of another daemon.
 void rpc_caller::unless_owned(const std::string& run, const mcp::reply_once& reply, std::function<void()> then) {
   door_.daemon.store().find_owner(run, [weak = weak_from_this(), reply, run,
                                         then = std::move(then)](const result<std::optional<std::string>>& owner) {
@@ -355,7 +356,7 @@ bool rpc_caller::exists(const run_request& r) const {
   return !r.run.empty() && door_.daemon.find_run(r.run).has_value();
 }
 
-// For a request that may start a run. One that exists is not counted again: who has started it can follow it.
+// Checks the number of runs for a request that may start one. An existing run is not counted again.
 bool rpc_caller::has_room_for_run(const run_request& r, const mcp::reply_once& reply) {
   if (exists(r)) return r.detach || has_room_for_stream(reply);
   std::erase_if(detached_, [](const auto& one) {
@@ -373,12 +374,12 @@ bool rpc_caller::has_room_for_run(const run_request& r, const mcp::reply_once& r
 
 void rpc_caller::open_stream(run_feed& feed, run_feed::wish w, const mcp::reply_once& reply) {
   const auto serial = reply.serial();
-  event_stream::owner& told = *this;  // the base is private
+  event_stream::owner& told = *this;  // names the private base
   const auto stream = std::make_shared<event_stream>(told, reply, feed.run());
   streams_.emplace(serial, stream);
   reply.on_cancel([weak = weak_from_this(), serial] {
     const auto self = weak.lock();
-    if (!self || self->closed_) return;  // close() lets go of all of them
+    if (!self || self->closed_) return;  // close() releases all of them
     if (const auto found = self->streams_.extract(serial)) found.mapped()->leave("cancelled by its caller");
   });
   w.answers = !input_ended_ && is_person(principal_);

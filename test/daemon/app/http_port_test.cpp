@@ -1,4 +1,4 @@
-// Where HTTP is served, and the token that is asked for there.
+// Tests of the HTTP port's address and token file.
 #include "daemon/app/http_port.hpp"
 
 #include "mcp/redact/secret.hpp"

@@ -1,4 +1,4 @@
-// What of a daemon's start is another one now; and the link by which it is found.
+// Tests of changes since a daemon's start, and of the link by which the daemon is found.
 #include "daemon/app/started_world.hpp"
 
 #include "daemon/app/callers/running_link.hpp"

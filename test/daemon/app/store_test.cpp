@@ -1,4 +1,4 @@
-// Which journal store.url stands for.
+// Tests of the choice of the journal by store.url.
 #include "daemon/app/store.hpp"
 
 #include "daemon/app/options/journal_options.hpp"

@@ -1,4 +1,4 @@
-// What a caller may not have: methods of others, runs of others, and more than it has bound itself to.
+// Tests of limits on callers: methods and runs of others, and the profile they are bound to.
 #include "daemon/front/front_door.hpp"
 #include "mcp/support/log.hpp"
 #include "test/daemon/front/chat_sources.hpp"
@@ -96,7 +96,7 @@ TEST_CASE("G42: a tool server that may call answers no question, decides no pin,
                   method);
   CHECK(f.backend.answers.empty());
   CHECK(f.backend.stops == 0);
-  // What is added later is not for it either, until somebody says so; what it may use is here.
+  // New methods are refused to it until listed; the permitted ones are here.
   for (const std::string_view method : {"mcpbx/hello", "mcpbx/tools", "mcpbx/status", "mcpbx/servers", "mcpbx/models"})
     CHECK_MESSAGE(contains(f.ask(server, method), "\"result\""), method);
   auto& person = f.enter();

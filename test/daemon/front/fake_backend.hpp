@@ -119,7 +119,7 @@ class fake_backend : public daemon::backend {
   bool looks_long = false;  ///< the journal answers when the test calls `looking`
   std::function<void(result<void>)> answered;
   bool left_behind = false;          ///< the runs of an earlier daemon are not here yet
-  std::vector<left_taken> for_left;  ///< who waits for them: the test tells
+  std::vector<left_taken> for_left;  ///< waiting requests, answered by the test
   int stops = 0;
   daemon::pin_register* register_of_pins = nullptr;
   daemon::model_directory* directory_of_models = nullptr;

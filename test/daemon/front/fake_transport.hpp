@@ -11,7 +11,7 @@ namespace mcpbx::test {
 
 class fake_transport final : public mcp::transport {
  public:
-  /// What the test keeps when the door owns the transport.
+  /// State that the test keeps while the door owns the transport.
   struct line {
     std::vector<std::string> sent;
     std::size_t unsent = 0;

@@ -130,7 +130,7 @@ TEST_CASE("M4: the profile of a hello holds for runs and narrows the tools that 
   CHECK(listed(plain).find("s__write") != std::string::npos);
   CHECK(listed(reader).find("s__write") == std::string::npos);
   CHECK(listed(reader).find("s__read") != std::string::npos);
-  // What is withheld is told as that to whoever would have it, and is unknown to others.
+  // Withheld tools are named as such to their readers and unknown to others.
   f.ask(reader, request(6, "initialize", R"({"protocolVersion":"2025-11-25"})"));
   f.ask(reader, R"({"jsonrpc":"2.0","method":"notifications/initialized"})");
   const auto called = [&](const std::string& tool) {
@@ -877,7 +877,7 @@ TEST_CASE("L19 E1: a caller that says no more answers no questions of the runs t
   f.ask(other, request(1, "mcpbx/attach", R"({"run":"one"})"));
   CHECK(one.answers());
 
-  // What was asked before the end and is begun behind it.
+  // Requests sent before the end of input may begin after it.
   auto& slow = f.enter();
   f.backend.looks_long = true;
   f.ask(slow, request(1, "mcpbx/attach", R"({"run":"old"})"));

@@ -48,7 +48,7 @@ struct owned_runs_fixture {
     io.restart();
     io.poll();
   }
-  /// What comes back when the journal is asked about the run "theirs" and answers this.
+  /// Returns the answer about the run "theirs" if the journal gives this owner.
   std::string ask(const std::string& method, const std::string& params, result<std::optional<std::string>> owner) {
     const auto before = line.sent.size();
     line.say(R"({"jsonrpc":"2.0","id":1,"method":"mcpbx/)" + method + R"(","params":)" + params + "}");

@@ -1,6 +1,6 @@
-// What happens to callers inside everything that the door asks of the daemon, and inside what it is told: the door
-// closes or is destroyed, runs say something, end or do not begin, and what waits is answered. Over real sockets, as
-// JSON-RPC and as HTTP. Meant for the asan preset.
+// Tests of reentrancy: inside every call between the door and the daemon, the door closes or is destroyed, runs speak,
+// end or do not begin, and waiting requests are answered. Over real sockets, as JSON-RPC and as HTTP. Meant for the
+// asan preset.
 #include "daemon/front/front_door.hpp"
 #include "daemon/loop/json/event_json.hpp"
 #include "test/daemon/front/chat_sources.hpp"
@@ -61,7 +61,7 @@ struct conversation {
   manual_time time;
   fake_backend backend;
   asked_directory models;
-  std::vector<std::function<void(result<std::string>)>> strangers;  // who asks whether they may come in
+  std::vector<std::function<void(result<std::string>)>> strangers;  // pending questions about callers on the port
   std::optional<front_door> door;
   std::vector<int> fds;
   int at = 0, calls = 0;
@@ -152,7 +152,7 @@ struct conversation {
                 R"(","params":)" + std::string(params) + "}\n");
   }
 
-  // What the daemon tells.
+  // Actions of the daemon.
 
   void each_feed(const std::function<void(run_feed&)>& f) {
     for (const auto& [run, feed] : std::map(backend.feeds)) f(*feed);

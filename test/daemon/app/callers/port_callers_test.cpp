@@ -1,4 +1,4 @@
-// Who asks on the port.
+// Tests of the search for the processes behind connections on the port.
 #include "daemon/app/callers/port_callers.hpp"
 
 #include "mcp/process/unique_fd.hpp"
@@ -80,9 +80,8 @@ std::string asked(const mcp::process_owner& owner, bool client_gone = false, int
   return told.value_or("");
 }
 
-// Whether a program without privileges, such as the daemon, is told of a hidden process below it. What is started
-// through sudo or as a setuid program is another user's and undumpable; the latter is enough to hide it, and is all
-// that can be had without being root.
+// Returns true if an unprivileged program, such as the daemon, notices a hidden process below it. A process started by
+// sudo or as setuid is another user's and undumpable; without root only the latter can be tested, and it is enough.
 bool told_of_hidden(bool dumpable) {
   const pid_t daemon = ::fork();
   REQUIRE(daemon >= 0);

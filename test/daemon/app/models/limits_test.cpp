@@ -1,4 +1,4 @@
-// Which level of the configuration decides a run's limits.
+// Tests of a run's limits: precedence of the configuration's levels.
 #include "daemon/app/models/limits.hpp"
 
 #include "conf/loop/loop_numbers.hpp"
@@ -88,7 +88,7 @@ TEST_CASE("L8 G24: limits that a run brings from before a restart are held to ea
   expected.timeout_ms = 20'000;
   REQUIRE(keep_to_present_terms(brought, defaults_of(all)));
   CHECK(brought.limits == expected);
-  brought.limits.max_calls = 70'000;  // which a request asked for, when it might
+  brought.limits.max_calls = 70'000;  // as requested before the ceiling was lowered
   brought.asked_limits = raw_json::literal(R"({"maxCalls": 70000, "maxRounds": 1})");
   REQUIRE(keep_to_present_terms(brought, defaults_of(all)));
   CHECK(brought.limits.max_calls == 70);

@@ -1,4 +1,4 @@
-// Which model a name means, and what is said when it means none.
+// Tests of model names, and of the errors for names without a model.
 #include "daemon/app/models/models.hpp"
 
 #include "mcp/async/system_time.hpp"

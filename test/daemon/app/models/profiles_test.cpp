@@ -1,4 +1,4 @@
-// What a request starts from: configuration, model and profile over each other.
+// Tests of a request's start values: configuration, model and profile merged.
 #include "daemon/app/models/profiles.hpp"
 
 #include "daemon/app/models/models.hpp"
@@ -100,7 +100,7 @@ TEST_CASE("profiles: a system prompt may come from a variable, and one that is u
   }
   const mcpbx::test::changed_variable unset("MCPBX_TEST_A", nullptr);
   auto b = base_of(all, "", "p");
-  REQUIRE(b.has_value());  // what the profile says of tools and limits holds all the same
+  REQUIRE(b.has_value());  // tools and limits of the profile apply all the same
   REQUIRE_FALSE(b->system.has_value());
   CHECK(b->system.error().message.find("profiles.p.system") != std::string::npos);
   run_request r;

@@ -1,4 +1,4 @@
-// Who a daemon is among those that share a journal.
+// Tests of a daemon's identity among those that share a journal.
 #include "daemon/app/process/daemon_identity.hpp"
 
 #include "test/support/temporary_directory.hpp"

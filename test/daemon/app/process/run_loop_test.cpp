@@ -1,4 +1,4 @@
-// What escapes a handler on the speaking thread.
+// Tests of exceptions that escape a handler on the main thread.
 #include "daemon/app/process/run_loop.hpp"
 
 #include "mcp/support/log.hpp"

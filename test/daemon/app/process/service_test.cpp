@@ -1,4 +1,4 @@
-// What a service manager passes in and is told.
+// Tests of the service manager's socket and notifications.
 #include "daemon/app/process/service.hpp"
 
 #include "test/support/captured_output.hpp"

@@ -1,4 +1,4 @@
-// What is needed at once and comes from files, programs and variables.
+// Tests of start values from files, programs and variables.
 #include "daemon/app/references/start_values.hpp"
 
 #include "mcp/redact/secret.hpp"

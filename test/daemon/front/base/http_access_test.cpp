@@ -1,4 +1,4 @@
-// Who may ask over HTTP on a port of this machine.
+// Tests of access control over HTTP on a port.
 #include "daemon/front/base/http_access.hpp"
 
 #include "daemon/front/base/handed_calls.hpp"

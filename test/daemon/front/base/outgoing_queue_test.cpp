@@ -228,7 +228,7 @@ TEST_CASE("G17: progress keeps the last of each token") {
   CHECK(f.line.sent.size() == 3);
   CHECK(f.line.sent.at(1) == "one 99");
   CHECK(f.line.sent.at(2) == "two 99");
-  // What has left is not replaced any more.
+  // Progress that has left is not replaced any more.
   f.queue.push_progress(1, text("one 100"));
   CHECK(f.line.sent.size() == 4);
 }

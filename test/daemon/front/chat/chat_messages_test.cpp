@@ -1,4 +1,4 @@
-// What a chat says: a conversation that every provider takes, or the results of a parked run's calls.
+// Tests of a chat's messages: a conversation that every provider takes, or the results of a parked run's calls.
 #include "daemon/front/chat/chat_params.hpp"
 
 #include <doctest/doctest.h>

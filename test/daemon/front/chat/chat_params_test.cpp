@@ -324,7 +324,7 @@ TEST_CASE(
   CHECK(read_as(R"({"input":"a"})", "").request.profile == "");
   CHECK(read_as(R"({"input":"a"})", "usual").request.profile == "usual");
   CHECK(read_as(R"({"input":"a","profile":"p"})", "").request.profile == "p");
-  // What a connection is bound to is not left again.
+  // A connection bound to a profile stays bound to it.
   CHECK(read_as(R"({"input":"a","profile":"p"})", "p").request.profile == "p");
   for (const auto* other : {R"({"input":"a","profile":"p"})", R"({"input":"a","model":"profile:p"})"})
     CHECK(read_as(other, "usual").wrong.find("expected the profile \"usual\"") != std::string::npos);

@@ -1,4 +1,4 @@
-// What runs come to in terms of Chat Completions.
+// Tests of the outcome of runs in terms of Chat Completions.
 #include "daemon/front/completions/completion_json.hpp"
 
 #include <doctest/doctest.h>
@@ -34,7 +34,7 @@ TEST_CASE("D2: every stop reason has its finish_reason, or its error") {
                             "tool_error", "needs_approval"}) {
     CAPTURE(limit);
     CHECK(finish(limit, "an answer all the same") == "stop");
-    CHECK(finish(limit, "") == "length!");  // why there is none is the text
+    CHECK(finish(limit, "") == "length!");  // the text is the reason for the missing answer
   }
   CHECK(finish("timeout", "") == "504 timeout");
   CHECK(finish("provider_error", "") == "502 provider_error");

@@ -247,7 +247,7 @@ TEST_CASE("L21: results come back to the run that waits for them only where the 
     CHECK_FALSE(goes_on(settings, other));
   }
   CHECK_FALSE(goes_on(R"(,"stop":["a","b"])", R"(,"stop":["ab"])"));
-  // What binds a first round binds a run's own first round: only a new run has one.
+  // A demand for the first round needs a new run.
   const std::string bound = R"(,"tool_choice":"required")";
   const std::string named = R"(,"tool_choice":{"type":"function","function":{"name":"mine"}})";
   CHECK(goes_on(bound, R"(,"tool_choice":"auto")"));
