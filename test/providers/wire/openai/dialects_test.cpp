@@ -1,6 +1,7 @@
 // Tests of the differences between servers of the chat API: the switches, their presets by address, the deployments of
 // Azure and DIAL.
 #include "providers/wire/openai/dialects.hpp"
+
 #include "providers/wire/registry/registry.hpp"
 #include "test/providers/wire/apis.hpp"
 
