@@ -1,6 +1,9 @@
 // Runs text formats over what models wrote: a line {"format", "tools", "chunks": […]} on stdin (tools in MCP's shape)
-// gives a line {"calls": [{name, arguments}], "visible_text", "incomplete"} on stdout, or {"error"}.
+// gives a line {"calls": [{name, arguments}], "problems": [{name, problem}], "visible_text", "incomplete"} on stdout,
+// or
+// {"error"}. Problems are those of calls that must not be run.
 #include "mcp/json/json_walk.hpp"
+#include "mcp/json/json_writer.hpp"
 #include "providers/text/format.hpp"
 
 #include <iostream>
@@ -33,15 +36,17 @@ std::string probe(const raw_json& line) {
   walk::elements(walk::find(line.text(), "chunks"),
                  [&](std::string_view chunk) { parser->feed(walk::text(chunk), sink); });
   const auto reply = parser->finish(sink);
-  std::string out = R"({"calls":[)";
-  bool first = true;
-  for (const auto& call : reply.calls) {
-    if (!call.problem.empty()) continue;
-    if (!std::exchange(first, false)) out += ',';
-    out += R"({"name":)" + json_quoted(call.name) + R"(,"arguments":)" + std::string(call.arguments.text()) + "}";
-  }
-  return out + R"(],"visible_text":)" + json_quoted(sink.text) + R"(,"incomplete":)" +
-         (reply.incomplete ? "true}" : "false}");
+  std::string out;
+  json_writer w(out);
+  w.begin_object().key("calls").begin_array();
+  for (const auto& call : reply.calls)
+    if (call.problem.empty())
+      w.begin_object().member("name", call.name).member("arguments", call.arguments).end_object();
+  w.end_array().key("problems").begin_array();
+  for (const auto& call : reply.calls)
+    if (!call.problem.empty()) w.begin_object().member("name", call.name).member("problem", call.problem).end_object();
+  w.end_array().member("visible_text", sink.text).member("incomplete", reply.incomplete).end_object();
+  return out;
 }
 
 }  // namespace

@@ -42,7 +42,9 @@ def main(probe, *files):
     bad = 0 if len(answers) == len(asked) else 1
     for (vector, size, _), line in zip(asked, answers):
         answer, expected = json.loads(line), vector["expected"]
-        same = (answer.get("calls") == expected["calls"] and answer["visible_text"].strip() == expected["visible_text"].strip()
+        problems = answer.get("problems")
+        told_well = isinstance(problems, list) and all(set(p) == {"name", "problem"} and p["problem"] for p in problems)
+        same = (told_well and answer.get("calls") == expected["calls"] and answer["visible_text"].strip() == expected["visible_text"].strip()
                 and answer["incomplete"] == expected.get("incomplete", False))
         if not same:
             bad += 1

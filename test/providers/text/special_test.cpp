@@ -77,6 +77,21 @@ TEST_CASE("F10: calls between marks of other families are run") {
   CHECK(two.visible().empty());
 }
 
+TEST_CASE("F10: numbers of Python without a digit on one side of their point are numbers, and others stay refused") {
+  const auto call = [](const std::string& arguments) {
+    return parse_at_every_step("hermes", "<|python_tag|>" + arguments + "<|eom_id|>");
+  };
+  CHECK(call("add(a=.5, b=5.)").calls() == R"(add{"a":0.5,"b":5.0})");
+  CHECK(call("add(a=-.5, b=5.e3)").calls() == R"(add{"a":-0.5,"b":5.0e3})");
+  CHECK(call("batch(items=[.5, 5., (.25, 1)])").reply.calls.size() == 1);
+  CHECK(call("batch(items=[.5, 5.])").calls() == R"(batch{"items":[0.5,5.0]})");
+  CHECK(call(R"(search(query='v.5 or 5. \'.5\''))").calls() == R"(search{"query":"v.5 or 5. '.5'"})");
+  for (const std::string wrong : {"add(a=1.2., b=1)", "add(a=., b=1)", "add(a=..5, b=1)", "add(a=.5., b=1)"}) {
+    CAPTURE(wrong);
+    CHECK(call(wrong).calls().empty());
+  }
+}
+
 TEST_CASE("F10: a program of several calls is all of them, and what is no call of an offered tool is none") {
   const std::string one = "search(query=\"tide\")", two = "search.call(query=\"wind\")";
   for (const std::string& raw :
