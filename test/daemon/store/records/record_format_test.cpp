@@ -124,7 +124,7 @@ TEST_CASE("record format: the input of a run keeps its messages and limits") {
   CHECK((l.max_repeated_calls == 15 && l.tool_concurrency == 16 && l.timeout_ms == 17 && l.question_timeout_ms == 18));
   CHECK((l.token_budget == 19 && l.max_result_bytes == 20 && l.on_limit == limit_policy::stop));
   CHECK((l.mark_results && l.approve_after_output));
-  CHECK((!l.guidance && l.guidance_text == "use them well" && l.status_model == "quick-1"));
+  CHECK((!l.guidance.on && l.guidance.text == "use them well" && l.status_model == "quick-1"));
   CHECK((l.round_prompts == round_prompt_mode::progressive && l.round_texts.first == "first {round}"));
   CHECK((l.round_texts.middle == "" && l.round_texts.last == "last"));
   CHECK(r.answer_schema.text() == R"({"type":  "string"})");
@@ -185,8 +185,7 @@ TEST_CASE("record format: the settings of a run keep their order and form in the
   l.approve = approval_mode::none;
   l.approve_destructive = l.approve_after_output = l.mark_results = true;
   l.empty_result_text = "nothing";
-  l.guidance = false;
-  l.guidance_text = "use them \"well\"";
+  l.guidance = {false, "use them \"well\""};
   l.round_prompts = round_prompt_mode::progressive;
   l.round_texts = {"one", "", "last"};
   l.status_model = "quick";
