@@ -57,25 +57,25 @@ struct loop_manners {
 using open_manners = loop_manners<open_value>;
 using settled_manners = loop_manners<settled_value>;
 
-/// The stricter of two values, for a setting that restricts nothing.
+/// Returns `mine`: a setting that restricts nothing has no stricter value.
 template <class T>
 constexpr T keep_mine(const T& mine, const T&) {
   return mine;
 }
-/// Returns the first of `strictest` that one of the two values is.
+/// Returns the first of `strictest` that `mine` or `other` is, else `mine`.
 template <auto... strictest, class T>
 constexpr T prefer(const T& mine, const T& other) {
-  T found = mine;
-  (void)((mine == strictest || (other == strictest && (found = other, true))) || ...);
-  return found;
+  for (const T value : {T(strictest)...})
+    if (mine == value || other == value) return value;
+  return mine;
 }
 
 template <class Open, class Settled>
 struct loop_manner {
-  std::string_view key;
+  std::string_view key;  ///< in files, requests and the journal
   Open open_manners::* open;
   Settled settled_manners::* settled;
-  std::size_t journal;       ///< place in the journal, which never changes; a new one comes last
+  std::size_t journal;       ///< place in the journal, which never changes; a new one gets the next number
   std::string_view meaning;  ///< a sentence for the schema
   Settled (*stricter)(const Settled& mine, const Settled& other) = keep_mine<Settled>;
   bool names_model = false;  ///< a text that names a model entry
