@@ -156,6 +156,14 @@ void check_ceilings(const std::string& path, const loop_settings& l, const loop_
   }
 }
 
+/// Reports texts that name a model entry which does not exist.
+void check_models(const std::string& path, const loop_settings& l, const reporter& r) {
+  each_choice([&](const auto& m) {
+    if constexpr (is_text<decltype(m.settled)>)
+      if (m.names_model && l.*m.open) r.model_exists(member_path(path, m.key), *(l.*m.open), false);
+  });
+}
+
 // Returns true for postgresql://USER:PASSWORD@… and …?password=… with the password written out.
 bool has_literal_password(std::string_view url) {
   if (!forms::is_postgres_url(url) || has_references(url)) return false;
@@ -177,12 +185,12 @@ void check_rules(const configuration& config, const report_fn& error, const repo
   }
   const auto& max = config.loop.max;
   check_ceilings("loop", config.loop, max, error, "lower it or raise the ceiling");
-  if (config.loop.status_model) r.model_exists("loop.statusModel", *config.loop.status_model, false);
+  check_models("loop", config.loop, r);
   for (const auto& m : config.models) {
     if (m.built_in) continue;
     const auto path = member_path("models", m.name) + ".loop";
     check_ceilings(path, m.loop, max, notice, "it counts as the ceiling");
-    if (m.loop.status_model) r.model_exists(path + ".statusModel", *m.loop.status_model, false);
+    check_models(path, m.loop, r);
     if (m.script && m.api != model_api::rehearsal && m.api != model_api::replay)
       notice(member_path("models", m.name) + ".script", "has an effect with the APIs rehearsal and replay only",
              "take it out");
@@ -195,7 +203,7 @@ void check_rules(const configuration& config, const report_fn& error, const repo
     check_renames(path, p.tools, r);
     if (p.model) r.model_exists(path + ".model", *p.model, false);
     check_ceilings(path + ".loop", p.loop, max, notice, "it counts as the ceiling");
-    if (p.loop.status_model) r.model_exists(path + ".loop.statusModel", *p.loop.status_model, false);
+    check_models(path + ".loop", p.loop, r);
   }
   if (config.store.url && has_literal_password(config.store.url->text))
     notice("store.url", "a password stands in the file itself",

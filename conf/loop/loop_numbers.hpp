@@ -6,7 +6,6 @@
 #include <optional>
 #include <span>
 #include <string_view>
-#include <type_traits>
 
 namespace mcpbx::conf {
 
@@ -15,13 +14,13 @@ using open_number = std::optional<std::int64_t>;
 /// A number of a run, after all levels were laid over each other.
 using settled_number = std::int64_t;
 
-/// The default for settled numbers; open ones begin unset.
-template <class Number>
-constexpr Number usual(std::int64_t value) {
-  if constexpr (std::is_same_v<Number, settled_number>)
-    return value;
-  else
+/// Returns the default for a settled value; an open one begins unset.
+template <class Value, class T>
+constexpr Value usual(T value) {
+  if constexpr (requires(Value v) { v.has_value(); })
     return {};
+  else
+    return Value(value);
 }
 
 /// Times are in milliseconds.

@@ -4,8 +4,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <optional>
-#include <string>
 #include <string_view>
 
 namespace mcpbx::conf {
@@ -18,6 +16,8 @@ enum class tool_error_policy : std::uint8_t { go_on, stop };
 enum class round_prompt_mode : std::uint8_t { implicit, progressive };
 /// The source of the status lines for people.
 enum class status_mode : std::uint8_t { off, names, model };
+/// Treatment of calls that need approval (L19): ask the caller, make them, or refuse them.
+enum class approval_mode : std::uint8_t { ask, all, none };
 
 /// The spelling of each value of E in the order of the enum.
 template <class E>
@@ -30,6 +30,8 @@ template <>
 inline constexpr std::array<std::string_view, 2> words_of<round_prompt_mode>{"implicit", "progressive"};
 template <>
 inline constexpr std::array<std::string_view, 3> words_of<status_mode>{"off", "names", "model"};
+template <>
+inline constexpr std::array<std::string_view, 3> words_of<approval_mode>{"ask", "all", "none"};
 
 /// An enum that is spelled by words_of.
 template <class E>
@@ -39,12 +41,5 @@ template <worded E>
 constexpr std::string_view to_string(E value) {
   return words_of<E>[static_cast<std::size_t>(value)];
 }
-
-/// The sentences of progressive round prompts; {round} and {remaining} stand for numbers. Unset: our words, "":
-/// nothing.
-struct round_prompt_texts {
-  std::optional<std::string> first, middle, last;
-  bool operator==(const round_prompt_texts&) const = default;
-};
 
 }  // namespace mcpbx::conf

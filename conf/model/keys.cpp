@@ -69,24 +69,23 @@ const section_spec& round_text_keys() {
   return s;
 }
 
+template <class Target, class T>
+key_spec choice_key(const loop_choice<std::optional<T>, T>& m) {
+  auto k = member_key<Target>(m.open, m.key, m.meaning);
+  if constexpr (std::is_same_v<T, std::string>) k.value_form = &forms::filled;
+  return k;
+}
+template <class Target>
+key_spec choice_key(const loop_choice<round_prompt_texts, round_prompt_texts>& m) {
+  return member_section<Target>(m.open, m.key, m.meaning, round_text_keys());
+}
+
 template <class Target>
 std::vector<key_spec> loop_keys() {
-  using l = loop_settings;
   auto keys = loop_number_keys<Target>();
-  for (auto& k : std::vector<key_spec>{
-    key<&l::on_limit, Target>("onLimit", "When the rounds are used up: one last call without tools, or an end with the reason."),
-    key<&l::on_tool_error, Target>("onToolError", "Whether the run goes on after a tool error or stops."),
-    key<&l::round_prompts, Target>("roundPrompts", "Whether the prompt stays the same or tells the model how many rounds remain."),
-    section<&l::round_texts, Target>("roundPromptTexts", "What progressive rounds say, in place of the usual words.", round_text_keys()),
-    key<&l::status, Target>("status", "The status line for people: none, from the tools' names, or written by a model."),
-    key<&l::status_model, Target>("statusModel", "The model entry that writes the status line; the run's own model when not given.").like(forms::filled),
-    key<&l::guidance, Target>("guidance", "The advice about tools in the system prompt: on, off, or a text in its place."),
-    key<&l::approve_destructive, Target>("approveDestructive", "Whether tools that do not say that they only read, or destroy nothing, need a yes of the caller inside a run."),
-    key<&l::approve_after_output, Target>("approveAfterOutput", "Whether such tools need a yes once the model has been shown what a tool returned."),
-    key<&l::mark_results, Target>("markResults", "Whether tool output is shown to the model between marks that it cannot contain, as data."),
-    key<&l::empty_result_text, Target>("emptyResultText", "What the model is told when a tool returns nothing.").like(forms::filled),
-  })
-    keys.push_back(std::move(k));
+  each_choice([&](const auto& m) {
+    if (m.in_files) keys.push_back(choice_key<Target>(m));
+  });
   return keys;
 }
 

@@ -1,22 +1,19 @@
-// Defaults, overlay and ceiling of loop settings. The numbers go by loop_numbers(), the other members by a list here.
+// Defaults, overlay and ceiling of loop settings. All go by the tables of conf/loop.
 #include "conf/model/loop_levels.hpp"
+
+#include <optional>
 
 namespace mcpbx::conf {
 namespace {
 
-template <class F>
-void each_other(F f) {
-  using l = loop_settings;
-  f(&l::on_limit);
-  f(&l::on_tool_error);
-  f(&l::round_prompts);
-  f(&l::status);
-  f(&l::status_model);
-  f(&l::guidance);
-  f(&l::approve_destructive);
-  f(&l::approve_after_output);
-  f(&l::mark_results);
-  f(&l::empty_result_text);
+template <class T>
+void lay(std::optional<T>& base, const std::optional<T>& over) {
+  if (over) base = over;
+}
+void lay(round_prompt_texts& base, const round_prompt_texts& over) {
+  lay(base.first, over.first);
+  lay(base.middle, over.middle);
+  lay(base.last, over.last);
 }
 
 }  // namespace
@@ -26,23 +23,15 @@ loop_settings default_loop() {
   const settled_counts usual;
   for (const auto& n : loop_numbers())
     if (!n.zero_is_none || usual.*n.settled != 0) l.*n.open = usual.*n.settled;
-  l.on_limit = limit_policy::synthesize;
-  l.on_tool_error = tool_error_policy::go_on;
-  l.round_prompts = round_prompt_mode::implicit;
-  l.status = status_mode::names;
-  l.guidance = true;
-  l.empty_result_text = "No relevant content found";
+  each_choice([&, usual = settled_choices()](const auto& m) {
+    if (says_something(usual.*m.settled)) l.*m.open = usual.*m.settled;
+  });
   return l;
 }
 
 void overlay(loop_settings& base, const loop_settings& over) {
-  for (const auto& n : loop_numbers())
-    if (over.*n.open) base.*n.open = over.*n.open;
-  each_other([&](auto member) {
-    if (over.*member) base.*member = over.*member;
-  });
-  for (const auto text : {&round_prompt_texts::first, &round_prompt_texts::middle, &round_prompt_texts::last})
-    if (over.round_texts.*text) base.round_texts.*text = over.round_texts.*text;
+  for (const auto& n : loop_numbers()) lay(base.*n.open, over.*n.open);
+  each_choice([&](const auto& m) { lay(base.*m.open, over.*m.open); });
 }
 
 void cap(loop_settings& settings, const loop_settings& max) {

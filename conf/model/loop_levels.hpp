@@ -5,7 +5,7 @@
 
 namespace mcpbx::conf {
 
-/// Returns the defaults of the loop. Numbers that set no limit by default and the model of status lines stay unset.
+/// Returns the defaults of the loop. A setting whose default is no limit, off or no text stays unset.
 loop_settings default_loop();
 
 /// Replaces members of `base` by those that are set in `over`.

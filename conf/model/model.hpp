@@ -2,6 +2,7 @@
 // range and the meaning of each key. Only daemon/app turns these structs into options of other rooms.
 #pragma once
 #include "conf/document/diagnostic.hpp"
+#include "conf/loop/loop_choices.hpp"
 #include "conf/loop/loop_numbers.hpp"
 #include "conf/model/key_values.hpp"
 #include "conf/model/references.hpp"
@@ -11,7 +12,6 @@
 #include <optional>
 #include <string>
 #include <utility>
-#include <variant>
 #include <vector>
 
 namespace mcpbx::conf {
@@ -92,19 +92,7 @@ struct server_entry {
 
 /// Settings of a run at one level. An unset member leaves the decision to the next level: request, profile, model,
 /// configuration (which default_loop() completes).
-struct loop_settings : open_counts {
-  std::optional<limit_policy> on_limit;
-  std::optional<tool_error_policy> on_tool_error;
-  std::optional<round_prompt_mode> round_prompts;
-  round_prompt_texts round_texts;
-  std::optional<status_mode> status;
-  std::optional<std::string> status_model;                  ///< unset everywhere: the run's model
-  std::optional<std::variant<bool, std::string>> guidance;  ///< off, on, or a text in place of ours
-  std::optional<bool> approve_destructive;                  ///< unset everywhere: no
-  std::optional<bool> approve_after_output;                 ///< unset everywhere: no
-  std::optional<bool> mark_results;                         ///< unset everywhere: no
-  std::optional<std::string> empty_result_text;
-};
+struct loop_settings : open_counts, open_choices {};
 
 /// `loop` of the configuration itself: settings, and the ceiling that no profile, model or request can exceed.
 struct loop_section : loop_settings {
@@ -209,8 +197,8 @@ struct configuration {
   http_settings http;
   limit_settings limits;
   log_settings log;
-  std::variant<bool, std::string> audit = false;  ///< on, off, or the path of its file
-  milliseconds idle_exit_ms{900'000};             ///< of a daemon that the CLI started; 0: never
+  switch_or_text audit;                ///< the text is the path of its file
+  milliseconds idle_exit_ms{900'000};  ///< of a daemon that the CLI started; 0: never
 
   std::vector<notice> notices;
   std::vector<std::string> sources;  ///< the files that were read, in order

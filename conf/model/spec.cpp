@@ -41,11 +41,11 @@ void assign(json_text& to, const node& n, const site&) {
   to.text = json_of(n);
 }
 
-void assign(std::variant<bool, std::string>& to, const node& n, const site&) {
+void assign(switch_or_text& to, const node& n, const site&) {
   if (n.is(node::kind::boolean))
-    to = n.truth;
+    to = {n.truth, {}};
   else
-    to = n.text;
+    to = {!n.text.empty(), n.text};
 }
 
 std::string default_json(bool v) {
@@ -60,8 +60,8 @@ std::string default_json(milliseconds v) {
 std::string default_json(const std::string& v) {
   return v.empty() ? std::string() : json_quoted(v);
 }
-std::string default_json(const std::variant<bool, std::string>& v) {
-  return v.index() == 0 ? default_json(std::get<bool>(v)) : default_json(std::get<std::string>(v));
+std::string default_json(const switch_or_text& v) {
+  return v.text.empty() ? default_json(v.on) : default_json(v.text);
 }
 
 }  // namespace detail

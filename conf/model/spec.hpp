@@ -64,8 +64,8 @@ struct key_spec {
   const form* name_form = nullptr;   ///< each name of a map or of `named` must have it
   std::string default_json;          ///< empty: none
   const section_spec* inner = nullptr;
-  std::function<void(void* target, const node& value, const site& where)> store;   ///< takes a checked value
-  void* (*enter)(void* target, std::string_view name, const place& at) = nullptr;  ///< section, named: the inner target
+  std::function<void(void* target, const node& value, const site& where)> store;     ///< takes a checked value
+  std::function<void*(void* target, std::string_view name, const place& at)> enter;  ///< section, named: inner target
 
   /// Returns the largest number of patterns in a list or map; 0: its items are no patterns.
   std::size_t most_items() const {
@@ -167,7 +167,7 @@ void assign(std::vector<std::string>& to, const node& n, const site&);
 void assign(std::vector<reference_string>& to, const node& n, const site& s);
 void assign(string_map& to, const node& n, const site&);
 void assign(reference_map& to, const node& n, const site& s);
-void assign(std::variant<bool, std::string>& to, const node& n, const site&);
+void assign(switch_or_text& to, const node& n, const site&);
 void assign(json_text& to, const node& n, const site&);
 template <worded E>
 void assign(E& to, const node& n, const site&) {
@@ -183,7 +183,7 @@ std::string default_json(bool v);
 std::string default_json(std::int64_t v);
 std::string default_json(milliseconds v);
 std::string default_json(const std::string& v);
-std::string default_json(const std::variant<bool, std::string>& v);
+std::string default_json(const switch_or_text& v);
 template <worded E>
 std::string default_json(const E& v) {
   return default_json(std::string(to_string(v)));
@@ -230,7 +230,7 @@ constexpr shape shape_of() {
     return shape::whole_map;
   else if constexpr (std::is_same_v<T, reference_map>)
     return shape::text_map;
-  else if constexpr (std::is_same_v<T, std::variant<bool, std::string>>)
+  else if constexpr (std::is_same_v<T, switch_or_text>)
     return shape::switch_or_text;
   else if constexpr (std::is_same_v<T, json_text>)
     return shape::any_object;
@@ -243,12 +243,9 @@ struct member_of;
 template <class C, class T>
 struct member_of<T C::*> {
   using owner = C;
-  using type = T;
 };
 template <auto M>
 using owner_of = typename member_of<decltype(M)>::owner;
-template <auto M>
-using type_of = typename member_of<decltype(M)>::type;
 
 /// Returns a section without any key given, from which the defaults are read.
 template <class Target>
@@ -263,55 +260,56 @@ inline loop_section prototype<loop_section>() {
 }  // namespace detail
 
 /// A key that holds a value. `Target` is the struct of the section, where the member comes from a base of it.
-template <auto M, class Target = detail::owner_of<M>>
-key_spec key(std::string_view name, std::string_view doc) {
-  using type = typename detail::bare<detail::type_of<M>>::type;
+template <class Target, class Owner, class T>
+key_spec member_key(T Owner::* member, std::string_view name, std::string_view doc) {
+  using type = typename detail::bare<T>::type;
   key_spec k;
   k.name = name;
   k.doc = doc;
   k.kind = detail::shape_of<type>();
   k.in_milliseconds = std::is_same_v<type, milliseconds> || std::is_same_v<type, span_map>;
   if constexpr (worded<type>) k.words = words_of<type>;
-  k.default_json = detail::default_json(detail::prototype<Target>().*M);
-  k.store = [](void* target, const node& n, const site& s) { detail::assign(static_cast<Target*>(target)->*M, n, s); };
+  k.default_json = detail::default_json(detail::prototype<Target>().*member);
+  k.store = [member](void* target, const node& n, const site& s) {
+    detail::assign(static_cast<Target*>(target)->*member, n, s);
+  };
   return k;
+}
+template <auto M, class Target = detail::owner_of<M>>
+key_spec key(std::string_view name, std::string_view doc) {
+  return member_key<Target>(M, name, doc);
 }
 
 /// The key of a number of the loop.
 template <class Target>
 key_spec number_key(const loop_number& n) {
-  key_spec k;
-  k.name = n.key;
-  k.doc = n.meaning;
-  k.kind = shape::whole;
+  auto k = member_key<Target>(n.open, n.key, n.meaning).range(n.low, n.high);
   k.in_milliseconds = n.in_milliseconds();
-  k.low = n.low;
-  k.high = n.high;
-  k.default_json = detail::default_json(detail::prototype<Target>().*n.open);
-  k.store = [open = n.open](void* target, const node& value, const site&) {
-    static_cast<Target*>(target)->*open = value.whole;
-  };
   return k;
 }
 
 /// A key that holds an object with the keys of `inner`.
-template <auto M, class Target = detail::owner_of<M>>
-key_spec section(std::string_view name, std::string_view doc, const section_spec& inner) {
+template <class Target, class Owner, class T>
+key_spec member_section(T Owner::* member, std::string_view name, std::string_view doc, const section_spec& inner) {
   key_spec k;
   k.name = name;
   k.doc = doc;
   k.kind = shape::section;
   k.inner = &inner;
-  k.enter = [](void* target, std::string_view, const place&) -> void* {
-    auto& member = static_cast<Target*>(target)->*M;
-    if constexpr (requires { member.emplace(); }) {
-      if (!member) member.emplace();
-      return &*member;
+  k.enter = [member](void* target, std::string_view, const place&) -> void* {
+    auto& into = static_cast<Target*>(target)->*member;
+    if constexpr (requires { into.emplace(); }) {
+      if (!into) into.emplace();
+      return &*into;
     } else {
-      return &member;
+      return &into;
     }
   };
   return k;
+}
+template <auto M, class Target = detail::owner_of<M>>
+key_spec section(std::string_view name, std::string_view doc, const section_spec& inner) {
+  return member_section<Target>(M, name, doc, inner);
 }
 
 /// A key that holds an object of named entries, each with the keys of `inner`.

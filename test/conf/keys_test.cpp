@@ -329,7 +329,7 @@ TEST_CASE("keys: the defaults are the documented ones") {
   CHECK(c.loop.tool_concurrency == 8);
   CHECK(c.loop.status == status_mode::names);
   CHECK_FALSE(c.loop.status_model);
-  CHECK(std::get<bool>(*c.loop.guidance));
+  CHECK((c.loop.guidance == switch_or_text{true, {}}));
   CHECK(c.loop.empty_result_text == "No relevant content found");
   CHECK(c.loop.max_result_bytes == 102'400);
   CHECK(c.idle_exit_ms.count() == 900'000);

@@ -106,7 +106,7 @@ TEST_CASE("load: models and profiles and the settings of the loop arrive") {
   CHECK_FALSE(m.loop.max_calls);
   CHECK(c.default_model == "m/other");
   CHECK(c.profiles[0].loop.on_limit == limit_policy::stop);
-  CHECK(std::get<std::string>(*c.loop.guidance) == "be brief");
+  CHECK((c.loop.guidance == switch_or_text{true, "be brief"}));
   CHECK(c.loop.status == status_mode::off);
   CHECK(c.loop.timeout_ms == 9);
   CHECK(c.loop.token_budget == 100);  // the ceiling, where none would be unbounded

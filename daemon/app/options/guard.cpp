@@ -63,13 +63,13 @@ pin_guard::options pin_options(const conf::configuration& config, const conf::en
 }
 
 std::optional<audit_log::options> audit_options(const conf::configuration& config, const conf::environment& env) {
-  const auto* path = std::get_if<std::string>(&config.audit);
-  if (!path && !std::get<bool>(config.audit)) return std::nullopt;
+  if (!config.audit.on) return std::nullopt;
+  const auto& path = config.audit.text;
   audit_log::options o{in_state_directory(env, "audit.jsonl")};
-  o.make_folder = path == nullptr;
-  if (path) {
+  o.make_folder = path.empty();
+  if (!path.empty()) {
     const std::string home = env.filled("HOME").value_or("/");
-    o.path = conf::under_home(*path, home);
+    o.path = conf::under_home(path, home);
   }
   return o;
 }

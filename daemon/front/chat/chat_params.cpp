@@ -1,6 +1,7 @@
 // Reading of each member of mcpbx/chat, and merging with the settings of profile, session and configuration.
 #include "daemon/front/chat/chat_params.hpp"
 
+#include "conf/loop/loop_choices.hpp"
 #include "daemon/front/chat/chat_messages.hpp"
 #include "daemon/front/chat/request_bounds.hpp"
 #include "daemon/loop/core/answer_format.hpp"
@@ -25,66 +26,66 @@ constexpr std::size_t longest_name = 128;
 
 using bounds = decltype(chat_defaults::bound);
 
-void take(param_reader& in, std::string_view key, std::int64_t& into, const bounds& bound_of) {
+void take_number(param_reader& in, std::string_view key, std::int64_t& into, const bounds& bound_of) {
   const limit_bound b = bound_of(key);
   if (const auto given = in.integer(key, b.least, b.most)) into = *given;
   if (b.ceiling && ((b.zero_is_none && into == 0) || into > *b.ceiling)) into = *b.ceiling;
 }
 
 template <conf::worded E>
-void take_word(param_reader& in, std::string_view key, E& into) {
+void take(param_reader& in, std::string_view key, E& into) {
   if (const auto word = in.word(key, conf::words_of<E>)) into = static_cast<E>(*word);
 }
-
-void read_guidance(param_reader& in, run_limits& l) {
-  const auto given = in.any("guidance");
-  if (!given) return;
-  if (given.type() == raw_json::kind::boolean) {
-    l.guidance = given.is_true();
-    l.guidance_text.clear();
-  } else if (auto text = given.as_string()) {
-    l.guidance = !text->empty();
-    l.guidance_text = std::move(*text);
-  } else {
-    in.expected("guidance", "true, false or a text", given);
-  }
+void take(param_reader& in, std::string_view key, bool& into) {
+  if (const auto on = in.boolean(key)) into = *on;
 }
-
-void read_round_prompts(param_reader& in, run_limits& l) {
-  take_word(in, "roundPrompts", l.round_prompts);
-  const auto given = in.object("roundPromptTexts");
+void take(param_reader& in, std::string_view key, std::string& into) {
+  auto text = in.text(key);
+  if (!text) return;
+  if (text->empty()) in.wrong(key, "expected a text, got \"\"");
+  into = std::move(*text);
+}
+void take(param_reader& in, std::string_view key, conf::switch_or_text& into) {
+  const auto given = in.any(key);
   if (!given) return;
-  param_reader texts = in.inside(given, ".roundPromptTexts");
-  const auto lay = [&](std::string_view key, std::optional<std::string>& into) {
-    if (auto text = texts.text(key)) into = std::move(*text);
+  if (given.type() == raw_json::kind::boolean)
+    into = {given.is_true(), {}};
+  else if (auto text = given.as_string())
+    into = {!text->empty(), std::move(*text)};
+  else
+    in.expected(key, "true, false or a text", given);
+}
+void take(param_reader& in, std::string_view key, conf::round_prompt_texts& into) {
+  const auto given = in.object(key);
+  if (!given) return;
+  param_reader texts = in.inside(given, "." + std::string(key));
+  const auto lay = [&](std::string_view name, std::optional<std::string>& to) {
+    if (auto text = texts.text(name)) to = std::move(*text);
   };
-  lay("first", l.round_texts.first);
-  lay("middle", l.round_texts.middle);
-  lay("last", l.round_texts.last);
+  lay("first", into.first);
+  lay("middle", into.middle);
+  lay("last", into.last);
   (void)texts.finish();
 }
 
+void take_model(param_reader& in, std::string_view key, std::string& into, const chat_defaults& defaults) {
+  auto model = in.text(key, 512);
+  if (!model) return;
+  if (model->empty())
+    in.wrong(key, "expected the name of a model, got \"\"");
+  else if (const auto known = defaults.model(*model); !known)
+    in.wrong(key, known.error().message);
+  into = std::move(*model);
+}
+
 void read_limits(param_reader& in, run_limits& l, const chat_defaults& defaults) {
-  const bounds& b = defaults.bound;
-  for (const auto& n : conf::loop_numbers()) take(in, n.key, l.*n.settled, b);
-  if (const auto on = in.boolean("approveDestructive")) l.approve_destructive = *on;
-  if (const auto on = in.boolean("approveAfterOutput")) l.approve_after_output = *on;
-  if (const auto on = in.boolean("markResults")) l.mark_results = *on;
-  take_word(in, "onLimit", l.on_limit);
-  take_word(in, "onToolError", l.on_tool_error);
-  if (auto text = in.text("emptyResultText")) {
-    if (text->empty()) in.wrong("emptyResultText", "expected a text, got \"\"");
-    l.empty_result_text = std::move(*text);
-  }
-  read_guidance(in, l);
-  read_round_prompts(in, l);
-  if (auto model = in.text("statusModel", 512)) {
-    if (model->empty())
-      in.wrong("statusModel", "expected the name of a model, got \"\"");
-    else if (const auto known = defaults.model(*model); !known)
-      in.wrong("statusModel", known.error().message);
-    l.status_model = std::move(*model);
-  }
+  for (const auto& n : conf::loop_numbers()) take_number(in, n.key, l.*n.settled, defaults.bound);
+  conf::each_choice([&](const auto& m) {
+    if (!m.in_files) return;
+    if constexpr (conf::is_text<decltype(m.settled)>)
+      if (m.names_model) return take_model(in, m.key, l.*m.settled, defaults);
+    take(in, m.key, l.*m.settled);
+  });
 }
 
 // Checks that the request's own limits are consistent; limits of the configuration yield to them without an error.
@@ -102,10 +103,6 @@ void check_limits(const param_reader& in, param_reader& limits, const run_reques
   for (const std::string_view key : {"approveDestructive", "approveAfterOutput"})
     if (limits.boolean(key).value_or(false))
       limits.wrong(key, "expected false, because \"approve\" is \"all\", with which nothing is asked");
-}
-
-void read_status(param_reader& in, run_limits& l) {
-  take_word(in, "status", l.status);
 }
 
 // Reads `status`, which is a member of the request and also, as a key of `loop`, one of its limits.
@@ -152,11 +149,6 @@ void read_client_tools(param_reader& in, run_request& r) {
     r.client_tools.push_back(definition);
     return !in.failed();
   });
-}
-
-void read_approval(param_reader& in, run_limits& l) {
-  static constexpr std::array<std::string_view, 3> words{"ask", "all", "none"};
-  if (const auto w = in.word("approve", words)) l.approve = static_cast<approval_mode>(*w);
 }
 
 // Reads the settings of the request's model and profile; the request's own members override them.
@@ -219,7 +211,6 @@ void read_terms(const param_reader& in, run_request& r, const chat_defaults& def
     for (const auto& some : {terms.limits, limits}) {
       param_reader numbers(some, "params.limits");  // the session's limits were checked by the earlier request
       read_limits(numbers, mine.limits, defaults);
-      read_status(numbers, mine.limits);
     }
     if (status) mine.limits.status = said.limits.status;
     if (approve) mine.limits.approve = said.limits.approve;
@@ -350,7 +341,7 @@ run_request read_chat(param_reader& in, const chat_defaults& defaults, std::stri
   param_reader limits = in.inside(given.empty() ? raw_json::literal("{}") : given, ".limits");
   read_limits(limits, r.limits, defaults);
   read_both_status(in, limits, r.limits);
-  read_approval(in, r.limits);
+  take(in, "approve", r.limits.approve);
   read_client_tools(in, r);
   check_limits(in, limits, r);
   (void)limits.finish();

@@ -23,7 +23,7 @@ struct completion_outcome {
     std::string id, name, arguments;  ///< arguments: JSON text
   };
   std::vector<call> calls;  ///< calls of the caller's own tools, handed back
-  std::string refusal;      ///< why the model refused or its answer was filtered; "" otherwise
+  std::string refusal;      ///< reason of a refusal or a filtered answer; "" otherwise
   providers::usage used;    ///< usage of the run, or of the part that this answer is about
 };
 

@@ -20,9 +20,9 @@ void add_paragraph(std::string& text, std::string_view more) {
 
 // `ours` is "" when no tool is offered. A conversation that is gone on with may have the advice already.
 void add_guidance(std::string& system, const run_limits& l, const std::string& ours) {
-  if (!l.guidance || l.max_rounds == 0 || ours.empty()) return;
-  const auto& advice = l.guidance_text.empty() ? ours : l.guidance_text;
-  if (l.guidance_text.empty() ? !words::has_guidance(system) : system.find(advice) == std::string::npos)
+  if (!l.guidance.on || l.max_rounds == 0 || ours.empty()) return;
+  const auto& advice = l.guidance.text.empty() ? ours : l.guidance.text;
+  if (l.guidance.text.empty() ? !words::has_guidance(system) : system.find(advice) == std::string::npos)
     add_paragraph(system, advice);
 }
 

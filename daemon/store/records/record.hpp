@@ -1,8 +1,8 @@
 // The records of a run. Everything that happens to a run is one of these, appended to the journal in order before it
 // takes effect. The state of a run follows from its records alone.
 #pragma once
+#include "conf/loop/loop_choices.hpp"
 #include "conf/loop/loop_numbers.hpp"
-#include "conf/loop/loop_words.hpp"
 #include "daemon/store/records/tool_choice.hpp"
 #include "mcp/json/raw_json.hpp"
 #include "providers/model/message.hpp"
@@ -40,25 +40,10 @@ enum class stop_reason : std::uint8_t {
 };
 std::string_view to_string(stop_reason r);
 
-using conf::limit_policy, conf::round_prompt_mode, conf::status_mode, conf::tool_error_policy;
-/// Treatment of calls that need approval (L19): ask the caller, make them, or refuse them.
-enum class approval_mode : std::uint8_t { ask, all, none };
+using conf::approval_mode, conf::limit_policy, conf::round_prompt_mode, conf::status_mode, conf::tool_error_policy;
 
 /// The limits of one run after configuration, model, profile and request were laid over each other.
-struct run_limits : conf::settled_counts {
-  limit_policy on_limit = limit_policy::synthesize;
-  tool_error_policy on_tool_error = tool_error_policy::go_on;
-  status_mode status = status_mode::names;
-  approval_mode approve = approval_mode::ask;
-  bool approve_destructive = false;  ///< tools that may destroy, by their hints or for lack of hints, need approval
-  std::string empty_result_text = "No relevant content found";
-  bool guidance = true;       ///< advice about tools joins the system prompt (L7)
-  std::string guidance_text;  ///< advice that replaces ours, or ""
-  round_prompt_mode round_prompts = round_prompt_mode::implicit;
-  conf::round_prompt_texts round_texts;
-  std::string status_model;           ///< model that writes status lines (status_mode::model); "": the run's own
-  bool mark_results = false;          ///< tool output is shown to the model between marks
-  bool approve_after_output = false;  ///< as approve_destructive, once the model has seen the output of a tool
+struct run_limits : conf::settled_counts, conf::settled_choices {
   bool operator==(const run_limits&) const = default;
 };
 

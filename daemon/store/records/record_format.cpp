@@ -9,24 +9,32 @@
 namespace mcpbx::daemon {
 namespace {
 
+void append_setting(json_writer& w, std::string_view key, const auto& value) {
+  w.member(key, value);
+}
+template <conf::worded E>
+void append_setting(json_writer& w, std::string_view key, const E& word) {
+  w.word(key, word);
+}
+void append_setting(json_writer& w, std::string_view key, const conf::switch_or_text& value) {
+  w.member(key, value.on);
+  w.filled(std::string(key) + "Text", value.text);
+}
+void append_setting(json_writer& w, std::string_view, const conf::round_prompt_texts& texts) {
+  if (texts.first) w.member("firstRoundText", *texts.first);
+  if (texts.middle) w.member("middleRoundText", *texts.middle);
+  if (texts.last) w.member("lastRoundText", *texts.last);
+}
+
+// Writes all numbers; of the others those that say something or replace a default that does.
 void append_limits(json_writer& w, const run_limits& l) {
+  static const conf::settled_choices usual;
   w.begin_object();
   for (const auto& n : conf::loop_numbers()) w.member(n.key, l.*n.settled);
-  w.word("onLimit", l.on_limit);
-  w.word("onToolError", l.on_tool_error);
-  w.word("status", l.status);
-  w.word("approve", l.approve);
-  w.set("approveDestructive", l.approve_destructive);
-  w.member("emptyResultText", l.empty_result_text);
-  w.member("guidance", l.guidance);
-  w.filled("guidanceText", l.guidance_text);
-  w.word("roundPrompts", l.round_prompts);
-  if (l.round_texts.first) w.member("firstRoundText", *l.round_texts.first);
-  if (l.round_texts.middle) w.member("middleRoundText", *l.round_texts.middle);
-  if (l.round_texts.last) w.member("lastRoundText", *l.round_texts.last);
-  w.filled("statusModel", l.status_model);
-  w.set("markResults", l.mark_results);
-  w.set("approveAfterOutput", l.approve_after_output);
+  conf::each_choice_in_journal([&](const auto& m) {
+    const auto& value = l.*m.settled;
+    if (conf::says_something(value) || conf::says_something(usual.*m.settled)) append_setting(w, m.key, value);
+  });
   w.end_object();
 }
 

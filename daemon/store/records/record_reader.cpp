@@ -13,25 +13,31 @@ namespace {
 
 constexpr int deepest = 10'000;
 
+template <conf::worded E>
+void read_setting(const json_reader& r, std::string_view key, E& to) {
+  r.word(key, to);
+}
+void read_setting(const json_reader& r, std::string_view key, bool& to) {
+  r.set(key, to);
+}
+void read_setting(const json_reader& r, std::string_view key, std::string& to) {
+  if (r.json(key)) to = r.text(key);
+}
+void read_setting(const json_reader& r, std::string_view key, conf::switch_or_text& to) {
+  r.set(key, to.on);
+  to.text = r.text(std::string(key) + "Text");
+}
+void read_setting(const json_reader& r, std::string_view, conf::round_prompt_texts& to) {
+  if (r.json("firstRoundText")) to.first = r.text("firstRoundText");
+  if (r.json("middleRoundText")) to.middle = r.text("middleRoundText");
+  if (r.json("lastRoundText")) to.last = r.text("lastRoundText");
+}
+
 run_limits read_limits(raw_json json, const json_reader& o) {
   run_limits l;
   const json_reader r(std::move(json), o, "limits");
   for (const auto& n : conf::loop_numbers()) r.number(n.key, l.*n.settled);
-  r.word("onLimit", l.on_limit);
-  r.word("onToolError", l.on_tool_error);
-  r.word("status", l.status);
-  r.word("approve", l.approve);
-  r.set("approveDestructive", l.approve_destructive);
-  if (r.json("emptyResultText")) l.empty_result_text = r.text("emptyResultText");
-  r.set("guidance", l.guidance);
-  l.guidance_text = r.text("guidanceText");
-  r.word("roundPrompts", l.round_prompts);
-  if (r.json("firstRoundText")) l.round_texts.first = r.text("firstRoundText");
-  if (r.json("middleRoundText")) l.round_texts.middle = r.text("middleRoundText");
-  if (r.json("lastRoundText")) l.round_texts.last = r.text("lastRoundText");
-  l.status_model = r.text("statusModel");
-  r.set("markResults", l.mark_results);
-  r.set("approveAfterOutput", l.approve_after_output);
+  conf::each_choice_in_journal([&](const auto& m) { read_setting(r, m.key, l.*m.settled); });
   return l;
 }
 

@@ -510,7 +510,7 @@ struct fixture {
     r.system = "be brief";
     r.messages = {providers::user_message("go")};
     limits.status = status_mode::off;
-    limits.guidance = false;
+    limits.guidance.on = false;
     r.limits = std::move(limits);
     return r;
   }

@@ -156,8 +156,7 @@ TEST_CASE("L7: the guidance joins the system prompt with names only, can be repl
   fixture f;
   const auto with = [](bool on, std::string text) {
     auto r = fixture::ask();
-    r.limits.guidance = on;
-    r.limits.guidance_text = std::move(text);
+    r.limits.guidance = {on, std::move(text)};
     return r;
   };
   const auto system_of = [&](run_request r) {

@@ -193,7 +193,7 @@ TEST_CASE("L1 L10: without any tool the model just answers, and one that calls a
   f.offer({});
   f.model->script = {calls({lookup("a")}), says("then from memory")};
   auto r = fixture::ask();
-  r.limits.guidance = true;
+  r.limits.guidance.on = true;
   f.run(std::move(r));
   CHECK(f.model->requests.at(0).offered() == nullptr);
   CHECK(f.model->requests.at(0).messages.front()->text() == "be brief");

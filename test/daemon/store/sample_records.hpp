@@ -40,19 +40,18 @@ inline std::vector<run_record> sample_records() {
   started.profile = "reader";
   started.tools = {{"files__*", "*"}, {"f*"}, {"*__rm"}, {{"files__read", "read"}, {"files__write", "write"}}, {}};
   started.limits = {{11, 12, 13, 14, 15, 16, 17, 18, 19, 20},
-                    limit_policy::stop,
-                    tool_error_policy::stop,
-                    status_mode::off,
-                    approval_mode::none,
-                    true,
-                    "empty!",
-                    false,
-                    "use them well",
-                    round_prompt_mode::progressive,
-                    {"first {round}", "", "last"},
-                    "quick-1",
-                    true,
-                    true};
+                    {limit_policy::stop,
+                     tool_error_policy::stop,
+                     round_prompt_mode::progressive,
+                     {"first {round}", "", "last"},
+                     status_mode::off,
+                     "quick-1",
+                     {false, "use them well"},
+                     true,
+                     true,
+                     true,
+                     "empty!",
+                     approval_mode::none}};
   started.approve = {"files__rm*"};
   started.servers = std::make_shared<const std::vector<server_terms>>(std::vector<server_terms>{
       {"files", {"f*", "g"}, {"rm"}, {"write"}, {"files", true, {{"a", "b"}, {"c", "d"}}, {{"e", "f"}}}},

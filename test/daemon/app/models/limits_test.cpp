@@ -191,18 +191,18 @@ TEST_CASE("L6, L7: guidance and the texts of rounds come from the nearest level 
     "profiles": {"p": {"loop": {"guidance": true, "roundPromptTexts": {"middle": "two"}}}}
   })");
   const auto plain = limits_for(all, nullptr);
-  CHECK(plain.guidance);
-  CHECK(plain.guidance_text == "ours");
+  CHECK(plain.guidance.on);
+  CHECK(plain.guidance.text == "ours");
   CHECK(plain.round_prompts == round_prompt_mode::progressive);
   CHECK(plain.round_texts.first == "one");
   CHECK_FALSE(plain.round_texts.middle);
   const auto m = limits_for(all, all.find_model("m"));
-  CHECK_FALSE(m.guidance);
+  CHECK_FALSE(m.guidance.on);
   CHECK(m.round_texts.first == "one");
   CHECK(m.round_texts.last == "");
   const auto p = limits_for(all, all.find_model("m"), all.find_profile("p"));
-  CHECK(p.guidance);
-  CHECK(p.guidance_text == "");
+  CHECK(p.guidance.on);
+  CHECK(p.guidance.text == "");
   CHECK(p.round_texts.middle == "two");
   CHECK(p.round_texts.last == "");
 }

@@ -227,10 +227,10 @@ TEST_CASE("a chat with everything becomes the request that says it") {
   CHECK(l.round_texts.first == "1");
   CHECK_FALSE(l.round_texts.middle);
   CHECK(l.round_texts.last == "");
-  CHECK(l.guidance);
-  CHECK(l.guidance_text == "carefully");
-  CHECK_FALSE(read(R"({"input":"a","limits":{"guidance":false}})").request.limits.guidance);
-  CHECK_FALSE(read(R"({"input":"a","limits":{"guidance":""}})").request.limits.guidance);
+  CHECK(l.guidance.on);
+  CHECK(l.guidance.text == "carefully");
+  CHECK_FALSE(read(R"({"input":"a","limits":{"guidance":false}})").request.limits.guidance.on);
+  CHECK_FALSE(read(R"({"input":"a","limits":{"guidance":""}})").request.limits.guidance.on);
 }
 
 TEST_CASE("E1: limits that only seem to contradict each other are taken") {

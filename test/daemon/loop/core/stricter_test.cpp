@@ -66,8 +66,7 @@ TEST_CASE("G24: of two sets of limits the stricter value of each holds, whicheve
 TEST_CASE("G24: what merely shows something stays what it was") {
   run_limits mine, other;
   other.empty_result_text = "other";
-  other.guidance = false;
-  other.guidance_text = "other";
+  other.guidance = {false, "other"};
   other.status = status_mode::off;
   other.status_model = "other";
   other.round_prompts = round_prompt_mode::progressive;

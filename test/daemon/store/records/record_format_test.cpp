@@ -9,6 +9,7 @@
 
 #include <set>
 #include <string>
+#include <utility>
 
 using namespace mcpbx;
 using namespace mcpbx::daemon;
@@ -123,7 +124,7 @@ TEST_CASE("record format: the input of a run keeps its messages and limits") {
   CHECK((l.max_repeated_calls == 15 && l.tool_concurrency == 16 && l.timeout_ms == 17 && l.question_timeout_ms == 18));
   CHECK((l.token_budget == 19 && l.max_result_bytes == 20 && l.on_limit == limit_policy::stop));
   CHECK((l.mark_results && l.approve_after_output));
-  CHECK((!l.guidance && l.guidance_text == "use them well" && l.status_model == "quick-1"));
+  CHECK((!l.guidance.on && l.guidance.text == "use them well" && l.status_model == "quick-1"));
   CHECK((l.round_prompts == round_prompt_mode::progressive && l.round_texts.first == "first {round}"));
   CHECK((l.round_texts.middle == "" && l.round_texts.last == "last"));
   CHECK(r.answer_schema.text() == R"({"type":  "string"})");
@@ -172,6 +173,41 @@ TEST_CASE("record format: calls questions and ends keep every member") {
   const auto line = again_as<record::status_line>(12);
   CHECK((line.call_id == "call-7" && line.text == "Looking it up..." && line.ms == 38));
   CHECK((line.usage.input == 33 && line.usage.output == 34 && line.usage.reasoning == 37 && line.usage.estimated));
+}
+
+TEST_CASE("record format: the settings of a run keep their order and form in the journal") {
+  run_limits l;
+  std::int64_t n = 1000;
+  for (const auto& number : conf::loop_numbers()) l.*number.settled = ++n;
+  l.on_limit = limit_policy::stop;
+  l.on_tool_error = tool_error_policy::stop;
+  l.status = status_mode::model;
+  l.approve = approval_mode::none;
+  l.approve_destructive = l.approve_after_output = l.mark_results = true;
+  l.empty_result_text = "nothing";
+  l.guidance = {false, "use them \"well\""};
+  l.round_prompts = round_prompt_mode::progressive;
+  l.round_texts = {"one", "", "last"};
+  l.status_model = "quick";
+  const std::string all =
+      R"({"maxRounds":1001,"maxCallsPerRound":1002,"maxCalls":1003,"maxConsecutiveErrors":1004,"maxRepeatedCalls":1005,)"
+      R"("toolConcurrency":1006,"timeoutMs":1007,"questionTimeoutMs":1008,"tokenBudget":1009,"maxResultBytes":1010,)"
+      R"("onLimit":"stop","onToolError":"stop","status":"model","approve":"none","approveDestructive":true,)"
+      R"("emptyResultText":"nothing","guidance":false,"guidanceText":"use them \"well\"","roundPrompts":"progressive",)"
+      R"("firstRoundText":"one","middleRoundText":"","lastRoundText":"last","statusModel":"quick","markResults":true,)"
+      R"("approveAfterOutput":true})";
+  const std::string usual =
+      R"({"maxRounds":10,"maxCallsPerRound":64,"maxCalls":256,"maxConsecutiveErrors":3,"maxRepeatedCalls":3,)"
+      R"("toolConcurrency":8,"timeoutMs":120000,"questionTimeoutMs":600000,"tokenBudget":0,"maxResultBytes":102400,)"
+      R"("onLimit":"synthesize","onToolError":"continue","status":"names","approve":"ask",)"
+      R"("emptyResultText":"No relevant content found","guidance":true,"roundPrompts":"implicit"})";
+  for (const auto& [limits, bytes] : {std::pair(l, all), std::pair(run_limits(), usual)}) {
+    const std::string record = R"({"v":1,"type":"limits_lowered","limits":)" + bytes + "}";
+    CHECK(to_text(record::limits_lowered{limits}) == record);
+    const auto read = record_from(record);
+    REQUIRE(read.has_value());
+    CHECK(std::get<record::limits_lowered>(*read).limits == limits);
+  }
 }
 
 TEST_CASE("record format: unknown members are ignored and absent ones have their default") {
