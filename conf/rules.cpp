@@ -1,7 +1,7 @@
 // The rules between keys, one function per subject.
 #include "conf/rules.hpp"
 
-#include "conf/loop/loop_manners.hpp"
+#include "conf/loop/loop_choices.hpp"
 #include "conf/loop/loop_numbers.hpp"
 #include "conf/model/forms.hpp"
 #include "conf/model/loop_levels.hpp"
