@@ -80,7 +80,9 @@ std::size_t argument_end(std::string_view inside, std::size_t at) {
 
 // Returns the literal with the zeros that Python lets one leave out of a number, as in `.5` and `5.`, outside of
 // strings.
+// A literal with strings in other quotes than Python's stays as it is.
 std::string with_whole_numbers(std::string_view literal) {
+  if (literal.find_first_of("`\xE2") != std::string_view::npos) return std::string(literal);
   const auto digit = [&](std::size_t at) { return at < literal.size() && literal[at] >= '0' && literal[at] <= '9'; };
   std::string out;
   out.reserve(literal.size() + 8);

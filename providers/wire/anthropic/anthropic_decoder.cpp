@@ -97,7 +97,9 @@ std::size_t anthropic_decoder::kept_bytes() const {
 
 void anthropic_decoder::take_body(std::string_view json, decoder_sink& sink) {
   const auto content = walk::find(json, "content");
-  const bool empty = content == "null" && walk::text(walk::find(json, "type")) == "message";
+  const bool empty = content == "null" && walk::text(walk::find(json, "type")) == "message" &&
+                     !walk::text(walk::find(json, "stop_reason")).empty() &&
+                     !walk::is_object(walk::find(json, "error"));
   if (!walk::is_array(content) && !empty) {
     const auto said = read_error_body(json);
     return said.found() ? fail(said, json, sink) : fail_foreign(json, sink);

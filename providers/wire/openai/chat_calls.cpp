@@ -67,6 +67,7 @@ call_assembler::slot& call_assembler::new_slot() {
 }
 
 void call_assembler::take(std::string_view tool_calls) {
+  ++list_;
   if (walk::is_object(tool_calls)) return take_call(tool_calls, false);
   std::size_t count = 0;
   walk::elements(tool_calls, [&](std::string_view) { ++count; });
@@ -81,6 +82,7 @@ void call_assembler::take(std::string_view tool_calls) {
 }
 
 void call_assembler::take_function_call(std::string_view function_call) {
+  ++list_;
   if (walk::is_object(function_call)) take_call(function_call, false);
 }
 
@@ -91,6 +93,7 @@ void call_assembler::take_call(std::string_view element, bool one_of_many) {
   std::int64_t index = 0;
   const bool has_index = to_index(p.index, index);
   slot* s = nullptr;
+  bool repeated = false;
   auto use = [&](std::size_t i) {
     touched_ = i;
     s = &slots_[i];
@@ -116,8 +119,17 @@ void call_assembler::take_call(std::string_view element, bool one_of_many) {
   } else if (!id.empty()) {
     for (std::size_t i = slots_.size(); i-- > 0 && s == nullptr;)
       if (slots_[i].id == id) use(i);
-    // Two calls may have one id: then a name and arguments behind complete ones begin the second.
-    if (s != nullptr && over(*s) && (walk::is_object(p.arguments) || !walk::text(p.arguments).empty())) s = nullptr;
+    // Two calls may have one id. Of one list they are two; else another name, or other arguments behind complete ones,
+    // begins the second. A repeated call is one, and `{}` may stand for arguments that are still to come.
+    if (s != nullptr && !name.empty() && s->list == list_) {
+      s = nullptr;
+    } else if (s != nullptr && over(*s)) {
+      const std::string text = walk::is_string(p.arguments) ? unescaped(p.arguments) : std::string(p.arguments);
+      const auto before = s->whole ? std::string_view(s->arguments) : s->complete_arguments(), now = trimmed(text);
+      const bool other_name = !s->name.empty() && name != s->name;
+      repeated = !other_name && (now.empty() || now == before);
+      if (other_name || (!repeated && before != "{}")) s = nullptr;
+    }
   } else if (!slots_.empty()) {
     const auto& last = slots_.back();
     const bool other_name = !name.empty() && !last.name.empty() && name != last.name;
@@ -129,6 +141,7 @@ void call_assembler::take_call(std::string_view element, bool one_of_many) {
       return;
     }
     s = &new_slot();
+    s->list = list_;
     s->has_index = has_index;
     s->index = index;
   }
@@ -136,7 +149,7 @@ void call_assembler::take_call(std::string_view element, bool one_of_many) {
   if (s->id.empty()) s->id = id;
   if (s->name.empty()) s->name = name;
   bytes_ += name.size();
-  if (!p.arguments.empty() && !s->whole) {
+  if (!p.arguments.empty() && !s->whole && !repeated) {
     if (walk::is_string(p.arguments)) {
       const auto text = s->joiner.take(p.arguments);
       s->arguments += text;

@@ -42,10 +42,17 @@ class call_assembler {
     string_joiner joiner;
     json_scanner scanner{json_scanner::options{.max_depth = 64}};  // knows when the arguments are complete
     vendor_fields extras;
+    std::uint64_t list = 0;  // number of the list in which it began
+
+    // Returns the complete object that `arguments` begin with, without blanks around it.
+    std::string_view complete_arguments() const {
+      return std::string_view(arguments).substr(scanner.value_begin(), scanner.value_end() - scanner.value_begin());
+    }
   };
   void take_call(std::string_view element, bool one_of_many);
   slot& new_slot();
   std::vector<slot> slots_;
+  std::uint64_t list_ = 0;  // number of the list that is being taken
   bool overflowed_ = false;
   std::size_t touched_ = 0;  // slot that got the last piece
   std::size_t bytes_ = 0;

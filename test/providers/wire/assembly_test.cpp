@@ -78,10 +78,31 @@ TEST_CASE(
       R"({"choices":[{"message":{"role":"assistant","tool_calls":[{"id":"a","type":"function","function":{"name":"x","arguments":"{}"}},{"id":"a","type":"function","function":{"name":"x","arguments":{"p":2}}}]},"finish_reason":"tool_calls"}]})");
   REQUIRE(whole.calls() == 2);
   CHECK(whole.call(1).arguments.text() == R"({"p":2})");
-  const auto one =
+  const auto of_one_list = decode(stream(
+      {calls(
+           R"([{"id":"a","function":{"name":"x","arguments":""}},{"id":"a","function":{"name":"y","arguments":"{\"p\":1}"}}])"),
+       finish("tool_calls")}));
+  REQUIRE(of_one_list.calls() == 2);
+  CHECK(of_one_list.call(0).arguments.text() == "{}");
+  CHECK(of_one_list.call(1).name == "y");
+  const auto other_name =
       decode(stream({calls(R"([{"id":"a","function":{"name":"x","arguments":"{\"p\":1}"}}])"),
-                     calls(R"([{"id":"a","function":{"name":"x","arguments":""}}])"), finish("tool_calls")}));
-  CHECK(one.calls() == 1);
+                     calls(R"([{"id":"a","function":{"name":"y","arguments":""}}])"),
+                     calls(R"([{"id":"a","function":{"arguments":"{\"q\":2}"}}])"), finish("stop")}));
+  REQUIRE(other_name.calls() == 2);
+  CHECK(other_name.call(1).arguments.text() == R"({"q":2})");
+  for (const std::string again : {R"("")", R"("\n")", R"("{\"p\":1}")", R"({"p":1})"}) {
+    CAPTURE(again);
+    const auto one = decode(
+        stream({calls(R"([{"id":"a","function":{"name":"x","arguments":"{\"p\":1}"}}])"),
+                calls(R"([{"id":"a","function":{"name":"x","arguments":)" + again + "}}]"), finish("tool_calls")}));
+    REQUIRE(one.calls() == 1);
+    CHECK(one.call(0).arguments.text() == R"({"p":1})");
+  }
+  const auto placeholder =
+      decode(stream({calls(R"([{"id":"a","function":{"name":"x","arguments":"{}"}}])"),
+                     calls(R"([{"id":"a","function":{"name":"x","arguments":"{\"p\":1}"}}])"), finish("tool_calls")}));
+  CHECK(placeholder.calls() == 1);
 }
 
 TEST_CASE("assembly rule 3: the first id wins, an empty one is none and a repeated one is not appended") {

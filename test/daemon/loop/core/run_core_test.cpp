@@ -400,7 +400,7 @@ TEST_CASE("G29: calls of a reply that was cut or stopped are never executed") {
   for (auto [reason, expected] :
        {std::pair{end_reason::length, stop_reason::truncated}, std::pair{end_reason::filter, stop_reason::refused},
         std::pair{end_reason::refusal, stop_reason::refused},
-        std::pair{end_reason::context_full, stop_reason::context_full},
+        std::pair{end_reason::context_full, stop_reason::truncated},
         std::pair{end_reason::unknown, stop_reason::truncated}}) {
     script s;
     s.model(reply("x", {call("a"), call("b")}, reason));

@@ -293,6 +293,10 @@ TEST_CASE(
   CHECK(d.reply->reason == end_reason::stop);
   CHECK(run(R"({"type":"error","content":null,"error":{"type":"api_error","message":"no"}})").error);
   CHECK(run(R"({"content":null})").error);
+  CHECK(run(R"({"type":"message","content":null})").error);
+  CHECK(
+      run(R"({"type":"message","content":null,"stop_reason":"end_turn","error":{"type":"overloaded_error","message":"x"}})")
+          .error);
 }
 
 TEST_CASE("anthropic, streaming: an answer that its first event gives whole ends as that event says") {

@@ -88,18 +88,6 @@ TEST_CASE("ollama, streaming: a surrogate pair split between two lines is one ch
   CHECK(thought == "hm 😀.");
 }
 
-TEST_CASE("ollama, streaming: a surrogate pair split between two lines is one character") {
-  const auto t = line(R"("content":"so \ud83d","thinking":"hm \ud83d")") +
-                 line(R"("content":"\ude00!","thinking":"\ude00.")") + last();
-  check_splits("ollama", t, local());
-  const auto d = read(t);
-  REQUIRE(d.reply);
-  CHECK(d.text() == "so 😀!");
-  std::string thought;
-  for (const auto& part : d.thoughts) thought += part;
-  CHECK(thought == "hm 😀.");
-}
-
 TEST_CASE("ollama, streaming: one value over several lines is read") {
   const std::string t = "{\n \"message\": {\n  \"content\": \"hi\"\n },\n \"done\": true\n}\n";
   check_splits("ollama", t, local());
