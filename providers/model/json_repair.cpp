@@ -24,7 +24,9 @@ bool is_hex(char c) {
 
 class reader {
  public:
-  explicit reader(std::string_view in) : in_(in) { out_.reserve(in.size() + 16); }
+  explicit reader(std::string_view in, number_form numbers = number_form::json) : in_(in), numbers_(numbers) {
+    out_.reserve(in.size() + 16);
+  }
 
   bool object(int depth, unsigned& keys);
   bool value(int depth, unsigned& keys);
@@ -66,6 +68,7 @@ class reader {
   bool starts(std::string_view what) const { return in_.substr(at_).starts_with(what); }
 
   std::string_view in_;
+  number_form numbers_;
   std::size_t at_ = 0;
   std::string out_, wrong_;
   std::vector<std::string_view> notes_;
@@ -374,7 +377,14 @@ bool reader::string_end() {
 }
 
 bool reader::number() {
-  const auto begin = at_;
+  auto begin = at_;
+  const bool python = numbers_ == number_form::python;
+  const auto add_zero = [&] {
+    out_ += in_.substr(begin, at_ - begin);
+    out_ += '0';
+    begin = at_;
+    note("number without a zero");
+  };
   if (peek() == '-') ++at_;
   const auto digits = [this] {
     const auto from = at_;
@@ -383,10 +393,13 @@ bool reader::number() {
   };
   const bool zero = peek() == '0';
   const auto whole = digits();
-  bool good = whole == 1 || (whole > 1 && !zero);
+  const bool starts_with_point = python && whole == 0 && peek() == '.' && is_digit(peek(1));
+  if (starts_with_point) add_zero();
+  bool good = starts_with_point || whole == 1 || (whole > 1 && !zero);
   if (good && peek() == '.') {
     ++at_;
-    good = digits() > 0;
+    good = digits() > 0 || python;
+    if (good && in_[at_ - 1] == '.') add_zero();
   }
   if (good && (peek() == 'e' || peek() == 'E')) {
     ++at_;
@@ -449,11 +462,11 @@ result<repaired_json> repair_json(std::string_view text) {
   return r.done();
 }
 
-result<repaired_json> repair_json_value(std::string_view text) {
+result<repaired_json> repair_json_value(std::string_view text, number_form numbers) {
   if (text.size() > max_repaired) return fail(errc::limit, "it is too long to be put right");
   // The appended blank ends a number or a literal, which is known to be complete here.
   const auto whole = std::string(text) + ' ';
-  reader r(whole);
+  reader r(whole, numbers);
   unsigned keys = 0;
   if (!r.value(0, keys) || !r.end() || !r.sure()) return std::unexpected(r.why());
   return r.done();

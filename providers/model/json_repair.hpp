@@ -4,6 +4,7 @@
 #include "mcp/support/error.hpp"
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,7 +29,10 @@ inline constexpr int max_repaired_depth = 64;          ///< nested containers
 ///   quotes do not tell for certain where a string ends. errc::limit: too deep or too large.
 result<repaired_json> repair_json(std::string_view text);
 
+/// Numbers that are accepted: those of JSON, or also Python's `.5` and `5.`, which get the zero that they lack.
+enum class number_form : std::uint8_t { json, python };
+
 /// Does the same for one value of any kind that is all of `text`: repairs nothing around it.
-result<repaired_json> repair_json_value(std::string_view text);
+result<repaired_json> repair_json_value(std::string_view text, number_form numbers = number_form::json);
 
 }  // namespace mcpbx::providers

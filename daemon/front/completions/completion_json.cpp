@@ -54,6 +54,13 @@ std::int64_t tokens(const raw_json& usage, std::string_view key) {
   return find_member(usage, key).as_integer().value_or(0);
 }
 
+void write_or_null(json_writer& w, std::string_view key, const std::string& text) {
+  if (text.empty())
+    w.member(key, raw_json());
+  else
+    w.member(key, text);
+}
+
 void write_usage(json_writer& w, const completion_outcome& o) {
   w.begin_object().member("prompt_tokens", o.used.input).member("completion_tokens", o.used.output);
   w.member("total_tokens", o.used.input + o.used.output);
@@ -288,10 +295,7 @@ std::string answer(const head& h, std::string_view text, std::string_view thinki
     w.token("null");
   else
     w.value(text);
-  if (o.refusal.empty())
-    w.member("refusal", raw_json());
-  else
-    w.member("refusal", o.refusal);
+  write_or_null(w, "refusal", o.refusal);
   w.filled("reasoning_content", thinking);
   if (!o.calls.empty()) {
     w.key("tool_calls").begin_array();
@@ -307,15 +311,9 @@ std::string answer(const head& h, std::string_view text, std::string_view thinki
 std::string error_body(const completion_fault& f) {
   std::string out;
   json_writer w(out);
-  const auto or_null = [&](std::string_view key, const std::string& text) {
-    if (text.empty())
-      w.member(key, raw_json());
-    else
-      w.member(key, text);
-  };
   w.begin_object().key("error").begin_object().member("message", f.message).member("type", type_of(f.status));
-  or_null("param", f.param);
-  or_null("code", f.code);
+  write_or_null(w, "param", f.param);
+  write_or_null(w, "code", f.code);
   w.end_object().end_object();
   return out;
 }

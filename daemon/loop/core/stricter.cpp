@@ -1,4 +1,4 @@
-// See stricter.hpp. The tables of conf/loop say which of two values is the stricter one.
+// The stricter of two sets of limits, by the tables of conf/loop.
 #include "daemon/loop/core/stricter.hpp"
 
 namespace mcpbx::daemon {

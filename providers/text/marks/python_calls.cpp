@@ -78,32 +78,6 @@ std::size_t argument_end(std::string_view inside, std::size_t at) {
   return inside.size();
 }
 
-// Returns the literal with the zeros that Python lets one leave out of a number, as in `.5` and `5.`, outside of
-// strings.
-// A literal with strings in other quotes than Python's stays as it is.
-std::string with_whole_numbers(std::string_view literal) {
-  if (literal.find_first_of("`\xE2") != std::string_view::npos) return std::string(literal);
-  const auto digit = [&](std::size_t at) { return at < literal.size() && literal[at] >= '0' && literal[at] <= '9'; };
-  std::string out;
-  out.reserve(literal.size() + 8);
-  char quote = 0;
-  for (std::size_t at = 0; at < literal.size(); ++at) {
-    const char c = literal[at];
-    const bool point = quote == 0 && c == '.';
-    const bool behind_digit = at > 0 && digit(at - 1);
-    if (point && !behind_digit && (at == 0 || literal[at - 1] == '-' || !is_name_char(literal[at - 1])) &&
-        digit(at + 1))
-      out += '0';
-    out += c;
-    if (point && behind_digit && !digit(at + 1)) out += '0';
-    if (quote != 0 && c == '\\' && at + 1 < literal.size())
-      out += literal[++at];
-    else if (quote != 0 ? c == quote : c == '"' || c == '\'')
-      quote = quote != 0 ? char{0} : c;
-  }
-  return out;
-}
-
 std::string json_of(std::string_view literal, int depth = max_argument_depth);
 
 // Converts a tuple to a JSON list. Brackets around one value without a comma are no tuple, and are refused.
@@ -127,7 +101,7 @@ std::string json_of(std::string_view literal, int depth) {
   if (literal.size() <= max_tuple && literal.starts_with('(') && literal.ends_with(')'))
     return depth == 0 ? std::string() : json_of_tuple(literal.substr(1, literal.size() - 2), depth - 1);
   if (const auto value = raw_json::parse(literal, max_argument_depth)) return std::string(value->text());
-  auto value = repair_json_value(with_whole_numbers(literal));
+  auto value = repair_json_value(literal, number_form::python);
   if (!value || !raw_json::parse(value->text, max_argument_depth)) return {};
   return std::move(value->text);
 }

@@ -125,7 +125,7 @@ void call_assembler::take_call(std::string_view element, bool one_of_many) {
       s = nullptr;
     } else if (s != nullptr && over(*s)) {
       const std::string text = walk::is_string(p.arguments) ? unescaped(p.arguments) : std::string(p.arguments);
-      const auto before = s->whole ? std::string_view(s->arguments) : s->complete_arguments(), now = trimmed(text);
+      const auto before = s->complete_arguments(), now = trimmed(text);
       const bool other_name = !s->name.empty() && name != s->name;
       repeated = !other_name && (now.empty() || now == before);
       if (other_name || (!repeated && before != "{}")) s = nullptr;

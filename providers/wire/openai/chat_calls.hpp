@@ -44,9 +44,11 @@ class call_assembler {
     vendor_fields extras;
     std::uint64_t list = 0;  // number of the list in which it began
 
-    // Returns the complete object that `arguments` begin with, without blanks around it.
+    // Returns the complete value that `arguments` begin with, without blanks around it.
     std::string_view complete_arguments() const {
-      return std::string_view(arguments).substr(scanner.value_begin(), scanner.value_end() - scanner.value_begin());
+      return whole ? std::string_view(arguments)
+                   : std::string_view(arguments).substr(scanner.value_begin(),
+                                                        scanner.value_end() - scanner.value_begin());
     }
   };
   void take_call(std::string_view element, bool one_of_many);

@@ -86,6 +86,7 @@ TEST_CASE("F10: numbers of Python without a digit on one side of their point are
   CHECK(call("batch(items=[.5, 5., (.25, 1)])").reply.calls.size() == 1);
   CHECK(call("batch(items=[.5, 5.])").calls() == R"(batch{"items":[0.5,5.0]})");
   CHECK(call(R"(search(query='v.5 or 5. \'.5\''))").calls() == R"(search{"query":"v.5 or 5. '.5'"})");
+  CHECK(call("batch(items=[`a.b 5.`, .5])").calls() == R"(batch{"items":["a.b 5.",0.5]})");
   CHECK(call("search(query=`report2024.txt`)").calls() == R"(search{"query":"report2024.txt"})");
   CHECK(call("search(query=“page 3. Then .5”)").calls() == R"(search{"query":"page 3. Then .5"})");
   for (const std::string wrong : {"add(a=1.2., b=1)", "add(a=., b=1)", "add(a=..5, b=1)", "add(a=.5., b=1)"}) {

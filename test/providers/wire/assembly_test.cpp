@@ -99,10 +99,11 @@ TEST_CASE(
     REQUIRE(one.calls() == 1);
     CHECK(one.call(0).arguments.text() == R"({"p":1})");
   }
-  const auto placeholder =
+  const auto empty_object_first =
       decode(stream({calls(R"([{"id":"a","function":{"name":"x","arguments":"{}"}}])"),
                      calls(R"([{"id":"a","function":{"name":"x","arguments":"{\"p\":1}"}}])"), finish("tool_calls")}));
-  CHECK(placeholder.calls() == 1);
+  REQUIRE(empty_object_first.calls() == 1);  // two objects in one call: neither of them may run
+  CHECK_FALSE(empty_object_first.call(0).problem.empty());
 }
 
 TEST_CASE("assembly rule 3: the first id wins, an empty one is none and a repeated one is not appended") {
