@@ -1,4 +1,4 @@
-// See loop_numbers.hpp. The order is that of the journal.
+// The table of numbers. Its order is the order of the journal.
 #include "conf/loop/loop_numbers.hpp"
 
 #include <algorithm>

@@ -21,7 +21,7 @@ bool is_letter(char c) {
 
 // Splits a text into lower-case words; "n't" becomes "not", and "." ends a sentence. Names such as "tools.0.custom" and
 // "my-tool-model" stay one word.
-words words_of(std::string_view text) {
+words split_words(std::string_view text) {
   words all;
   std::string word;
   const auto end_word = [&] {
@@ -96,7 +96,7 @@ bool says_no_tools(const model_error& e) {
   if (e.http_status < 400 || e.http_status == 401 || e.http_status == 402 || e.http_status == 403 ||
       e.http_status == 408 || e.http_status == 429)
     return false;
-  const auto all = words_of(e.message);
+  const auto all = split_words(e.message);
   const sentence_reader said{all};
   for (std::size_t i = 0; i < all.size(); ++i)
     if (said.names_tools(i) && (said.refused_behind(i) || said.refused_before(i))) return true;

@@ -42,7 +42,7 @@ maybe text(const std::optional<std::string>& found, double certainty) {
 // Returns the words of the clause that carry meaning, for use as a search query.
 std::string significant(std::string_view clause) {
   std::string out;
-  for (const auto& word : words_of(clause)) {
+  for (const auto& word : words_in(clause)) {
     if (is_filler(word) || !tool_word(word).empty() || word == "file" || word == "search" || word == "read") continue;
     if (!out.empty()) out += ' ';
     out += word;
@@ -52,9 +52,9 @@ std::string significant(std::string_view clause) {
 
 maybe fill_enum(std::string_view choices, const supply& s) {
   maybe found;
-  const auto clause = words_of(s.from.clause);
+  const auto clause = words_in(s.from.clause);
   walk::elements(choices, [&](std::string_view choice) {
-    const auto words = words_of(walk::text(choice));
+    const auto words = words_in(walk::text(choice));
     const bool all = !words.empty() && std::all_of(words.begin(), words.end(), [&](const auto& w) {
       return std::find(clause.begin(), clause.end(), w) != clause.end();
     });
@@ -73,8 +73,8 @@ maybe fill_zone(const std::vector<std::string>& words, bool named_zone, supply& 
 }
 
 maybe fill_string(std::string_view name, std::string_view property, bool required, supply& s) {
-  const auto words = words_of(name);
-  const auto about = words_of(walk::text(walk::find(property, "description")));
+  const auto words = words_in(name);
+  const auto about = words_in(walk::text(walk::find(property, "description")));
   const auto format = walk::text(walk::find(property, "format"));
   const auto& f = s.from;
   if (mentions(words, {"timezone", "tz", "zone"})) return fill_zone(words, true, s);
@@ -152,8 +152,8 @@ maybe fill_one(std::string_view name, std::string_view property, bool required, 
     walk::elements(walk::find(property, "type"), [&](std::string_view t) {
       if (type.empty() && t != "\"null\"") type = walk::text(t);
     });
-  const auto clause = words_of(s.from.clause);
-  const auto own = words_of(name);
+  const auto clause = words_in(s.from.clause);
+  const auto own = words_in(name);
   const bool named = std::any_of(own.begin(), own.end(), [&](const auto& w) {
     return w.size() > 2 && std::find(clause.begin(), clause.end(), w) != clause.end();
   });

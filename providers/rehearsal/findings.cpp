@@ -242,7 +242,7 @@ findings find_in(std::string_view clause) {
     const auto number = raw_json::parse(t);
     if (number && number->type() == raw_json::kind::number) f.numbers.emplace_back(t);
   }
-  const auto all = words_of(clause);
+  const auto all = words_in(clause);
   for (const auto word : {"it", "them", "that", "thi", "result", "first", "found"})
     f.points_back = f.points_back || std::find(all.begin(), all.end(), word) != all.end();
   return f;

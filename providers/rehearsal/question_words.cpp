@@ -52,7 +52,7 @@ std::string lower(std::string_view text) {
   return out;
 }
 
-std::vector<std::string> words_of(std::string_view text) {
+std::vector<std::string> words_in(std::string_view text) {
   std::vector<std::string> all;
   std::string word;
   auto flush = [&] {
@@ -134,13 +134,13 @@ std::vector<std::string> clauses_of(std::string_view question) {
 }
 
 double fit(std::string_view clause, std::string_view tool_name, std::string_view description) {
-  const auto name_words = words_of(own_name(tool_name));
+  const auto name_words = words_in(own_name(tool_name));
   // Use the first sentence of the description only: it names the purpose, the others explain details.
-  const auto about_words = words_of(description.substr(0, description.find(". ")));
+  const auto about_words = words_in(description.substr(0, description.find(". ")));
   std::vector<bool> used(name_words.size());
   double score = 0;
   std::vector<std::string> seen;
-  for (const auto& word : words_of(clause)) {
+  for (const auto& word : words_in(clause)) {
     if (is_filler(word) || std::find(seen.begin(), seen.end(), word) != seen.end()) continue;
     seen.push_back(word);
     const auto meant = tool_word(word);

@@ -8,7 +8,7 @@ namespace mcpbx::providers::rehearsal {
 
 /// Returns the words of `text` in lower case, without plural and -ing endings. Splits at all characters but letters and
 /// digits, and at humps (listFiles → list, file).
-std::vector<std::string> words_of(std::string_view text);
+std::vector<std::string> words_in(std::string_view text);
 /// Returns true for words that say nothing about a tool ("the", "what").
 bool is_filler(std::string_view word);
 /// Returns true if two words have the same stem (calculate, calculator).

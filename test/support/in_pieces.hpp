@@ -39,7 +39,7 @@ void check_in_any_pieces(std::string_view bytes, Outcome&& outcome) {
 }
 
 /// Words of exactly so many bytes, none of which has a meaning in any format.
-inline std::string words_of(std::size_t bytes) {
+inline std::string filler_words(std::size_t bytes) {
   std::string text;
   for (int i = 0; text.size() < bytes; ++i) text += "word " + std::to_string(i) + ", ";
   text.resize(bytes, 'x');

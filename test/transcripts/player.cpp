@@ -27,7 +27,7 @@ std::optional<json::object> object_of(std::string_view line) {
 }
 
 // Cuts a command at blanks; single quotes keep blanks.
-std::vector<std::string> words_of(std::string_view line) {
+std::vector<std::string> split_words(std::string_view line) {
   std::vector<std::string> words;
   bool quoted = false, inside = false;
   for (const char c : line) {
@@ -191,7 +191,7 @@ void player::start_daemon() {
     names_.place("@DIR@", daemon_->dir());
     names_.place("@TAG@", daemon_->tag());
   }
-  daemon_->wait_ready(words_of(argument_));
+  daemon_->wait_ready(split_words(argument_));
 }
 
 // Sends what stands behind `>`: a head, an empty line, a body, of which @LENGTH@ is the length. Without a length it is
@@ -215,7 +215,7 @@ void player::send_http() {
 }
 
 void player::run_command(std::string_view line) {
-  auto words = words_of(names_.fill(line));
+  auto words = split_words(names_.fill(line));
   const auto program = words.empty() ? "" : words.front();
   if (program != "mcpbx" && program != "mcpbxd") FAIL("no command of ours: ", std::string(line));
   words.erase(words.begin());

@@ -8,15 +8,15 @@
 namespace mcpbx::cli {
 namespace {
 
-std::string words_of(const raw_json& value);
+std::string value_text(const raw_json& value);
 
 std::string members_of(const raw_json& object) {
   std::string all;
   if (const auto opened = raw_object::open(object))
     opened->for_each([&](std::string_view key, const raw_json& value) {
       const bool nested = value.type() == raw_json::kind::object;
-      all +=
-          (all.empty() ? "" : ", ") + std::string(key) + (nested ? " (" : " ") + words_of(value) + (nested ? ")" : "");
+      all += (all.empty() ? "" : ", ") + std::string(key) + (nested ? " (" : " ") + value_text(value) +
+             (nested ? ")" : "");
     });
   return all;
 }
@@ -24,13 +24,13 @@ std::string members_of(const raw_json& object) {
 std::string elements_of(const raw_json& array) {
   std::string all;
   for_each_element(array, [&](const raw_json& element) {
-    all += (all.empty() ? "" : "; ") + words_of(element);
+    all += (all.empty() ? "" : "; ") + value_text(element);
     return true;
   });
   return all;
 }
 
-std::string words_of(const raw_json& value) {
+std::string value_text(const raw_json& value) {
   const auto kind = value.type();
   if (kind != raw_json::kind::object && kind != raw_json::kind::array)
     return value.as_string().value_or(std::string(value.text()));
@@ -44,7 +44,7 @@ std::vector<std::vector<std::string>> status_rows(const raw_json& status) {
   std::vector<std::vector<std::string>> rows;
   if (const auto object = raw_object::open(status))
     object->for_each(
-        [&](std::string_view key, const raw_json& value) { rows.push_back({std::string(key), words_of(value)}); });
+        [&](std::string_view key, const raw_json& value) { rows.push_back({std::string(key), value_text(value)}); });
   return rows;
 }
 

@@ -63,8 +63,9 @@ std::string no_such_tool(const std::string& name, const raw_json& similar) {
   return text + "; `mcpbx tools` lists them all, `mcpbx servers` tells why a server's may be missing";
 }
 
-// Prints an error. One of the tool server itself gets the server's name in front; mcpbx's own errors name their cause.
-std::string words_of(const answer& a, const std::string& name, const std::string& server) {
+// Returns the text of an error. One of the tool server itself gets the server's name in front; mcpbx's own errors name
+// their cause.
+std::string error_text(const answer& a, const std::string& name, const std::string& server) {
   if (find_member(find_member(a.error, "data"), "cause") || server.empty()) return a.error_message();
   const auto code = find_member(a.error, "code").as_integer();
   return "the tool server \"" + server + "\" answered the call of " + name + " with an error" +
@@ -109,7 +110,7 @@ int call(context& c, const call_options& o) {
       c.screen->error(no_such_tool(o.name, similar));
       return no_such;
     }
-    c.screen->error(words_of(*got, o.name, member_text(listed->result, "server")));
+    c.screen->error(error_text(*got, o.name, member_text(listed->result, "server")));
     return status_of(*got);
   }
   const bool is_error = find_member(got->result, "isError").is_true();

@@ -3,7 +3,7 @@
 #include "daemon/front/http/routes.hpp"
 
 #include "daemon/front/completions/completions_handler.hpp"
-#include "daemon/front/models/model_list.hpp"
+#include "daemon/front/models/models_handler.hpp"
 
 namespace mcpbx::daemon {
 namespace {

@@ -1,4 +1,4 @@
-// See answer_format.hpp.
+// Checks of final answers against their schema.
 #include "daemon/loop/core/answer_format.hpp"
 
 #include "mcp/json/object_index.hpp"

@@ -1,4 +1,4 @@
-// See run_feed.hpp for the rules.
+// Keeps, merges and delivers the events of a run, by the rules in run_feed.hpp.
 #include "daemon/loop/run/run_feed.hpp"
 
 #include "daemon/loop/json/event_json.hpp"

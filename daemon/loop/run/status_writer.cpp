@@ -1,4 +1,4 @@
-// See status_writer.hpp.
+// Requests to the status model, and the lines that come back.
 #include "daemon/loop/run/status_writer.hpp"
 
 #include "mcp/redact/hidden_text.hpp"

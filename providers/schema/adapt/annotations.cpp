@@ -31,9 +31,9 @@ struct place {
   bool of_a_list = false;
 };
 
-std::string words_of(const place* at) {
+std::string path_text(const place* at) {
   if (at == nullptr) return "inputSchema";
-  return words_of(at->above) + (at->of_a_list ? "[" + std::to_string(at->index) + "]" : schema::member_step(at->name));
+  return path_text(at->above) + (at->of_a_list ? "[" + std::to_string(at->index) + "]" : schema::member_step(at->name));
 }
 
 class annotation_cleaner {
@@ -97,7 +97,7 @@ class annotation_cleaner {
     append_quoted(out_, shown);
     done_ = token.data() + token.size();
     const bool lost = clean != text, cut = shown != clean;
-    changes_.push_back(words_of(&at) + (lost ? " loses characters that are not seen" : "") +
+    changes_.push_back(path_text(&at) + (lost ? " loses characters that are not seen" : "") +
                        (lost && cut ? " and" : "") +
                        (cut ? " is cut after " + std::to_string(max_annotation) + " bytes" : ""));
   }

@@ -117,7 +117,7 @@ found_mark mark_at(std::string_view s) {
 }
 
 // Returns the words of a tag: its NAME, the value of name="NAME", or its attributes.
-std::string words_of(std::string_view inside) {
+std::string words_within(std::string_view inside) {
   inside = trimmed(inside);
   if (inside.starts_with("name=")) inside.remove_prefix(5);
   std::string words;
@@ -209,7 +209,7 @@ class unmarked_sink final : public parse_sink {
       if (end == behind.size() && end < max_mark_size && !last) return 0;
       // A mark without its end is damaged, and text follows.
       if (end < std::min(behind.size(), max_mark_size) && behind[end] == '>') {
-        words = words_of(behind.substr(0, end));
+        words = words_within(behind.substr(0, end));
         size += end + 1;
       }
     } else if (mark.is == what::tag) {

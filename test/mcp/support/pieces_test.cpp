@@ -18,7 +18,7 @@ TEST_CASE("sse_parser: a stream tells the same in pieces of any size") {
   int n = 0;
   for (const std::size_t size : awkward_sizes) {
     const std::string end = ++n % 3 == 0 ? "\r\n" : n % 3 == 1 ? "\n" : "\r";
-    stream += "event: e" + std::to_string(n) + end + "data: " + words_of(size) + end;
+    stream += "event: e" + std::to_string(n) + end + "data: " + filler_words(size) + end;
     if (n % 2 == 0) stream += "data:" + end + "id: 7" + end + "data:x" + end;
     stream += end;
   }
@@ -43,8 +43,8 @@ TEST_CASE("sse_parser: a stream tells the same in pieces of any size") {
 TEST_CASE("json_scanner: a large text gets the same verdict in pieces of any size") {
   std::string text = "{\"id\":7,\"method\":\"m\",\"params\":{";
   for (const std::size_t size : awkward_sizes) {
-    text += '"' + words_of(size) + R"(":["\u00e4\ud83d\ude00\\\"",)" + std::to_string(size) + ".5e-7,true,null,";
-    text += "\"\xC3\xA4\xE2\x82\xAC\xF0\x9F\x98\x80" + words_of(size) + "\", \r\n{}],";
+    text += '"' + filler_words(size) + R"(":["\u00e4\ud83d\ude00\\\"",)" + std::to_string(size) + ".5e-7,true,null,";
+    text += "\"\xC3\xA4\xE2\x82\xAC\xF0\x9F\x98\x80" + filler_words(size) + "\", \r\n{}],";
   }
   text += "\"end\":[]}}";
   std::string broken = text;

@@ -68,9 +68,10 @@ TEST_CASE("G18: a stop that nearly comes again and again costs each byte a few l
 TEST_CASE("F7: a long answer ends at the same place in pieces of any size") {
   std::string answer;
   for (const std::size_t size : mcpbx::test::awkward_sizes)
-    if (size < 9'000) answer += mcpbx::test::words_of(size) + "\n\nSto" + std::string(size % 5, 'p');
-  for (const std::vector<std::string>& stops :
-       {std::vector<std::string>{"Stop:", "\n\nnowhere"}, {"Stopppp\0", mcpbx::test::words_of(4096) + "\n\nStopw"}, {}})
+    if (size < 9'000) answer += mcpbx::test::filler_words(size) + "\n\nSto" + std::string(size % 5, 'p');
+  for (const std::vector<std::string>& stops : {std::vector<std::string>{"Stop:", "\n\nnowhere"},
+                                                {"Stopppp\0", mcpbx::test::filler_words(4096) + "\n\nStopw"},
+                                                {}})
     mcpbx::test::check_in_any_pieces(answer + "Stop: more", [&](std::string_view bytes, std::size_t size) {
       text::stop_finder finder(stops);
       std::string told;

@@ -21,7 +21,7 @@ const std::vector<std::string>& texts() {
   static const auto all = [] {
     std::vector<std::string> made;
     for (const std::size_t size : awkward_sizes)
-      if (size < 9'000) made.push_back(json_quoted(words_of(size) + "\xC3\xA4\xF0\x9F\x98\x80\n\"\\"));
+      if (size < 9'000) made.push_back(json_quoted(filler_words(size) + "\xC3\xA4\xF0\x9F\x98\x80\n\"\\"));
     return made;
   }();
   return all;
@@ -120,7 +120,7 @@ TEST_CASE("decoders: a stream of every API is decoded to the same in pieces of a
 }
 
 TEST_CASE("thought_splitter: thought and text are told apart the same in pieces of any size") {
-  const auto words = words_of(9'000);
+  const auto words = filler_words(9'000);
   for (const auto& content : {" \n<think>" + words + "</th" + words + "</think>\r\n\n" + words + "<think>x</think>",
                               "<think>" + words + "</think", words + "<think>" + words, "\r\n <thin" + words})
     check_in_any_pieces(content, [](std::string_view bytes, std::size_t size) {

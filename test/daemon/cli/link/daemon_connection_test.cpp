@@ -39,7 +39,7 @@ TEST_CASE("cli: what the daemon says is heard the same in reads of any size") {
   std::string said;
   for (const std::size_t size : awkward_sizes)
     if (size < 9'000)
-      said += R"({"jsonrpc":"2.0","method":"mcpbx/event","params":{"text":")" + words_of(size) + "\"}}\n";
+      said += R"({"jsonrpc":"2.0","method":"mcpbx/event","params":{"text":")" + filler_words(size) + "\"}}\n";
   said += R"({"jsonrpc":"2.0","id":1,"result":{"text":"end"}})" + std::string("\n");
   CHECK(heard(said, std::string_view::npos).ends_with(R"({"text":"end"})"));
   check_in_any_pieces(said, heard);

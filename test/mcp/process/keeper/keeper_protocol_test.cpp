@@ -93,7 +93,7 @@ TEST_CASE("frames are the same in pieces of any size") {
   for (const std::size_t size : test::awkward_sizes) {
     auto one = sample_spawn();
     one.server = size;
-    one.spec.environment.assign(1, test::words_of(size));
+    one.spec.environment.assign(1, test::filler_words(size));
     text += encode(request(one)) + encode(request(send_signal{size, 2}));
   }
   test::check_in_any_pieces(text + "half", [](std::string_view bytes, std::size_t size) {

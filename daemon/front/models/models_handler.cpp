@@ -1,5 +1,5 @@
 // Answers with the configured models and profiles as JSON.
-#include "daemon/front/models/model_list.hpp"
+#include "daemon/front/models/models_handler.hpp"
 
 #include "daemon/front/base/door_context.hpp"
 #include "daemon/front/completions/completion_json.hpp"
