@@ -212,8 +212,8 @@ class feed_reader {
   const run_feed::entry* peek();
   /// Returns the model's text since the last round event among the events that the reader has passed.
   std::string round_text() const { return feed_ ? feed_->text_before(place_) : std::string(); }
-  /// Returns true if the text of the round was given to share_text() and no later round has been passed: then
-  /// round_text() is a part of the run's last message.
+  /// Returns true if share_text() has confirmed the text of the reader's round: once the reader has passed all of it,
+  /// round_text() equals the text given there, byte for byte.
   bool told_all() const noexcept;
   /// Passes the event that peek() has returned.
   void pop();
