@@ -65,8 +65,7 @@ live_run::records live_run::close(command::close_call first) {
 
 void live_run::run_call(const command::run_call& c) {
   ++around_.counters.calls;
-  const std::shared_ptr<server_calls::listener> told(shared_from_this(),
-                                                     this);  // shares ownership of the run; its base is private
+  const std::shared_ptr<server_calls::listener> told(shared_from_this(), this);  // its base is private
   calls_.send(c.call_id, told);
 }
 
