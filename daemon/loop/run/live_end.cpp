@@ -1,5 +1,4 @@
-// Exchange of a run with its callers: answers to questions, requests to stop, calls of the caller's own tools, the
-// result.
+// Exchange of a run with its callers: answers to questions, stop requests, calls of the caller's own tools, the result.
 #include "daemon/loop/json/event_json.hpp"
 #include "daemon/loop/run/live_run.hpp"
 #include "daemon/loop/run_words.hpp"

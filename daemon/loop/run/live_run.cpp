@@ -1,5 +1,4 @@
-// Main loop of a run: turns each item of the inbox into records, applies them, and carries out the commands of the
-// core.
+// Main loop of a run: turns inbox items into records, applies them, and carries out the commands of the core.
 #include "daemon/loop/run/live_run.hpp"
 
 #include "daemon/loop/core/call_ids.hpp"

@@ -72,8 +72,7 @@ class live_run final : public providers::model_events,
   const std::string& name() const noexcept { return request_.run; }
   const std::string& session() const noexcept { return request_.session; }
   const run_core& core() const noexcept { return core_; }
-  /// Continues a run that an earlier process left, from its records, instead of beginning one. To be called before
-  /// live().
+  /// Continues a run of an earlier process from its records instead of beginning one. To be called before live().
   void pick_up(unfinished_run left);
   /// Carries out the run, from the waits at its beginning to its last record. To be called once.
   boost::asio::awaitable<void> live();
@@ -90,8 +89,7 @@ class live_run final : public providers::model_events,
   /// Asks the run to end with this reason: its open calls are cancelled and closed first. `done`, if set, is called
   /// when the cancel is in the journal or the run is over.
   void stop(stop_reason why, std::string text, std::function<void(result<void>)> done = {});
-  /// Tells the run that the daemon stops: it is left for the next process if that may continue it, else ended as
-  /// `interrupted`.
+  /// Stops the run because the daemon stops: leaves it to the next process if possible, else ends it as `interrupted`.
   void wind_up() { inbox_.push(winding_up{}); }
   /// Returns true if the run was left for the next process.
   bool was_left() const noexcept { return left_; }
@@ -99,8 +97,7 @@ class live_run final : public providers::model_events,
   bool was_taken_over() const noexcept { return records_.taken_over(); }
   /// Returns true if the run is parked and the caller has not sent the results of its own tools yet.
   bool waits_for_its_caller() const noexcept { return core_.parked() && !results_taken_; }
-  /// Hands over the journal of a run that was left for the next process; null for other runs. To be called after
-  /// live().
+  /// Hands over the journal of a run that was left for the next process, else null. To be called after live().
   std::unique_ptr<run_journal> take_left() { return left_ ? records_.take_journal() : nullptr; }
   struct answer_given {
     std::string question;
@@ -125,8 +122,8 @@ class live_run final : public providers::model_events,
   /// be; at once if that is known already.
   void when_recorded(runner::recorded told) { records_.when_recorded(std::move(told)); }
   bool was_recorded() const noexcept { return records_.was_recorded(); }
-  /// Ends the feed with the result, or with the reason why the run did not begin or does not end here. To be called
-  /// last.
+  /// Ends the feed with the result, or with the reason why there is none: the run did not begin, or continues elsewhere
+  /// or later. To be called last.
   void deliver();
   /// Ends the feed with a result after an exception has left live(), which is a bug. `what`: text of the exception.
   void deliver_failure(std::string_view what);

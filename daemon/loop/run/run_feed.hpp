@@ -25,8 +25,7 @@
 
 namespace mcpbx::daemon {
 
-/// One event of a run. `body` is its JSON object, which starts with {"type":… ; the front door adds request, run and
-/// seq.
+/// One event of a run. `body` is its JSON object, beginning with {"type":… ; the front door adds request, run and seq.
 struct run_event {
   enum class kind : std::uint8_t {
     status,
@@ -207,8 +206,7 @@ class feed_reader {
   feed_reader(const feed_reader&) = delete;
   feed_reader& operator=(const feed_reader&) = delete;
 
-  /// Returns the next event with its number; null if there is none now. Valid until the feed or the reader is used
-  /// again.
+  /// Returns the next event with its number, or null if there is none now. Valid until the next use of feed or reader.
   const run_feed::entry* peek();
   /// Returns the model's text since the last round event among the events that the reader has passed.
   std::string round_text() const { return feed_ ? feed_->text_before(place_) : std::string(); }

@@ -113,8 +113,7 @@ class runner {
   /// Starts a run, or finds the run of this name if the request repeats it or has only the name, or continues a parked
   /// run with `results`. Attach to the returned feed in the same turn. `told` is for the start of a detached run; any
   /// other run is cancelled when its last reader leaves. Errors:
-  /// - errc::invalid_argument: the name belongs to another request or caller, or the run does not wait for these
-  /// results
+  /// - errc::invalid_argument: the name belongs to another request or caller, or these results are not waited for
   /// - errc::limit: too many runs; errc::config: sessions are not kept; those of model_source
   /// - errc::unavailable: the session is in use, the daemon is stopping, or the run was left for the next process
   /// - errc::not_found: no run of this name, for a request with only a name or with `results`
@@ -133,8 +132,8 @@ class runner {
   };
   /// Reads the latest ended run of this name from the journal; with a `likeness` only a detached one of the same
   /// request. Calls `then` in a later turn if runs are kept, else at once; never after the runner's end. Errors are
-  /// those of find() and of journal::find_ended(); if find() knows the run by then, errc::not_found instead of the
-  /// latter.
+  /// those of find() and of journal::find_ended().
+  /// If find() knows the run by then, errc::not_found replaces the latter.
   void recall(std::string_view run, std::uint64_t likeness, std::function<void(result<recalled_run>)> then);
   /// Asks the run to end as `cancelled`; its feed still gives the result. Returns false if no run of this name is
   /// active; then `done` is not called. Else calls `done` later, when no restart can continue the run: the cancel is in
