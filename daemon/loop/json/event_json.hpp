@@ -1,4 +1,4 @@
-// The bodies of events and the result of a run, with exactly the members that daemon/loop/README.md lists. What servers
+// The bodies of events and the result of a run, with exactly the members that docs/protocol.md lists. What servers
 // and models sent is passed on as its own bytes.
 #pragma once
 #include "daemon/loop/core/run_core.hpp"

@@ -1,5 +1,5 @@
 // Messages as callers see them in a run's result (L16): roles and content blocks, without anything that only a provider
-// understands. The shape is in this folder's README.
+// understands. docs/protocol.md has the shape.
 #pragma once
 #include "mcp/json/json_writer.hpp"
 #include "mcp/json/raw_json.hpp"
