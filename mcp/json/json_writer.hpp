@@ -62,6 +62,13 @@ class basic_json_writer {
   basic_json_writer& member(std::string_view name, const V& v) {
     return key(name).value(v);
   }
+  /// Several members: names and values in turn.
+  template <class V, class... More>
+  basic_json_writer& members(std::string_view name, const V& v, const More&... more) {
+    member(name, v);
+    if constexpr (sizeof...(more) > 0) members(more...);
+    return *this;
+  }
   template <class E>
   basic_json_writer& word(std::string_view name, E v) {
     return member(name, enum_words<E>::word(v));
@@ -107,5 +114,13 @@ class basic_json_writer {
 };
 
 using json_writer = basic_json_writer<std::string>;
+
+/// Returns an object with these members: names and values in turn.
+template <class... NamesAndValues>
+std::string json_object(const NamesAndValues&... names_and_values) {
+  std::string out;
+  json_writer(out).begin_object().members(names_and_values...).end_object();
+  return out;
+}
 
 }  // namespace mcpbx

@@ -2,8 +2,7 @@
 #include "daemon/cli/base/attachments.hpp"
 
 #include "daemon/cli/base/input_files.hpp"
-#include "mcp/json/json_scanner.hpp"
-#include "mcp/json/raw_json.hpp"
+#include "mcp/json/json_writer.hpp"
 #include "mcp/support/utf8.hpp"
 
 #include <boost/archive/iterators/base64_from_binary.hpp>
@@ -38,20 +37,22 @@ std::string_view image_type(std::string_view bytes) {
 
 result<std::string> block_of(const std::string& name, std::string_view bytes) {
   if (const auto type = image_type(bytes); !type.empty())
-    return R"({"type":"image","mimeType":)" + mcpbx::json_quoted(type) + R"(,"data":")" + base64(bytes) + "\"}";
+    return json_object("type", "image", "mimeType", type, "data", base64(bytes));
   if (bytes.starts_with("%PDF-"))
-    return R"({"type":"file","mimeType":"application/pdf","name":)" + mcpbx::json_quoted(name) + R"(,"data":")" +
-           base64(bytes) + "\"}";
+    return json_object("type", "file", "mimeType", "application/pdf", "name", name, "data", base64(bytes));
   if (bytes.find('\0') != std::string_view::npos || valid_utf8_prefix(bytes) != bytes.size())
     return fail(errc::invalid_argument,
                 "the file " + name + " is neither text (UTF-8) nor a PNG, JPEG, GIF, WebP or PDF; convert it first");
-  return R"({"type":"text","text":)" + mcpbx::json_quoted("File " + name + ":\n\n" + std::string(bytes)) + "}";
+  return json_object("type", "text", "text", "File " + name + ":\n\n" + std::string(bytes));
 }
 
 }  // namespace
 
 result<std::string> message_with_files(const std::string& question, const std::vector<std::string>& paths) {
-  std::string out = R"({"role":"user","content":[{"type":"text","text":)" + mcpbx::json_quoted(question) + "}";
+  std::string out;
+  json_writer w(out);
+  w.begin_object().member("role", "user").key("content").begin_array();
+  w.token(json_object("type", "text", "text", question));
   std::size_t room = most_attached;
   for (const auto& path : paths) {
     auto bytes = read_file(path, room, "--file");
@@ -62,9 +63,10 @@ result<std::string> message_with_files(const std::string& question, const std::v
     room -= bytes->size();
     auto block = block_of(std::filesystem::path(path).filename().string(), *bytes);
     if (!block) return block;
-    out += "," + *block;
+    w.token(*block);
   }
-  return out + "]}";
+  w.end_array().end_object();
+  return out;
 }
 
 }  // namespace mcpbx::cli

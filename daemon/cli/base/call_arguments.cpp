@@ -2,6 +2,7 @@
 #include "daemon/cli/base/call_arguments.hpp"
 
 #include "daemon/cli/base/input_files.hpp"
+#include "mcp/json/json_writer.hpp"
 #include "mcp/support/text.hpp"
 
 #include <algorithm>
@@ -60,7 +61,9 @@ result<std::string> typed_value(const raw_json& schema, const std::string& key, 
 
 result<std::string> arguments_of_words(const std::vector<std::string>& words, const raw_json& schema) {
   std::vector<std::string> keys;
-  std::string out = "{";
+  std::string out;
+  json_writer w(out);
+  w.begin_object();
   for (const auto& word : words) {
     const auto equals = word.find('=');
     if (equals == std::string::npos || equals == 0)
@@ -71,11 +74,11 @@ result<std::string> arguments_of_words(const std::vector<std::string>& words, co
       return fail(errc::invalid_argument, "the argument " + key + " is given twice");
     auto value = typed_value(schema, key, word.substr(equals + 1));
     if (!value) return value;
-    if (!keys.empty()) out += ",";
-    out += json_quoted(key) + ":" + *value;
+    w.key(key).token(*value);
     keys.push_back(key);
   }
-  return out + "}";
+  w.end_object();
+  return out;
 }
 
 result<std::string> arguments_of_json(std::string_view text) {

@@ -13,7 +13,13 @@ namespace {
 
 // Returns a result in MCP's shape, or nullopt.
 std::optional<std::string> result_of(const raw_json& value) {
-  if (auto text = value.as_string()) return R"({"content":[{"type":"text","text":)" + json_quoted(*text) + "}]}";
+  if (auto text = value.as_string()) {
+    std::string json;
+    json_writer w(json);
+    w.begin_object().key("content").begin_array().token(json_object("type", "text", "text", *text));
+    w.end_array().end_object();
+    return json;
+  }
   const bool has_content =
       find_member(value, "content").is_array() || find_member(value, "structuredContent").is_object();
   if (value.is_object() && has_content) return one_line(value);
@@ -50,7 +56,9 @@ result<std::string> results_message(const raw_json& results) {
     return fail(errc::invalid_argument, R"(--results: expected an object with a result for every call, such as )"
                                         R"({"call_1":"the text of the result"})");
   std::unordered_set<std::string_view> ids;
-  std::string blocks;
+  std::string message;
+  json_writer w(message);
+  w.begin_object().member("role", "tool").key("content").begin_array();
   error wrong{errc::invalid_argument, ""};
   members->for_each([&](std::string_view id, const raw_json& value) {
     const std::string quoted = json_quoted(id);
@@ -60,12 +68,13 @@ result<std::string> results_message(const raw_json& results) {
           "--results: expected " + quoted +
           R"( to be a text or a result as tools give it, such as {"content":[{"type":"text","text":"42"}]})";
     if (!ids.insert(id).second) wrong.message = "--results: " + quoted + " is there twice";
-    blocks += (blocks.empty() ? "" : ",") + (R"({"type":"tool_result","id":)" + quoted) +
-              ",\"result\":" + one.value_or("{}") + "}";
+    w.begin_object().member("type", "tool_result").member("id", id);
+    w.key("result").token(one.value_or("{}")).end_object();
   });
-  if (blocks.empty()) wrong.message = "--results: there is no result in it; name each by the id of its call";
+  if (ids.empty()) wrong.message = "--results: there is no result in it; name each by the id of its call";
   if (!wrong.message.empty()) return std::unexpected(wrong);
-  return R"({"role":"tool","content":[)" + blocks + "]}";
+  w.end_array().end_object();
+  return message;
 }
 
 }  // namespace mcpbx::cli

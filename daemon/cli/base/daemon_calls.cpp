@@ -2,6 +2,7 @@
 #include "daemon/cli/base/daemon_calls.hpp"
 
 #include "daemon/cli/link/daemon_age.hpp"
+#include "mcp/json/json_writer.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -25,11 +26,11 @@ bool is_newer(std::string_view version, std::string_view than) {
 namespace {
 
 std::string hello_of(const introduction& who) {
-  std::string p = "{\"name\":" + json_quoted(who.name);
-  if (!who.profile.empty()) p += ",\"profile\":" + json_quoted(who.profile);
-  if (!who.cwd.empty()) p += ",\"cwd\":" + json_quoted(who.cwd);
-  if (who.mcp_only) p += ",\"mcpOnly\":true";
-  return p + "}";
+  std::string p;
+  json_writer w(p);
+  w.begin_object().member("name", who.name).filled("profile", who.profile).filled("cwd", who.cwd);
+  w.set("mcpOnly", who.mcp_only).end_object();
+  return p;
 }
 
 std::string news_for(const daemon_connection& link, const raw_json& hello) {
@@ -62,7 +63,7 @@ result<connected> connect_or_explain(context& c, bool may_start, int& status, co
   }
   const bool bound = !who.profile.empty() || who.mcp_only;
   if (c.place.standalone && !bound) return made;
-  const auto hello = made->link.call("mcpbx/hello", "{\"name\":" + json_quoted(who.name) + "}");
+  const auto hello = made->link.call("mcpbx/hello", json_object("name", who.name));
   if (hello && who.of_age && !c.place.standalone)
     if (const auto news = news_for(made->link, hello->result); !news.empty()) {
       if (may_start && end_idle(made->link, hello->result)) return connect_or_explain(c, true, status, again(who));

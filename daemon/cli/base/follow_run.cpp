@@ -8,6 +8,7 @@
 #include "daemon/cli/terminal/foreign_text.hpp"
 #include "daemon/cli/terminal/open_questions.hpp"
 #include "daemon/cli/terminal/usage_line.hpp"
+#include "mcp/json/json_writer.hpp"
 #include "mcp/redact/hidden_text.hpp"
 #include "mcp/support/text.hpp"
 
@@ -147,9 +148,7 @@ followed follow_run(context& c, daemon_connection& link, std::string_view method
         view.event(type, event);
         if (asks) questions.event(type, event);
       },
-      [&](std::int64_t request) {
-        (void)link.notify("notifications/cancelled", "{\"requestId\":" + std::to_string(request) + "}");
-      },
+      [&](std::int64_t request) { (void)link.notify("notifications/cancelled", json_object("requestId", request)); },
       asks ? daemon_connection::idle_handler([&] { questions.ask(); }) : daemon_connection::idle_handler());
   c.screen->clear_status();
   followed f{.missed_a_yes = view.missed_a_yes(), .seq = view.seq()};

@@ -1,6 +1,7 @@
 // Blocking JSON-RPC over the socket with poll(), one request at a time.
 #include "daemon/cli/link/daemon_connection.hpp"
 
+#include "mcp/json/json_writer.hpp"
 #include "mcp/support/read_size.hpp"
 
 #include <fcntl.h>
@@ -12,6 +13,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -41,6 +43,16 @@ class collector final : public mcp::message_sink {
  private:
   std::deque<mcp::message>& out_;
 };
+
+// Returns a request, or a notification if there is no id.
+std::string message_of(std::optional<std::int64_t> id, std::string_view method, std::string_view params) {
+  std::string out;
+  json_writer w(out);
+  w.begin_object().member("jsonrpc", "2.0");
+  if (id) w.member("id", *id);
+  w.member("method", method).key("params").token(params).end_object();
+  return out;
+}
 
 }  // namespace
 
@@ -124,16 +136,12 @@ result<void> daemon_connection::send_line(std::string text) {
 }
 
 result<void> daemon_connection::notify(std::string_view method, std::string_view params) {
-  return send_line("{\"jsonrpc\":\"2.0\",\"method\":" + json_quoted(method) + ",\"params\":" + std::string(params) +
-                   "}");
+  return send_line(message_of(std::nullopt, method, params));
 }
 
 result<std::int64_t> daemon_connection::send_request(std::string_view method, std::string_view params) {
   const std::int64_t id = next_++;
-  if (auto sent = send_line("{\"jsonrpc\":\"2.0\",\"id\":" + std::to_string(id) + ",\"method\":" + json_quoted(method) +
-                            ",\"params\":" + std::string(params) + "}");
-      !sent)
-    return std::unexpected(sent.error());
+  if (auto sent = send_line(message_of(id, method, params)); !sent) return std::unexpected(sent.error());
   return id;
 }
 
@@ -213,10 +221,11 @@ result<answer> daemon_connection::call(std::string_view method, std::string_view
 }
 
 result<void> initialize(daemon_connection& c, std::string_view version) {
-  auto a =
-      c.call("initialize",
-             "{\"protocolVersion\":\"2025-11-25\",\"capabilities\":{},\"clientInfo\":{\"name\":\"mcpbx\",\"version\":" +
-                 json_quoted(version) + "}}");
+  std::string params;
+  json_writer w(params);
+  w.begin_object().member("protocolVersion", "2025-11-25").key("capabilities").token("{}");
+  w.key("clientInfo").token(json_object("name", "mcpbx", "version", version)).end_object();
+  auto a = c.call("initialize", params);
   if (!a) return std::unexpected(a.error());
   if (a->error) return fail(errc::peer, a->error_message());
   return c.notify("notifications/initialized", "{}");

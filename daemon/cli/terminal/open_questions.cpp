@@ -2,6 +2,7 @@
 #include "daemon/cli/terminal/open_questions.hpp"
 
 #include "daemon/cli/terminal/approval.hpp"
+#include "mcp/json/json_writer.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -68,10 +69,11 @@ void open_questions::ask() {
   if (!said) return;
   open_.pop_front();
   answered_.push_back(q.id);
-  std::string params = "{\"run\":" + json_quoted(q.run) + ",\"question\":" + json_quoted(q.id) + ",\"approve\":";
-  params += said->approve ? "true" : "false";
-  if (said->always) params += ",\"always\":true";
-  (void)link_.request("mcpbx/answer", params + "}");
+  std::string params;
+  json_writer w(params);
+  w.begin_object().member("run", q.run).member("question", q.id).member("approve", said->approve);
+  w.set("always", said->always).end_object();
+  (void)link_.request("mcpbx/answer", params);
 }
 
 }  // namespace mcpbx::cli

@@ -1,6 +1,7 @@
 // Walks the runs of a session in order, for Markdown and for JSON lines alike.
 #include "daemon/cli/terminal/session_text.hpp"
 
+#include "mcp/json/json_writer.hpp"
 #include "mcp/redact/hidden_text.hpp"
 #include "mcp/support/text.hpp"
 
@@ -113,24 +114,21 @@ void append_block(std::string& out, const raw_json& block) {
   }
 }
 
-// Returns the members of an object without its braces and without those in the list.
-std::string members_of(const raw_json& object, std::initializer_list<std::string_view> without) {
-  std::string out;
+// Writes the members of an object except those in the list.
+void write_members(json_writer& w, const raw_json& object, std::initializer_list<std::string_view> without) {
   if (auto open = raw_object::open(object))
     open->for_each([&](std::string_view key, const raw_json& value) {
-      if (std::ranges::find(without, key) != without.end()) return;
-      out += (out.empty() ? "" : ",") + json_quoted(key) + ":" + std::string(value.text());
+      if (std::ranges::find(without, key) == without.end()) w.member(key, value);
     });
-  return out;
 }
 
-std::string joined(const std::vector<raw_json>& values) {
-  std::string out;
-  for (const auto& v : values) {
-    if (!out.empty()) out += ',';
-    out += v.text();
-  }
-  return out;
+// Appends a line with the type, the run if there is one, and the members of `object` except those in the list.
+void append_line(std::string& out, std::string_view type, std::string_view run, const raw_json& object,
+                 std::initializer_list<std::string_view> without = {}) {
+  json_writer w(out);
+  write_members(w.begin_object().member("type", type).filled("run", run), object, without);
+  w.end_object();
+  out += '\n';
 }
 
 }  // namespace
@@ -185,20 +183,22 @@ std::string markdown_of(const session_export& s) {
 }
 
 std::string json_lines_of(const session_export& s) {
-  std::string out =
-      R"({"type":"session",)" + members_of(s.head, {"messages", "runs", "from", "next", "total", "runCount"}) + "}\n";
+  std::string out;
+  append_line(out, "session", "", s.head, {"messages", "runs", "from", "next", "total", "runCount"});
   walk(
-      s, [&](const raw_json& run) { out += R"({"type":"run",)" + members_of(run, {}) + "}\n"; },
+      s, [&](const raw_json& run) { append_line(out, "run", "", run); },
       [&](const raw_json& run, const raw_json& message) {
-        out += R"({"type":"message","run":)" + json_quoted(member_text(run, "run")) + "," + members_of(message, {}) +
-               "}\n";
+        append_line(out, "message", member_text(run, "run"), message);
       });
   return out;
 }
 
 std::string json_of(const session_export& s) {
-  return "{" + members_of(s.head, {"messages", "runs", "from", "next", "total"}) + ",\"runs\":[" + joined(s.runs) +
-         "],\"messages\":[" + joined(s.messages) + "]}";
+  std::string out;
+  json_writer w(out);
+  write_members(w.begin_object(), s.head, {"messages", "runs", "from", "next", "total"});
+  w.list("runs", s.runs).list("messages", s.messages).end_object();
+  return out;
 }
 
 }  // namespace mcpbx::cli

@@ -94,9 +94,9 @@ std::string build_params(const context& c, const ask_options& o, const std::stri
 // Finds the session to continue and takes over its model unless one was named. Returns false and sets `status` on
 // failure.
 bool find_session(context& c, daemon_connection& link, ask_options& o, int& status) {
-  const auto got = o.latest ? call_or_explain(c, link, "mcpbx/sessions/list", R"({"limit":1})", status)
-                            : call_or_explain(c, link, "mcpbx/sessions/get",
-                                              "{\"session\":" + json_quoted(o.session) + ",\"limit\":0}", status);
+  const auto got =
+      o.latest ? call_or_explain(c, link, "mcpbx/sessions/list", json_object("limit", 1), status)
+               : call_or_explain(c, link, "mcpbx/sessions/get", json_object("session", o.session, "limit", 0), status);
   if (!got) return false;
   raw_json found = *got;
   if (o.latest) {
@@ -141,15 +141,17 @@ int go_on(context& c, const ask_options& o) {
   int status = 0;
   auto made = connect_or_explain(c, true, status);
   if (!made) return status;
-  const std::string params = "{\"run\":" + json_quoted(o.run) + ",\"stream\":" + (o.no_stream ? "false" : "true") +
-                             ",\"messages\":[" + *message + "]}";
+  std::string params;
+  json_writer w(params);
+  w.begin_object().member("run", o.run).member("stream", !o.no_stream);
+  w.key("messages").begin_array().token(*message).end_array().end_object();
   return follow_run(c, made->link, "mcpbx/chat", params, {.stream = !o.no_stream}).status;
 }
 
 // Starts a detached run. The daemon answers as soon as the start is recorded.
 int start_detached(context& c, daemon_connection& link, const std::string& params) {
   const auto begun = link.call("mcpbx/chat", params, {}, [&](std::int64_t request) {
-    (void)link.notify("notifications/cancelled", "{\"requestId\":" + std::to_string(request) + "}");
+    (void)link.notify("notifications/cancelled", json_object("requestId", request));
   });
   if (!begun) return explain(c, begun.error());
   if (begun->error) return interrupted() ? static_cast<int>(interrupted_exit) : explain(c, *begun);

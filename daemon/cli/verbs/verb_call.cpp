@@ -78,7 +78,7 @@ int call(context& c, const call_options& o) {
   if (!made) return status;
   daemon_connection& link = made->link;
   if (auto ready = initialize(link, MCPBX_VERSION); !ready) return explain(c, ready.error());
-  auto listed = link.call("mcpbx/tools", "{\"name\":" + json_quoted(o.name) + "}");
+  auto listed = link.call("mcpbx/tools", json_object("name", o.name));
   if (!listed) return explain(c, listed.error());
   if (listed->error) return explain(c, *listed);
   raw_json definition;

@@ -1,6 +1,7 @@
 // `mcpbx cancel`: ends a run for all who follow it.
 #include "daemon/cli/base/daemon_calls.hpp"
 #include "daemon/cli/base/verb.hpp"
+#include "mcp/json/json_writer.hpp"
 
 #include <CLI/CLI.hpp>
 
@@ -14,7 +15,7 @@ int cancel(context& c, const std::string& run) {
   int status = 0;
   auto made = connect_or_explain(c, true, status);
   if (!made) return status;
-  const auto got = call_or_explain(c, made->link, "mcpbx/cancel", "{\"run\":" + json_quoted(run) + "}", status);
+  const auto got = call_or_explain(c, made->link, "mcpbx/cancel", json_object("run", run), status);
   if (!got) return status;
   if (c.json) c.screen->out_json(got->text());
   return done;

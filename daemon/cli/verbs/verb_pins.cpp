@@ -5,6 +5,7 @@
 #include "daemon/cli/link/daemon_connection.hpp"
 #include "daemon/cli/terminal/approval.hpp"
 #include "daemon/cli/terminal/foreign_text.hpp"
+#include "mcp/json/json_writer.hpp"
 #include "mcp/redact/hidden_text.hpp"
 #include "mcp/support/text.hpp"
 
@@ -118,7 +119,7 @@ std::size_t rows_of(const raw_json& list) {
 }
 
 std::string whole_of(const std::string& name) {
-  return "{\"definitions\":true,\"name\":" + json_quoted(name) + "}";
+  return json_object("definitions", true, "name", name);
 }
 
 // Asks the person at the terminal to approve the shown rows. Without a terminal, the call itself is the approval.
@@ -195,8 +196,7 @@ int accept_pins(context& c, const std::string& name, const std::string& sha256) 
     if (!c.json && show_rows(c, find_member(*report, "pins"), false) > 0 && !agreed(c)) return no_answer;
   }
   const auto done_now =
-      call_or_explain(c, made->link, "mcpbx/pins/accept",
-                      "{\"name\":" + json_quoted(name) + ",\"sha256\":" + json_quoted(hash) + "}", status);
+      call_or_explain(c, made->link, "mcpbx/pins/accept", json_object("name", name, "sha256", hash), status);
   if (!done_now) return status;
   if (c.json) {
     c.screen->out_json(done_now->text());

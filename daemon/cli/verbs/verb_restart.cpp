@@ -1,6 +1,7 @@
 // `mcpbx restart`: starts a tool server anew.
 #include "daemon/cli/base/daemon_calls.hpp"
 #include "daemon/cli/base/verb.hpp"
+#include "mcp/json/json_writer.hpp"
 
 #include <CLI/CLI.hpp>
 
@@ -14,7 +15,7 @@ int restart(context& c, const std::string& server) {
   int code = 0;
   auto made = connect_or_explain(c, true, code);
   if (!made) return code;
-  auto got = call_or_explain(c, made->link, "mcpbx/restart", "{\"server\":" + json_quoted(server) + "}", code);
+  auto got = call_or_explain(c, made->link, "mcpbx/restart", json_object("server", server), code);
   if (!got) return code;
   if (c.json) c.screen->out_json(got->text());
   return done;

@@ -4,6 +4,7 @@
 #include "daemon/cli/base/verb.hpp"
 #include "daemon/cli/terminal/session_text.hpp"
 #include "daemon/cli/verbs/verb_ask.hpp"
+#include "mcp/json/json_writer.hpp"
 #include "mcp/support/text.hpp"
 
 #include <CLI/CLI.hpp>
@@ -31,9 +32,10 @@ struct sessions_options {
 
 int list(context& c, daemon_connection& link, int limit, bool all_of_them) {
   int status = 0;
-  const auto got =
-      call_or_explain(c, link, "mcpbx/sessions/list",
-                      "{\"limit\":" + std::to_string(limit) + (all_of_them ? ",\"all\":true}" : "}"), status);
+  std::string params;
+  json_writer w(params);
+  w.begin_object().member("limit", limit).set("all", all_of_them).end_object();
+  const auto got = call_or_explain(c, link, "mcpbx/sessions/list", params, status);
   if (!got) return status;
   const auto all = find_member(*got, "sessions");
   if (c.json) {
@@ -60,9 +62,9 @@ int list(context& c, daemon_connection& link, int limit, bool all_of_them) {
 int show(context& c, daemon_connection& link, const sessions_options& o) {
   session_export all;
   int status = 0;
-  for (std::string from = "0"; !from.empty();) {
-    const auto page = call_or_explain(c, link, "mcpbx/sessions/get",
-                                      "{\"session\":" + json_quoted(o.id) + ",\"from\":" + from + "}", status);
+  for (auto from = raw_json::literal("0"); from;) {
+    const auto page =
+        call_or_explain(c, link, "mcpbx/sessions/get", json_object("session", o.id, "from", from), status);
     if (!page) return status;
     if (!all.head) {
       all.head = *page;
@@ -75,8 +77,7 @@ int show(context& c, daemon_connection& link, const sessions_options& o) {
       all.messages.push_back(m);
       return true;
     });
-    const auto next = find_member(*page, "next");
-    from = next ? std::string(next.text()) : "";
+    from = find_member(*page, "next");
   }
   if (c.json)
     c.screen->out_json(json_of(all));
@@ -89,7 +90,7 @@ int show(context& c, daemon_connection& link, const sessions_options& o) {
 
 int remove(context& c, daemon_connection& link, const std::string& id) {
   int status = 0;
-  const auto got = call_or_explain(c, link, "mcpbx/sessions/delete", "{\"session\":" + json_quoted(id) + "}", status);
+  const auto got = call_or_explain(c, link, "mcpbx/sessions/delete", json_object("session", id), status);
   if (!got) return status;
   if (c.json) c.screen->out_json(got->text());
   return done;

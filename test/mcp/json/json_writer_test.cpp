@@ -29,6 +29,13 @@ TEST_CASE("json_writer: what is empty is left out where that is asked for") {
   CHECK(out.view() == R"({"text":"t","json":[],"yes":true})");
 }
 
+TEST_CASE("json_object: takes names and values in turn, in any kinds that the writer takes") {
+  const std::string text = "a\"b";
+  CHECK(json_object("text", text) == R"({"text":"a\"b"})");
+  CHECK(json_object("word", "w", "n", -1, "yes", true, "json", raw_json::literal("[]"), "absent", raw_json()) ==
+        R"({"word":"w","n":-1,"yes":true,"json":[],"absent":null})");
+}
+
 TEST_CASE("walk: of members with one key the last one is found, by whatever escapes") {
   CHECK(walk::find(R"({"a":1,"b":2,"\u0061":3})", "a") == "3");
   std::string wrong;
