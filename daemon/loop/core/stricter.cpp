@@ -1,4 +1,4 @@
-// The stricter of two sets of limits, by the tables of conf/loop.
+// Compares the settings one by one. The tables of conf/loop say for each which of two values is stricter.
 #include "daemon/loop/core/stricter.hpp"
 
 namespace mcpbx::daemon {
