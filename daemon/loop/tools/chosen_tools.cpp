@@ -34,7 +34,7 @@ mcp::entry_ptr copy_of(const mcp::entry_ptr& e, const std::string& name, std::sp
 struct let_through {
   const mcp::entry_ptr* entry;
   std::string_view known_as;
-  bool certain;  // true: `known_as` is the name at the time of the choice; false: its definition has changed since
+  bool certain;  // true: `known_as` is the name at the time of the choice, because the server is configured as then
 };
 
 std::vector<let_through> offered_by(const mcp::catalog& catalog, const tool_choice& choice, const past_names& past) {
