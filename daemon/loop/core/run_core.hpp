@@ -138,7 +138,7 @@ class run_core {
   bool approved_otherwise(std::string_view call_id) const;
   /// Returns the open question with this id, or null.
   const record::question* find_question(std::string_view id) const;
-  /// Returns the ids of the other open questions that "always" for this open one answers too, in call order: those
+  /// Returns the ids of the other open questions that "always" for this open one answers too, in call order. They ask
   /// about the same tool with the same hash.
   std::vector<std::string> covered_by(const record::question& always) const;
   /// Returns the questions without an answer, in call order.
@@ -147,7 +147,7 @@ class run_core {
   std::vector<const providers::tool_call_block*> to_be_made() const;
   /// Returns the ids of the calls that wait for results from the caller, in call order.
   std::vector<std::string_view> handed() const;
-  /// Returns true if the run is paused until the caller sends the results of those calls.
+  /// Returns true if the run is paused until the caller sends the results of its handed() calls.
   bool parked() const noexcept { return parked_; }
   /// Returns true if the run waits only for answers of people or results of the caller's own tools.
   bool waits_for_people() const;

@@ -306,7 +306,8 @@ void run_core::settle(std::string_view id, const raw_json& result, bool is_error
   go_on();
 }
 
-// Closes all calls that were not sent yet. Calls that run may finish, because they may already have had an effect.
+// Closes the calls that wait, also those that wait for a person or the caller. Calls that run may finish, because they
+// may already have had an effect.
 void run_core::begin_no_more(std::string_view why) {
   for (auto& c : open_)
     if (c.state == call_state::waiting || c.state == call_state::questioned || c.state == call_state::handed)

@@ -1,4 +1,5 @@
-// Compares the settings one by one. The tables of conf/loop say for each which of two values is stricter.
+// Merges the settings one by one. For each setting the tables of conf/loop have a function that returns the stricter
+// of two values.
 #include "daemon/loop/core/stricter.hpp"
 
 namespace mcpbx::daemon {

@@ -8,9 +8,8 @@
 
 namespace mcpbx::daemon {
 
-/// Returns the history, with all results of a reply in one message in call order, and without empty system and
-/// assistant messages. Fails unless each call has its one result next; the place of a fault begins with the index, as
-/// in "[2]".
+/// Returns the history: the results of a reply in one message, in call order; no empty system and assistant messages.
+/// Fails unless the one result of each call comes next. The place of a fault begins with the index: "[2]".
 std::expected<std::vector<providers::message_ptr>, message_fault> history_from(
     const std::vector<providers::message_ptr>& said);
 

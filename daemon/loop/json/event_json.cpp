@@ -106,7 +106,7 @@ segments answer(const record::answer& a) {
   return e.whole();
 }
 
-// Appends the members of the question's body, an object made by approval(), to those of the event.
+// Writes the members of the event, then those of the question's body, which is an object made by approval().
 segments question(const record::question& q) {
   event e("question");
   e.w.member("question", q.id).member("kind", q.kind).member("call", q.call_id).member("expiresMs", q.expires_ms);

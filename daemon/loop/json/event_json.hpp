@@ -35,7 +35,7 @@ raw_json usage_members(const providers::usage& u);
 /// that the endpoint asked for, in milliseconds; 0: none.
 segments error(std::string_view message, bool retryable, bool partial, std::int64_t retry_after_ms = 0);
 /// Writes the event that replaces dropped ones. `round`: body of the last round event, or empty; `text`: text since
-/// then, or null for a reader without text; `calls`, `questions`: bodies of the events of those that are open.
+/// then, or null for a reader without text; `calls`, `questions`: bodies of the events of open calls and questions.
 segments snapshot(const segments& round, const std::string* text, const std::vector<segments>& calls,
                   const std::vector<segments>& questions);
 segments done(const raw_json& result);

@@ -24,7 +24,7 @@ inline bool is(const mcp::catalog_entry& e) {
 std::string hint(std::string_view call_id, std::size_t offset);
 
 /// Returns the requested page as a tool result of about `max_bytes` at most. Returns an error result if the call has no
-/// kept result (with the ids of those that have one) or the offset is at or beyond the end.
+/// kept result (with a list of call ids that have one), or if the offset is not below the end.
 raw_json page(const kept_results& kept, const raw_json& arguments, std::int64_t max_bytes);
 
 }  // namespace mcpbx::daemon::read_result

@@ -1,4 +1,4 @@
-// Reads the definitions with the reader for those of servers, because both have MCP's form.
+// Reads the definitions as if a server had listed them, because both have MCP's form.
 #include "daemon/loop/tools/caller_tools.hpp"
 
 #include "mcp/client/catalog/tool_names.hpp"
