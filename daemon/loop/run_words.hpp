@@ -66,17 +66,19 @@ std::string unable(std::string_view why);
 
 /// Returns `model "fast" (gpt-x) at api.example.com` from the configured name and the origin of a reply.
 std::string who_answered(std::string_view entry, const providers::origin& by);
-/// Returns the reason, for people, of a reply that filled the model's context. `model`: from who_answered().
+/// Returns the reason, for people, of a run that ends because a reply filled the model's context. `model` is a text of
+/// who_answered(), here and below.
 std::string context_filled(std::string_view model);
-/// Returns the reason of a reply whose only call could not be read, even when the model was asked once more.
+/// Returns the reason of a run that ends because the only call of a reply could not be read, also after a second try.
 std::string call_lost(std::string_view model);
-/// Returns the reason of a reply that was cut at its token limit. `asked`: the request's limit; 0: none.
+/// Returns the reason of a run that ends because a reply was cut at its token limit. `asked`: the request's limit, or
+/// 0.
 std::string cut_at_limit(std::string_view model, std::int64_t asked);
-/// Returns the reason of a reply that ended with `reason`, an unknown word of its provider.
+/// Returns the reason of a run that ends because a reply ended with `reason`, an unknown word of its provider.
 std::string ended_unknown(std::string_view model, std::string_view reason);
-/// Returns the reason of a reply that its provider's filter stopped.
+/// Returns the reason of a run that ends because its provider's filter stopped a reply.
 std::string filtered(std::string_view model);
-/// Returns the reason of a reply in which the model refuses, with the model's own words if there are any.
+/// Returns the reason of a run that ends because the model refused, with the model's own words if there are any.
 std::string refused(std::string_view model, const providers::message& reply);
 
 /// Returns the status line "Stopped: …" for a sentence made by unable().

@@ -8,6 +8,7 @@
 
 namespace mcpbx::daemon {
 
+/// The result of check_answer().
 struct checked_answer {
   raw_json data;        ///< value of the answer; absent if there is a problem
   std::string problem;  ///< one line per fault, for the model and for people; "": the answer fits

@@ -15,13 +15,17 @@
 
 namespace mcpbx::daemon::event_json {
 
+/// Writes a status line. `tool`: name of the tool that it is about, or "".
 segments status(std::string_view text, std::string_view tool);
+/// Writes the beginning of a round. `number` counts from 1.
 segments round(int number, std::string_view model);
+/// Writes the start of a call. Absent `arguments` become null.
 segments tool_call(std::string_view call, std::string_view name, std::string_view server, const raw_json& arguments);
 /// Writes an event from the parameters of notifications/progress. Leaves out members of the wrong JSON type.
 segments tool_progress(std::string_view call, const raw_json& params);
 /// Writes an event from the parameters of notifications/message. Turns data above 16 KiB into a text that is cut.
 segments tool_log(std::string_view call, const raw_json& params);
+/// Writes the result of a call: only its content, byte for byte.
 segments tool_result(std::string_view call, bool is_error, const raw_json& result, std::int64_t duration_ms);
 /// Writes the event that asks the question of a record.
 segments question(const record::question& q);
@@ -38,6 +42,7 @@ segments error(std::string_view message, bool retryable, bool partial, std::int6
 /// then, or null for a reader without text; `calls`, `questions`: bodies of the events of open calls and questions.
 segments snapshot(const segments& round, const std::string* text, const std::vector<segments>& calls,
                   const std::vector<segments>& questions);
+/// Writes the event that ends all present readers, with the result of the ended or parked run.
 segments done(const raw_json& result);
 /// Returns the result in a body that done() made. Shares its bytes.
 raw_json result_of_done(const segments& body);

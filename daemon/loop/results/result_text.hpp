@@ -10,6 +10,7 @@
 
 namespace mcpbx::daemon {
 
+/// Shares the bytes of the result, and is immutable after construction.
 class result_text {
  public:
   /// Takes the text parts and the texts of embedded resources, or, if the content says nothing, the structured content

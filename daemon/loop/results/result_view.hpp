@@ -8,6 +8,7 @@
 
 namespace mcpbx::daemon {
 
+/// The result of model_view().
 struct result_view {
   raw_json shown;
   bool text_missing = false;  ///< text was cut, so the model can read on

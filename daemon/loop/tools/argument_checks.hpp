@@ -13,6 +13,7 @@
 
 namespace mcpbx::daemon {
 
+/// Cache of compiled schemas, shared by all runs of the daemon.
 class argument_checks {
  public:
   static constexpr std::size_t max_kept = 64;              ///< number of compiled schemas, the last used

@@ -12,6 +12,7 @@
 
 namespace mcpbx::daemon {
 
+/// The names of one run's tools.
 class kept_names {
  public:
   /// Restores the tools behind the names of earlier runs, or of this run before a restart. Call it before the first

@@ -8,6 +8,7 @@
 
 namespace mcpbx::daemon {
 
+/// Interface of such a source.
 class tool_source {
  public:
   virtual ~tool_source() = default;
