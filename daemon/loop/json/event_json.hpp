@@ -1,4 +1,4 @@
-// Writes the bodies of events and the result of a run, with exactly the members that daemon/loop/README.md lists. JSON
+// Writes the bodies of events and the result of a run, with exactly the members that docs/protocol.md lists. JSON
 // of servers and models is passed on byte for byte.
 #pragma once
 #include "daemon/loop/core/run_core.hpp"

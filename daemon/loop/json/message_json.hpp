@@ -1,5 +1,5 @@
 // Writes and reads messages as callers see them in a run's result (L16): roles and content blocks, without parts that
-// only a provider understands. daemon/loop/README.md describes the form.
+// only a provider understands. docs/protocol.md describes the form.
 #pragma once
 #include "mcp/json/json_writer.hpp"
 #include "mcp/json/raw_json.hpp"
