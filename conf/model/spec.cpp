@@ -48,6 +48,14 @@ void assign(switch_or_text& to, const node& n, const site&) {
     to = {!n.text.empty(), n.text};
 }
 
+key_spec named_key(std::string_view name, std::string_view doc, shape kind) {
+  key_spec k;
+  k.name = name;
+  k.doc = doc;
+  k.kind = kind;
+  return k;
+}
+
 std::string default_json(bool v) {
   return v ? "true" : "false";
 }

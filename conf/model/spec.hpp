@@ -249,13 +249,18 @@ using owner_of = typename member_of<decltype(M)>::owner;
 
 /// Returns a section without any key given, from which the defaults are read.
 template <class Target>
-Target prototype() {
-  return Target{};
+const Target& prototype() {
+  static const Target made{};
+  return made;
 }
 template <>
-inline loop_section prototype<loop_section>() {
-  return loop_section{default_loop(), {}};
+inline const loop_section& prototype<loop_section>() {
+  static const loop_section made{default_loop(), {}};
+  return made;
 }
+
+/// Returns a key with what does not depend on its member.
+key_spec named_key(std::string_view name, std::string_view doc, shape kind);
 
 }  // namespace detail
 
@@ -263,10 +268,7 @@ inline loop_section prototype<loop_section>() {
 template <class Target, class Owner, class T>
 key_spec member_key(T Owner::* member, std::string_view name, std::string_view doc) {
   using type = typename detail::bare<T>::type;
-  key_spec k;
-  k.name = name;
-  k.doc = doc;
-  k.kind = detail::shape_of<type>();
+  key_spec k = detail::named_key(name, doc, detail::shape_of<type>());
   k.in_milliseconds = std::is_same_v<type, milliseconds> || std::is_same_v<type, span_map>;
   if constexpr (worded<type>) k.words = words_of<type>;
   k.default_json = detail::default_json(detail::prototype<Target>().*member);
@@ -291,10 +293,7 @@ key_spec number_key(const loop_number& n) {
 /// A key that holds an object with the keys of `inner`.
 template <class Target, class Owner, class T>
 key_spec member_section(T Owner::* member, std::string_view name, std::string_view doc, const section_spec& inner) {
-  key_spec k;
-  k.name = name;
-  k.doc = doc;
-  k.kind = shape::section;
+  key_spec k = detail::named_key(name, doc, shape::section);
   k.inner = &inner;
   k.enter = [member](void* target, std::string_view, const place&) -> void* {
     auto& into = static_cast<Target*>(target)->*member;
@@ -315,10 +314,7 @@ key_spec section(std::string_view name, std::string_view doc, const section_spec
 /// A key that holds an object of named entries, each with the keys of `inner`.
 template <auto M, class Target = detail::owner_of<M>>
 key_spec named(std::string_view name, std::string_view doc, const section_spec& inner, const form& names) {
-  key_spec k;
-  k.name = name;
-  k.doc = doc;
-  k.kind = shape::named;
+  key_spec k = detail::named_key(name, doc, shape::named);
   k.inner = &inner;
   k.name_form = &names;
   k.enter = [](void* target, std::string_view entry_name, const place& at) -> void* {
