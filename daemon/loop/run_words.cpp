@@ -1,4 +1,4 @@
-// Sentences only; whoever needs one decides when.
+// Builds the sentences. Their users decide when each one is sent.
 #include "daemon/loop/run_words.hpp"
 
 #include "mcp/client/catalog/catalog.hpp"
@@ -14,8 +14,8 @@
 namespace mcpbx::daemon::words {
 namespace {
 
-constexpr std::size_t max_title = 80;   // bytes of a foreign title on a status line
-constexpr std::size_t told_names = 64;  // names in the guidance
+constexpr std::size_t max_title = 80;   // bytes of a server's title on a status line
+constexpr std::size_t told_names = 64;  // number of names in the guidance
 constexpr std::size_t told_on_unknown = 20;
 constexpr std::string_view unable_start = "Unable to complete task: ";
 constexpr std::string_view guidance_mark = "You can call tools in this conversation";
@@ -174,7 +174,7 @@ bool has_guidance(std::string_view system) {
 std::string round_prompt(const run_limits& limits, int round, int depth, bool with_tools) {
   if (limits.round_prompts != round_prompt_mode::progressive || limits.max_rounds == 0) return {};
   const int remaining = with_tools ? limits.max_rounds - depth : 0;
-  // Where no call without tools follows, what the tools of the last round say is never read.
+  // With limit_policy::stop no model call follows the last round, so the results of its tools would not be read.
   const bool last = !with_tools || (remaining <= 1 && limits.on_limit == limit_policy::stop);
   const auto& texts = limits.round_texts;
   auto text = last         ? texts.last.value_or(std::string(last_round))

@@ -1,5 +1,5 @@
-// What a run says: to people (status lines, why it stopped) and to the model (why a call has no answer of a server).
-// One place, so that the sentences are alike at every door.
+// The texts of a run: for people (status lines, reasons for its end) and for the model (reasons why a call has no
+// answer from a server). They are in one place so that all doors use the same words.
 #pragma once
 #include "daemon/policy/decision.hpp"
 #include "daemon/policy/tool_facts.hpp"
@@ -13,110 +13,112 @@
 
 namespace mcpbx::daemon::words {
 
-/// To the model, about a call whose intent could not be kept.
+/// For the model: result of a call whose intent could not be written to the journal.
 inline constexpr std::string_view never_left =
     "Not executed: the journal of the run could not be written, so the call never left.";
-/// To the model, about a call that was open, or would have been made, when the machine lost its power.
+/// For the model: result of a call that was open, or not sent yet, when the machine lost its power.
 inline constexpr std::string_view power_lost =
     "No result: the machine of mcpbx lost its power, or was restarted, while this call may have been running; it may "
     "have taken effect.";
-/// The reason of a run that ends because the records of its last round may be gone.
+/// For people: reason of a run that ends because the records of its last round may be lost.
 inline constexpr std::string_view round_lost =
     "the machine of mcpbx lost its power, or was restarted, and what the last round did is not known; tool calls of it "
     "may have taken effect, so look before you ask again (with `store.sync: \"call\"` such a run goes on)";
-/// To the model, about a call of a run that stops at its first failed one.
+/// For the model: result of a call that is not made because the run stops at its first failed call.
 inline constexpr std::string_view stopped_at_failure =
     "Not executed: another call failed, and this run stops at the first failure.";
 
-/// "lookup_tool" -> "Lookup Tool" (L15).
+/// Returns a title for a tool's name (L15): "lookup_tool" -> "Lookup Tool".
 std::string title_case(std::string_view name);
-/// "Using Lookup Tool...": from the tool's title when it has one, else from its name.
+/// Returns "Using Lookup Tool...", made from the tool's title or, if that is empty, from its name.
 std::string using_tool(std::string_view name, std::string_view title);
-/// "Trying Lookup Tool again..."
+/// Returns "Trying Lookup Tool again...".
 std::string trying_again(std::string_view name, std::string_view title);
-/// "Tool Lookup Tool failed, trying alternative approach..."
+/// Returns "Tool Lookup Tool failed, trying alternative approach...".
 std::string tool_failed(std::string_view name, std::string_view title);
-/// Of a call that names no tool, because it could not be read.
+/// Status line for a call without a tool's name, because it could not be read.
 inline constexpr std::string_view call_unreadable = "A tool call could not be read, asking for it again...";
 
 inline constexpr std::string_view analyzing = "Analyzing request...";
 inline constexpr std::string_view selecting = "Selecting appropriate tools...";
 inline constexpr std::string_view processing = "Processing tool results...";
-/// While a new run waits for memory, and when it has waited too long.
+/// Status line of a new run that waits for memory, and the error after it has waited too long.
 inline constexpr std::string_view waits_for_room = "Waiting for memory, which other runs use...";
 inline constexpr std::string_view no_room =
     "mcpbx holds about as many bytes as `limits.totalBytes` lets it; try again when other runs have ended, or raise it";
-/// While the journal cannot be reached.
+/// Status line while the journal cannot be reached.
 inline constexpr std::string_view waits_for_journal = "Waiting for the journal, which cannot be reached...";
 inline constexpr std::string_view formulating = "Formulating response...";
 
-/// Why a run cannot go on with a session that another one has.
+/// Returns the error for a run whose session is in use by `run`.
 std::string session_in_use(std::string_view session, std::string_view run);
-/// The same to a caller that is not to know whose run that is.
+/// Returns the same error without the other run's name, for a caller that may not see that run.
 std::string session_in_use(std::string_view session);
 
-/// To whoever follows, or asks for, a run that a daemon on its way out has left for the next one.
+/// Returns the error for clients of a run that will be resumed after this daemon has restarted.
 std::string goes_on_later(std::string_view run);
 
-/// To whoever follows, or asks for, a run that another daemon has taken over.
+/// Returns the error for clients of a run that another daemon has taken over.
 std::string goes_on_elsewhere(std::string_view run);
 
-/// "Unable to complete task: " and `why`, as one sentence with its full stop.
+/// Returns "Unable to complete task: " and `why`, with a full stop. Does not repeat the beginning if `why` has it.
 std::string unable(std::string_view why);
 
-/// `model "fast" (gpt-x) at api.example.com`: the entry of a run, and who made a reply.
+/// Returns `model "fast" (gpt-x) at api.example.com` from the configured name and the origin of a reply.
 std::string who_answered(std::string_view entry, const providers::origin& by);
-/// Why a reply stopped that filled the model's context, for people; `model` as above.
+/// Returns the reason, for people, of a run that ends because a reply filled the model's context. `model` is a text of
+/// who_answered(), here and below.
 std::string context_filled(std::string_view model);
-/// The same for one whose only call could not be read, also when it was asked for once more.
+/// Returns the reason of a run that ends because the only call of a reply could not be read, also after a second try.
 std::string call_lost(std::string_view model);
-/// The same for one that was cut off at the limit of its tokens; `asked`: the limit that the request set, 0: none.
+/// Returns the reason of a run that ends because a reply was cut at its token limit. `asked`: the request's limit, or
+/// 0.
 std::string cut_at_limit(std::string_view model, std::int64_t asked);
-/// The same for one that ended for `reason`, a word of its provider that is not known here.
+/// Returns the reason of a run that ends because a reply ended with `reason`, an unknown word of its provider.
 std::string ended_unknown(std::string_view model, std::string_view reason);
-/// The same for one that a filter of its provider stopped.
+/// Returns the reason of a run that ends because its provider's filter stopped a reply.
 std::string filtered(std::string_view model);
-/// The same for one that refuses, with what the model says about it.
+/// Returns the reason of a run that ends because the model refused, with the model's own words if there are any.
 std::string refused(std::string_view model, const providers::message& reply);
 
-/// "Stopped: …" for the status line, from such a sentence.
+/// Returns the status line "Stopped: …" for a sentence made by unable().
 std::string stopped(std::string_view reason_text);
 
-/// A tool result of our own with `text` as its only content.
+/// Returns a tool result of mcpbx itself: an error with `text` as its only content.
 raw_json error_result(std::string_view text);
 
-/// The guidance that joins the system prompt (L7): tool names and how to use tools. Only the first 64 names are told:
-/// the definitions, which every model gets too, have them all.
+/// Returns the guidance for the system prompt (L7): how to use tools, and the first 64 of their names. All names are in
+/// the definitions that each request has anyway.
 std::string guidance(std::span<const std::string> names);
-/// Whether a system prompt has the guidance in it already (a conversation that is gone on with).
+/// Returns true if a system prompt already has the guidance, as in a continued conversation.
 bool has_guidance(std::string_view system);
 
-/// What one model call is told of where its run stands (L6), or "": `round` is its number from 1.
+/// Returns the note that tells a model call how far its run is (L6), or "". `round`: its number from 1.
 std::string round_prompt(const run_limits& limits, int round, int depth, bool with_tools);
 
-/// What joins the system prompt when the answer must fit a JSON Schema.
+/// Returns the paragraph for the system prompt if the answer must fit a JSON Schema.
 std::string answer_format(const raw_json& schema);
-/// What the model is told of an answer that does not; `problem` has a line per fault.
+/// Returns the message for the model after an answer that does not fit. `problem` has one line per fault.
 std::string wrong_answer(std::string_view problem);
-/// Such lines as a part of a sentence.
+/// Returns the lines of `problem` joined for use in a sentence.
 std::string in_one_line(std::string_view problem);
 
-/// For a call of a tool that is not there: what was wrong, and what exists.
+/// Returns the result, for the model, of a call of an unknown tool: similar names or, without any, 20 offered ones.
 std::string unknown_tool(std::string_view name, std::span<const std::string> similar,
                          std::span<const std::string> offered);
 
-/// For a call that was at its server when an earlier daemon ended and that is not made again; `why` says why, as it
-/// would be said of one that was never sent ("Not executed: …").
+/// Returns the result, for the model, of a call that an earlier daemon sent and that is not repeated. `why`: the
+/// reason, with or without "Not executed: " at its beginning.
 std::string not_again(std::string_view why);
-/// Says to a person why a call needs an approval, by the rule that wants one.
+/// Returns the reason, for people, why a call needs approval by this rule.
 std::string_view wants_approval(rule by);
-/// The same of a question that comes again, because the approval was for something else; `why` as above.
+/// Returns the reason for asking again, because the tool or its origin has changed since the approval. `why`: from
+/// wants_approval().
 std::string asked_anew(std::string_view why);
-/// Says to the model why a call is not made that daemon/policy denies. `name`: the tool's own one, `server`:
-/// configured.
+/// Returns the result, for the model, of a call that daemon/policy denies. `name`: the tool's name in the catalog.
 std::string not_allowed(const decision& why, std::string_view name, const tool_facts& tool);
 
-/// "120 s", "1.5 s", "250 ms".
+/// Formats a duration in milliseconds: "120 s", "1.5 s", "250 ms".
 std::string span_of(std::int64_t ms);
 
 }  // namespace mcpbx::daemon::words

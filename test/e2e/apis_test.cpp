@@ -1,6 +1,6 @@
 // Every API through the real daemon: rounds with tools, what has to be sent back, and conversations that change their
 // provider. The scripted model refuses what the real endpoints refuse.
-#include "test/e2e/harness.hpp"
+#include "test/e2e/harness/harness.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,5 +1,5 @@
 // Questions: the loop with a scripted model and scripted tools, through the CLI and through mcpbx/chat.
-#include "test/e2e/harness.hpp"
+#include "test/e2e/harness/harness.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,5 +1,5 @@
 // Runs and the callers that come and go: detach, attach, joining by name, and callers that read slowly (L18, G17).
-#include "test/e2e/harness.hpp"
+#include "test/e2e/harness/harness.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,5 +1,5 @@
 // The audit of a whole daemon: every answered call is in the file, in order, however the daemon ends (G48).
-#include "test/e2e/harness.hpp"
+#include "test/e2e/harness/harness.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,5 +1,5 @@
 // Many callers, slow ones and ones that leave (G16 to G18).
-#include "test/e2e/harness.hpp"
+#include "test/e2e/harness/harness.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,5 +1,5 @@
 // Runs that are given up: Ctrl-C, callers that cancel or leave, the daemon that stops (L18, G16, G20).
-#include "test/e2e/harness.hpp"
+#include "test/e2e/harness/harness.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,5 +1,5 @@
 // The verbs of mcpbx against real servers: output, --json, exit statuses (D4).
-#include "test/e2e/harness.hpp"
+#include "test/e2e/harness/harness.hpp"
 
 #include <doctest/doctest.h>
 

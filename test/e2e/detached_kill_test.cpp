@@ -1,6 +1,6 @@
 // Detached runs while the daemon is killed again and again: what was acknowledged ends, each call has one result, and
 // what may not be repeated is executed once at most (G3, G23, G24).
-#include "test/e2e/harness.hpp"
+#include "test/e2e/harness/harness.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,6 +1,6 @@
 // A daemon whose disk has no room for its journal (G25): what needs the journal fails with the mend, what does not goes
 // on, and room is all that it takes to go on as before.
-#include "test/e2e/harness.hpp"
+#include "test/e2e/harness/harness.hpp"
 
 #include <doctest/doctest.h>
 

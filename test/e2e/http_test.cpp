@@ -1,6 +1,6 @@
 // HTTP as programs find it: on the socket, and on a port of this machine where one is asked for (D1, D2, G43). The
 // clients of others are in test/npm.
-#include "test/e2e/harness.hpp"
+#include "test/e2e/harness/harness.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,5 +1,5 @@
 // Daemons that the CLI starts, private ones, the shim, and configurations that are refused.
-#include "test/e2e/harness.hpp"
+#include "test/e2e/harness/harness.hpp"
 #include "test/support/host_spellings.hpp"
 
 #include <doctest/doctest.h>

@@ -1,5 +1,5 @@
 // The configured models through the CLI, and a fallback in a run.
-#include "test/e2e/harness.hpp"
+#include "test/e2e/harness/harness.hpp"
 
 #include <doctest/doctest.h>
 

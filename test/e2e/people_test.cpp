@@ -1,5 +1,5 @@
 // Runs that ask a person, and runs that hand calls back to their caller, through the socket and the CLI.
-#include "test/e2e/harness.hpp"
+#include "test/e2e/harness/harness.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,5 +1,5 @@
 // Daemons that keep their runs in one PostgreSQL, with a server of the test's own (test/support/postgres.sh).
-#include "test/e2e/harness.hpp"
+#include "test/e2e/harness/harness.hpp"
 
 #include <doctest/doctest.h>
 

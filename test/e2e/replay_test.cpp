@@ -1,5 +1,5 @@
 // Record and replay: a run is recorded once, then asked again with its model gone.
-#include "test/e2e/harness.hpp"
+#include "test/e2e/harness/harness.hpp"
 
 #include <doctest/doctest.h>
 

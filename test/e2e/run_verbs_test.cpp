@@ -1,7 +1,7 @@
 // Runs at the CLI that outlive a command, ask for a form, or hand calls to a shell: detach, attach, cancel, --schema,
 // --client-tools (L16, L18, L19, L21).
-#include "test/e2e/harness.hpp"
-#include "test/e2e/pseudo_terminal.hpp"
+#include "test/e2e/harness/harness.hpp"
+#include "test/e2e/harness/pseudo_terminal.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,6 +1,6 @@
 // Canaries: secrets of the configuration and of the environment are looked for in everything that mcpbx says, at trace
 // level, while servers and models repeat them on purpose (G35).
-#include "test/e2e/harness.hpp"
+#include "test/e2e/harness/harness.hpp"
 
 #include <doctest/doctest.h>
 

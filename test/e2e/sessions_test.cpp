@@ -1,5 +1,5 @@
 // Sessions through the whole product: gone on with, shown, deleted, and whole after the daemon was killed.
-#include "test/e2e/harness.hpp"
+#include "test/e2e/harness/harness.hpp"
 
 #include <doctest/doctest.h>
 

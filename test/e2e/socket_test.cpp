@@ -1,5 +1,5 @@
 // The local socket and those who call: ownership, races, floods, broken messages (G16 to G19, G42).
-#include "test/e2e/harness.hpp"
+#include "test/e2e/harness/harness.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,5 +1,5 @@
 // Models that are told of tools in text, through the whole product.
-#include "test/e2e/harness.hpp"
+#include "test/e2e/harness/harness.hpp"
 
 #include <doctest/doctest.h>
 

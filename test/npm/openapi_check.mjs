@@ -31,7 +31,7 @@ if (!description || !fs.existsSync(description)) {
 const schemas = JSON.parse(fs.readFileSync(description, 'utf8')).components.schemas;
 const isObject = (x) => x !== null && typeof x === 'object' && !Array.isArray(x);
 const parts = ['allOf', 'anyOf'];
-// Members of clients of other servers that /v1 has besides, as daemon/front/README.md says.
+// Members of clients of other servers that /v1 has besides, as docs/protocol.md says.
 const ours = { ChatCompletionStreamResponseDelta: { reasoning_content: { type: 'string' } } };
 
 // `whole`: the schema judges a value alone, not beside others of an allOf; only then unknown members can be told.

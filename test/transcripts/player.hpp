@@ -1,6 +1,6 @@
 // Plays a transcript: starts what it describes, sends what it says, and writes down what comes. README.md has the form.
 #pragma once
-#include "test/e2e/harness.hpp"
+#include "test/e2e/harness/harness.hpp"
 #include "test/transcripts/names.hpp"
 #include "test/transcripts/wire.hpp"
 

@@ -1,7 +1,7 @@
 // Blocking reads and writes on a Unix socket, with a time limit for reads.
 #include "test/transcripts/wire.hpp"
 
-#include "test/e2e/processes.hpp"
+#include "test/e2e/harness/processes.hpp"
 
 #include <doctest/doctest.h>
 

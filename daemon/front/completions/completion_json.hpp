@@ -14,7 +14,7 @@
 
 namespace mcpbx::daemon {
 
-/// Outcome of a run. The table from stop reason to finish_reason is in this folder's README.
+/// Outcome of a run. The table from stop reason to finish_reason is in docs/protocol.md.
 struct completion_outcome {
   std::string finish;  ///< "stop", "length", "tool_calls" or "content_filter"; "" with a fault
   std::optional<completion_fault> fault;

@@ -1,4 +1,4 @@
-// Checks of final answers against their schema.
+// Parses the answer, without a code fence around it, and lists the violations of the schema as sentences.
 #include "daemon/loop/core/answer_format.hpp"
 
 #include "mcp/json/object_index.hpp"
@@ -34,7 +34,7 @@ checked_answer check_answer(std::string_view text, const raw_json& schema) {
   if (value) value = providers::on_one_line(*std::move(value));
   if (!value) return {{}, "- the answer is not one JSON value: " + value.error().message};
   const auto compiled = providers::json_schema::compile(schema);
-  if (!compiled) return {std::move(*value), ""};  // checked when the request came
+  if (!compiled) return {std::move(*value), ""};  // cannot happen: requests with such a schema are refused
   const auto verdict = compiled->check(*value);
   if (!verdict.violations.empty()) return {{}, describe(verdict.violations, "answer")};
   if (!verdict.unread.empty())
@@ -56,7 +56,7 @@ std::string empty_choice(const raw_json& schema) {
   if (type.as_string() != "object") return {};
   object_index known;
   known.open(properties.text());
-  std::set<std::string> seen;  // a name may stand there twice
+  std::set<std::string> seen;  // a name may be listed twice
   std::string place;
   for_each_element(required, [&](const raw_json& name) {
     const auto key = name.as_string().value_or("");

@@ -1,5 +1,5 @@
-// Answers that must be JSON of a given form (responseFormat): whether one is, and what is wrong with it. Pure, so that
-// the fold of a run's records says what the live run said.
+// Checks a final answer against the JSON Schema of the request's responseFormat. Pure, so that a run restored from its
+// records reaches the same verdict as the live run.
 #pragma once
 #include "mcp/json/raw_json.hpp"
 
@@ -8,17 +8,18 @@
 
 namespace mcpbx::daemon {
 
+/// The result of check_answer().
 struct checked_answer {
-  raw_json data;        ///< the answer's value; absent when there is a problem
-  std::string problem;  ///< in words for the model and for people, a line per fault; "": the answer fits
+  raw_json data;        ///< value of the answer; absent if there is a problem
+  std::string problem;  ///< one line per fault, for the model and for people; "": the answer fits
 };
 
-/// Holds an answer against a JSON Schema. Blanks around the value and one code fence around all of it are no fault; an
-/// answer that could not be checked whole is one, for nobody knows whether it fits.
+/// Checks an answer against a JSON Schema. Blanks around the value and one code fence around the whole answer are
+/// allowed. An answer that could not be checked completely has a problem.
 checked_answer check_answer(std::string_view text, const raw_json& schema);
 
-/// The place in a schema that compiles, such as ".properties.unit.enum", of an empty list of values that every answer
-/// would have to be from; "" when there is none.
+/// Returns the path of an empty `enum` that every answer would have to match, such as ".properties.unit.enum", or "".
+/// Looks only at required properties. The schema must compile.
 std::string empty_choice(const raw_json& schema);
 
 }  // namespace mcpbx::daemon

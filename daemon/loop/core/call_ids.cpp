@@ -1,4 +1,4 @@
-// The common case, all ids new, costs one hash set of the message's own few ids and a look at the earlier ones.
+// Copies a message only if one of its ids must change. If all ids are new, the check needs one small hash set.
 #include "daemon/loop/core/call_ids.hpp"
 
 #include "mcp/support/text.hpp"
@@ -43,7 +43,7 @@ providers::message_ptr with_unique_ids(providers::message_ptr m, const std::unor
   copy->role = m->role;
   copy->blocks = m->blocks;
   copy->origin = m->origin;
-  // Not its raw form: the old ids are in it, and results would answer calls that it does not hold.
+  // Does not copy the raw form: it has the old ids, so the results would refer to calls that it does not contain.
   ids seen;
   for (const auto& e : earlier) seen.insert(e.id);
   for (auto& b : copy->blocks)
@@ -56,13 +56,13 @@ providers::message_ptr with_unique_ids(providers::message_ptr m, const std::unor
 }
 
 void separate_ids(std::vector<providers::message_ptr>& messages, std::unordered_set<std::string>& taken) {
-  std::unordered_map<std::string, std::size_t> uses;     // of ids that occur again
-  std::unordered_map<std::string, std::string> renamed;  // in the latest assistant message
+  std::unordered_map<std::string, std::size_t> uses;     // number of renamings of each repeated id
+  std::unordered_map<std::string, std::string> renamed;  // old id to new id, for the latest assistant message
   for (auto& m : messages) {
     if (m->role == providers::role::assistant) renamed.clear();
     std::shared_ptr<providers::message> copy;
     const auto rename = [&](std::size_t i, auto member, const std::string& to) {
-      if (!copy) {  // without what codecs keep with the message, and its raw form, which have the other id
+      if (!copy) {  // without the raw form and the codecs' cached encodings, which have the old id
         copy = std::make_shared<providers::message>();
         copy->role = m->role;
         copy->blocks = m->blocks;

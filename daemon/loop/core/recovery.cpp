@@ -1,4 +1,4 @@
-// The same fold as that of a live run, so that what is closed here is what a live run would have closed.
+// Applies records to the same run_core that live runs use, so calls are closed here as a live run would close them.
 #include "daemon/loop/core/recovery.hpp"
 
 #include "daemon/loop/core/run_core.hpp"

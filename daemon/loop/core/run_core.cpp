@@ -1,5 +1,5 @@
-// The fold. Each on(record) is one step: it changes the state and lists what the step starts. A level enters the
-// history whole, when its last result is there; whatever ends a run first closes the calls that are open.
+// Steps for rounds, replies without calls, cancels and the end. Each on(record) changes the state and adds the commands
+// of that step. A run that is to end gets a result for each open call first.
 #include "daemon/loop/core/run_core.hpp"
 
 #include "daemon/loop/core/answer_format.hpp"
@@ -19,7 +19,7 @@ namespace {
 using providers::end_reason;
 using record::result_cause;
 
-// The bytes of its strings; JSON of servers and providers is counted where it lies.
+// Returns the bytes of the message's strings. JSON of servers and providers counts itself (shared_bytes).
 std::size_t text_bytes(const providers::message& m) {
   struct sizes {
     std::size_t operator()(const providers::text_block& b) const { return b.text.size(); }
@@ -36,7 +36,7 @@ std::size_t text_bytes(const providers::message& m) {
   return bytes;
 }
 
-/// The text of the message: its own where it has one block of it.
+/// Returns the text of the message. Shares the message's string if there is at most one text block.
 std::shared_ptr<const std::string> text_of(const providers::message_ptr& m) {
   const std::string* only = nullptr;
   for (const auto& b : m->blocks)
@@ -53,7 +53,7 @@ bool has_refusal(const providers::message& m) {
                              [](const auto& b) { return std::holds_alternative<providers::refusal_block>(b); });
 }
 
-// The sentences that belong to a limit: why the run is over, for people, when the model did answer in the end.
+// Returns the reason, for people, of a run that reached a limit but still got an answer.
 std::string answered_at(const std::string& why) {
   return why + "; the answer was made from what was known by then.";
 }
@@ -86,7 +86,7 @@ std::shared_ptr<const std::string> run_core::no_text() {
   return none;
 }
 
-// Opens a level: a round with tools while rounds are left, else the last call without them, or the end.
+// Begins the next round: with tools while the limits allow it, else the last model call without tools, or the end.
 void run_core::respond(int depth) {
   if (over_token_budget())
     return end(stop_reason::token_budget,
@@ -120,7 +120,7 @@ void run_core::on(const record::assistant& r) {
   const bool calls = std::ranges::any_of(
       r.message->blocks, [](const auto& b) { return std::holds_alternative<providers::tool_call_block>(b); });
   if (calls) return open_level(r);
-  if (!r.message->blocks.empty()) messages_.push_back(r.message);  // no provider takes an empty message back
+  if (!r.message->blocks.empty()) messages_.push_back(r.message);  // providers refuse empty messages in a history
   finish_without_calls(r);
 }
 
@@ -132,14 +132,14 @@ void run_core::finish_without_calls(const record::assistant& r) {
     case end_reason::filter:
       return end(stop_reason::refused, words::unable(words::filtered(by())));
     case end_reason::context_full:
-      // The text that came is an answer that lacks its end.
+      // If there is text, it is the beginning of an answer.
       return end(trimmed(*text_).empty() ? stop_reason::context_full : stop_reason::truncated,
                  words::unable(words::context_filled(by())));
     case end_reason::unknown:
       return end(stop_reason::truncated, words::unable(words::ended_unknown(by(), r.raw_reason)));
     case end_reason::malformed_call:
       return end(stop_reason::provider_error, words::unable(words::call_lost(by())));
-    case end_reason::pause:  // the provider wants to be called again with what it said so far
+    case end_reason::pause:  // the provider expects another call with its message so far
       if (with_tools_) return respond(depth_ + 1);
       break;
     default:
@@ -159,7 +159,7 @@ void run_core::finish_without_calls(const record::assistant& r) {
   end(stop_reason::final, empty ? words::unable("the model gave an empty answer") : "");
 }
 
-// One more call, without tools, in which the model may put its answer right.
+// Gives the model one more call, without tools, to correct its answer. Ends the run at the second wrong answer.
 void run_core::correct_answer(const std::string& problem) {
   if (corrected_)
     return end(stop_reason::provider_error,
@@ -196,7 +196,7 @@ void run_core::on(const record::cancel& r) {
   usage_ += r.usage;
   cancelled_ = r.why;
   if (!r.partial_text.empty()) partial_text_ = r.partial_text;
-  // The first reason to end stands, but a run that could not be kept must not end as if it had been.
+  // The first reason to end is kept, but a run whose journal failed must always end with store_error.
   if (!ending_ || r.why == stop_reason::store_error)
     ending_ = sentence{r.why, words::unable(r.text.empty() ? std::string(to_string(r.why)) : r.text)};
   commands_.emplace_back(command::cancel_open{});
@@ -214,14 +214,14 @@ void run_core::close_open_calls() {
                                                                : "the run was cancelled";
   for (auto& c : open_) {
     if (c.state == call_state::done) continue;
-    if (c.state == call_state::closing) {  // for a reason of its own, which says what became of it
+    if (c.state == call_state::closing) {  // already closed for a more specific reason
       commands_.emplace_back(c.closing);
       continue;
     }
     const bool sent = c.state == call_state::intended;
     auto text = sent ? "No result: " + why + " while this call was running; it may have taken effect."
                      : "Not executed: " + why + ".";
-    // The calls of a parked run were its caller's to make, and nobody cancelled it.
+    // The caller of a parked run did not send the results in time. Nobody cancelled the calls.
     if (*cancelled_ == stop_reason::caller_tools)
       text = "No result: the program that was to carry out this call sent no result in time.";
     if (left_before(c)) text = words::not_again(text);

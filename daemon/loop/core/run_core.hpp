@@ -1,6 +1,7 @@
-// The run as a fold: apply(record) changes the state, commands() says what that record starts.
-// respond(depth) is the step that opens a level; applying the last result of a level calls it with depth + 1: the
-// recursion is data. Live and resume are this same code. No I/O, no clock, no randomness.
+// State machine of one run. apply() takes the next record of its journal; commands() lists the actions to start then.
+// A level is a model's reply whose calls are open. respond(depth) begins a round; the last result of a level leads to
+// respond(depth + 1) in a later step, so depth costs no stack. Live and resumed runs use the same code. No I/O, no
+// clock, no randomness.
 #pragma once
 #include "daemon/loop/results/kept_results.hpp"
 #include "daemon/store/records/record.hpp"
@@ -19,18 +20,18 @@ namespace mcpbx::daemon {
 
 namespace command {
 
-/// Append round_started, then (when applied) call the model.
+/// Append round_started. Applying that record gives call_model.
 struct begin_round {
   int depth = 0;
   bool with_tools = true;
-  int shortened = 0;  ///< the round is begun again, after so many old tool results were cut
+  int shortened = 0;  ///< number of old tool results that were cut before the round is repeated; 0: it is new
 };
-/// Start the model call of the round that has just been recorded.
+/// Start the model call of the recorded round.
 struct call_model {
   int depth = 0;
   bool with_tools = true;
 };
-/// Append an intent for each of these calls (one batch), or a question, or their immediate error results.
+/// Append for each of these calls, in one batch: an intent, a question, or an error result if it is refused.
 struct intend_calls {
   std::vector<std::string> call_ids;
 };
@@ -38,17 +39,17 @@ struct intend_calls {
 struct run_call {
   std::string call_id;
 };
-/// Ask this of the caller: show it, and append an answer that has `expired` when none came in time.
+/// Show this question to the caller, and append an answer with `expired` if none comes in time.
 struct ask {
   record::question question;
 };
-/// Append parked: only these calls, which are the caller's own, are left to do.
+/// Append parked: only these calls of the caller's own tools are still open.
 struct park {
   std::vector<std::string> call_ids;
 };
-/// Answer the caller, who is to send the results of the parked calls.
+/// Answer the caller's request, so that the caller sends the results of the parked calls.
 struct hand_over {};
-/// Close every open call at its server and the model call, if one runs.
+/// Cancel all open calls at their servers, and the model call if one runs.
 struct cancel_open {};
 /// Append this result for a call that will not be run (limit, cancelled, not offered).
 struct close_call {
@@ -68,112 +69,111 @@ using run_command =
     std::variant<command::begin_round, command::call_model, command::intend_calls, command::run_call, command::ask,
                  command::park, command::hand_over, command::cancel_open, command::close_call, command::end>;
 
-/// A call as the result reports it (L16).
+/// A call as the run's result reports it (L16).
 struct call_report {
-  std::string id, name, server;  ///< `server` is empty for a call of none: unknown, or the caller's own
-  raw_json arguments;            ///< absent when the model wrote none that could be read
+  std::string id, name, server;  ///< `server` is empty if the tool is unknown or the caller's own
+  raw_json arguments;            ///< absent if the model wrote none that could be read
   bool is_error = false;
-  bool pending = false;  ///< one of the caller's own tools, without its result yet
+  bool pending = false;  ///< a call of the caller's own tools that has no result yet
   std::int64_t duration_ms = 0;
 };
 
-/// The record of a call that is closed without having been answered by a server.
+/// Returns the result record of a call that is closed without an answer from a server.
 record::call_result closing_record(const command::close_call& c);
 
-/// Copies are cheap enough for tests and recovery: messages are shared.
+/// Owns the state of the run. Not thread-safe. Copies share the messages, so they are cheap enough for recovery.
 class run_core {
  public:
-  /// Takes the next record. A record that cannot come here is a bug (asserts; ignored without assertions).
+  /// Applies the next record. A record that is impossible in this state is a bug: an assertion fails, or in release
+  /// builds the record is ignored.
   void apply(const run_record& r);
-  /// What the record just applied starts: none, one or several. The same for a live run and a fold of its records.
-  /// Commands of earlier records stay in force until carried out, except that a cancel voids them all.
+  /// Returns the actions that the record just applied starts: none, one or several. Commands of earlier records stay
+  /// valid until they are carried out, but a cancel voids them all.
   const std::vector<run_command>& commands() const noexcept { return commands_; }
 
   bool ended() const noexcept { return ended_; }
   stop_reason reason() const noexcept { return reason_; }
   const std::string& reason_text() const noexcept { return reason_text_; }
-  /// Whether it ends because the model could not be called as it is configured (a key that is not available).
+  /// Returns true if the run ends because its model cannot be called as configured, such as for a missing key.
   bool misconfigured() const noexcept { return misconfigured_; }
-  /// The conversation so far: what the next model call is given. Valid for every provider at any moment, because a
-  /// level enters it whole, when its last result is there.
+  /// Returns the conversation that the next model call gets. It is valid for every provider at any moment, because the
+  /// calls of a reply are added together with all their results.
   const std::vector<providers::message_ptr>& messages() const noexcept { return messages_; }
-  /// How many of the messages come before what the run adds: the system prompt, and what its session held.
+  /// Returns the number of messages before the run's own: the system prompt and the session's earlier messages.
   std::size_t before() const noexcept { return before_; }
   const run_limits& limits() const noexcept { return limits_; }
   const record::run_started& started() const noexcept { return started_; }
-  /// Model calls so far.
+  /// Returns the number of model calls that were begun, repeated ones included.
   int rounds() const noexcept { return rounds_; }
   int depth() const noexcept { return depth_; }
   const providers::usage& usage() const noexcept { return usage_; }
-  /// Calls in the order the model made them.
+  /// Returns all calls in the order in which the model made them.
   const std::vector<call_report>& calls() const noexcept { return calls_; }
-  /// The report of a call made in this run (the latest with this id).
+  /// Returns the report of the latest call with this id, which must exist.
   const call_report& report(std::string_view id) const;
-  /// Whether the end is decided, though calls may still have to be closed.
+  /// Returns true if the end is decided. Calls may still have to be closed.
   bool ending() const noexcept { return ending_.has_value(); }
-  /// The text of the last model call's reply; "" when that call gave none.
+  /// Returns the text of the last model call's reply, or "" if there is none.
   const std::string& text() const noexcept { return *text_; }
   std::shared_ptr<const std::string> shared_text() const noexcept { return text_; }
-  /// What the last model call's answer began with, when it broke and the run ends without another one; else "".
+  /// Returns the streamed beginning of the last answer if it broke off and the run ends without another one, else "".
   const std::string& partial_text() const noexcept { return partial_text_; }
-  /// The answer as JSON that fits the schema that was asked for; absent without a schema and without such an answer.
+  /// Returns the answer as JSON that fits the requested schema; absent if there is no schema or no such answer.
   const raw_json& data() const noexcept { return data_; }
-  /// The whole results of which the model was shown a part.
+  /// Returns the complete results of which the model was shown only a part.
   const kept_results& kept() const noexcept { return kept_; }
-  /// How often the open call with this id was sent.
+  /// Returns the attempt number of the latest intent of the open call with this id; 0: never sent.
   int attempts(std::string_view id) const;
-  /// The call of the present level with this id, or null.
+  /// Returns the call with this id in the open level, or null. Valid until the level ends.
   const providers::tool_call_block* find_call(std::string_view id) const;
-  /// Whether a call in front of this one of the same level has failed in a run that stops at its first failure: this
-  /// one is not begun any more.
+  /// Returns true if this call may not begin any more, because the run stops at its first failure and a call before it
+  /// in the same level has failed.
   bool stopped_before(std::string_view id) const;
-  /// Whether that call is of the present level and still waits for its one result.
+  /// Returns true if this call is in the open level and has no result yet.
   bool is_open(std::string_view id) const;
-  /// Whether this call needs no (more) asking: the caller approved it, or all calls of its tool, with exactly
-  /// these hashes (see record::question).
+  /// Returns true if the caller approved this call, or all calls of its tool, with exactly these hashes (see
+  /// record::question). Then no question is needed.
   bool approved(std::string_view call_id, std::string_view tool_sha256, std::string_view arguments_sha256) const;
-  /// Of a call that is not approved: whether the caller approved it, or all calls of its tool, with other hashes.
+  /// For a call that is not approved(): returns true if the caller approved it, or its tool, with other hashes.
   bool approved_otherwise(std::string_view call_id) const;
-  /// The open question with this id, or null.
+  /// Returns the open question with this id, or null.
   const record::question* find_question(std::string_view id) const;
-  /// The other open questions that an "always" to this open one answers as well: those of the same tool from the same
-  /// place, in call order.
+  /// Returns the ids of the other open questions that "always" for this open one answers too, in call order. They ask
+  /// about the same tool with the same hash.
   std::vector<std::string> covered_by(const record::question& always) const;
-  /// Questions without an answer, in call order.
+  /// Returns the questions without an answer, in call order.
   std::vector<const record::question*> questions() const;
-  /// The calls that are to be made, or asked about first, when the run goes on.
+  /// Returns the open calls that were not sent yet or need an answer first. A resumed run still has to make them.
   std::vector<const providers::tool_call_block*> to_be_made() const;
-  /// The calls that wait for the caller's own results, in call order.
+  /// Returns the ids of the calls that wait for results from the caller, in call order.
   std::vector<std::string_view> handed() const;
-  /// Whether those calls were handed over: nothing goes on until the caller sends their results.
+  /// Returns true if the run is paused until the caller sends the results of its handed() calls.
   bool parked() const noexcept { return parked_; }
-  /// Whether nothing but people and the caller's own tools is waited for.
+  /// Returns true if the run waits only for answers of people or results of the caller's own tools.
   bool waits_for_people() const;
 
-  /// What a run is cancelled with that its daemon left.
+  /// Returns the cancel record for a run whose daemon ended before it did.
   static record::cancel left_by_its_daemon();
-  /// For a run that nobody goes on with: the records that close what was open, in order: every call without a result
-  /// gets "interrupted", then the run ends, for the reason in `why` unless another one is recorded. Deterministic;
-  /// appending some of them and crashing again gives the rest.
+  /// Returns the records that close a run that is not resumed: a result for each open call, then the end, for the
+  /// reason in `why` unless one is recorded. After a crash between them, another call returns the remaining records.
   std::vector<run_record> recovery(const record::cancel& why = left_by_its_daemon()) const;
-  /// After a crash, for a run that goes on: sets commands() to what is to be done now. Calls that had been sent are
-  /// made again when their intent says that they may be, else they are closed as interrupted; questions are asked
-  /// again under their ids.
+  /// Sets commands() to the next actions of a run that is resumed after a crash. Calls that were sent are repeated if
+  /// their intent allows it, else closed as interrupted. Questions are asked again with their ids.
   void resume();
 
  private:
   enum class call_state : std::uint8_t { waiting, closing, asked, questioned, intended, handed, done };
   struct open_call {
-    const providers::tool_call_block* call = nullptr;  // inside level_
+    const providers::tool_call_block* call = nullptr;  // owned by level_
     call_state state = call_state::waiting;
-    command::close_call closing{};  // state closing: the command, which a crash may have kept from being carried out
-    record::question question{};    // the last one about it
-    bool approved = false;          // by the answer to that
-    bool repeatable = false;        // as its last intent says
-    int attempt = 0;                // of its last intent
-    int group = 0;                  // calls of one serial group are made one after another; 0: none
+    command::close_call closing{};  // in state closing: the command, kept because a crash may prevent its execution
+    record::question question{};    // latest question about this call
+    bool approved = false;          // by the answer to `question`
+    bool repeatable = false;        // from the latest intent
+    int attempt = 0;                // number in the latest intent; 0: there is none
+    int group = 0;                  // serial group, whose calls are made one after another; 0: none
   };
-  // An approval of all calls of a tool.
+  // Approval of all calls of a tool, for the rest of the run.
   struct lasting_approval {
     std::string tool;
     std::string sha256;
@@ -220,7 +220,7 @@ class run_core {
   void end(stop_reason reason, std::string text);
   bool over_token_budget() const;
   static constexpr std::size_t nowhere = static_cast<std::size_t>(-1);
-  std::size_t index_of(std::string_view id) const;  // in open_, or nowhere
+  std::size_t index_of(std::string_view id) const;  // index in open_, or nowhere
   call_report& report_of(std::size_t index) { return calls_[calls_.size() - open_.size() + index]; }
 
   std::vector<run_command> commands_;
@@ -228,32 +228,32 @@ class run_core {
   run_limits limits_;
   std::vector<providers::message_ptr> messages_;
   std::size_t before_ = 0;
-  providers::message_ptr level_;                       // the assistant message whose calls are open
-  std::vector<open_call> open_;                        // its calls, in call order
-  std::vector<providers::tool_result_block> results_;  // by call order, filled as they come
-  std::vector<call_report> calls_;                     // those of the level are the last open_.size()
+  providers::message_ptr level_;                       // the reply whose calls are open
+  std::vector<open_call> open_;                        // all calls of level_, in call order
+  std::vector<providers::tool_result_block> results_;  // in call order, filled as results arrive
+  std::vector<call_report> calls_;                     // the last open_.size() belong to level_
   std::vector<lasting_approval> always_;
-  std::size_t undone_ = 0;                  // open calls without a result
-  int running_ = 0;                         // asked for or sent, and without a result
-  std::optional<sentence> limit_;           // what makes the next model call the last, without tools
-  std::optional<sentence> ending_;          // set once: why the run ends when its open calls are closed
+  std::size_t undone_ = 0;                  // calls of open_ without a result
+  int running_ = 0;                         // calls in state asked or intended, bounded by tool_concurrency
+  std::optional<sentence> limit_;           // the limit that makes the next model call the last one, without tools
+  std::optional<sentence> ending_;          // reason for the end, which follows when all open calls are closed
   std::optional<stop_reason> cancelled_;    // the last cancel record's reason
   providers::message_ptr last_call_owner_;  // keeps last_call_ alive
   const providers::tool_call_block* last_call_ = nullptr;
-  std::string last_canonical_;  // its arguments, where they were looked at; else ""
-  int repeated_ = 0;            // how often last_call_ was made in a row
-  int admitted_ = 0;            // calls that counted against max_calls
+  std::string last_canonical_;  // canonical arguments of last_call_; "": not needed yet
+  int repeated_ = 0;            // number of times that last_call_ was made in a row
+  int admitted_ = 0;            // number of calls that count against max_calls
   providers::usage usage_;
   std::shared_ptr<const std::string> text_ = no_text();
   std::string partial_text_;
-  byte_share held_, text_held_;  // by messages_, and by text_ where it is none of them
+  byte_share held_, text_held_;  // bytes of messages_, and of text_ if it is a separate string
   raw_json data_;
-  bool corrected_ = false;  // the model has been told what was wrong with its answer
+  bool corrected_ = false;  // the model was asked once to correct its answer
   int rounds_ = 0, depth_ = 0, consecutive_errors_ = 0;
   bool with_tools_ = true;
-  bool shortened_ = false;  // old results were cut for the model call that is made again now
+  bool shortened_ = false;  // old results were cut, and the model call is being repeated
   kept_results kept_;
-  std::optional<run_command> next_round_;  // begin_round or call_model, until what it asks for is recorded
+  std::optional<run_command> next_round_;  // begin_round or call_model, until its record is applied
   bool parked_ = false;
   bool misconfigured_ = false;
   bool ended_ = false;

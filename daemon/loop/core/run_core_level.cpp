@@ -1,5 +1,5 @@
-// What becomes of the calls of a reply: a level opens, each call is let through, asked about, handed over or closed,
-// and when the last result is there the level becomes history.
+// Steps for a reply with calls. Each call is sent to its server, asked about, handed to the caller, or closed with an
+// error result. With the last result the reply and its results are added to the history.
 #include "daemon/loop/core/run_core.hpp"
 #include "daemon/loop/results/read_result.hpp"
 #include "daemon/loop/results/result_mark.hpp"
@@ -36,7 +36,7 @@ void run_core::open_level(const record::assistant& r) {
     }
   undone_ = open_.size();
 
-  // A reply that is no whole reply: its calls may be half of what was meant, so none of them is run (G29).
+  // Runs no call of an incomplete reply, because the calls may be incomplete too (G29).
   const auto by = [&] { return words::who_answered(started_.model, r.message->origin); };
   switch (r.reason) {
     case end_reason::length:
@@ -83,12 +83,12 @@ void run_core::open_level(const record::assistant& r) {
   go_on();
 }
 
-// Lets a call of the level be run, or closes it with the reason for the model.
+// Leaves the call in state waiting so that it can be run, or closes it with a reason for the model.
 void run_core::admit(std::size_t index) {
   auto& c = open_[index];
   const auto& call = *c.call;
   if (!call.problem.empty() || (call.arguments && !call.arguments.is_object())) {
-    // A problem that is a whole sentence says itself what is to be done.
+    // A problem that is a complete sentence already tells the model what to do.
     if (call.problem.ends_with('.')) return close(c, result_cause::bad_arguments, "Not executed. " + call.problem);
     return close(c, result_cause::bad_arguments,
                  "Not executed: the arguments could not be used: " +
@@ -121,13 +121,13 @@ void run_core::admit(std::size_t index) {
   ++admitted_;
 }
 
-// Counts identical consecutive calls; true for one too many. Blanks, escapes and the order of members make no
-// difference, but in very long arguments.
+// Counts identical consecutive calls; returns true above the limit. Blanks, escapes and the order of members in the
+// arguments do not matter, except in arguments longer than most_compared.
 bool run_core::repeats(const providers::tool_call_block& call) {
   const bool same_tool = last_call_ && last_call_->name == call.name;
   bool same = same_tool && last_call_->arguments.text() == call.arguments.text();
   if (!same) {
-    constexpr std::size_t most_compared = 1U << 19;  // bytes; more takes long
+    constexpr std::size_t most_compared = 1U << 19;  // bytes; longer ones take too much time
     auto last = std::exchange(last_canonical_, {});
     if (same_tool && std::max(last_call_->arguments.text().size(), call.arguments.text().size()) <= most_compared) {
       if (last.empty()) last = canonical_json(last_call_->arguments);
@@ -141,7 +141,7 @@ bool run_core::repeats(const providers::tool_call_block& call) {
   return limits_.max_repeated_calls > 0 && repeated_ > limits_.max_repeated_calls;
 }
 
-// Whether it was at its server when the daemon before this one ended, and has not been sent since.
+// Returns true if an earlier daemon sent the call and this one has not sent it again.
 bool run_core::left_before(const open_call& c) {
   return c.attempt > 0 &&
          (c.state == call_state::waiting || c.state == call_state::asked || c.state == call_state::questioned);
@@ -163,11 +163,11 @@ void run_core::close_all(result_cause cause, const std::string& text) {
 
 void run_core::intend_more() {
   command::intend_calls next;
-  std::vector<int> taken;  // serial groups with a call that is not done
+  std::vector<int> taken;  // serial groups of which an earlier call is not done
   for (auto& c : open_) {
     if (running_ >= std::max<std::int64_t>(limits_.tool_concurrency, 1)) break;
     const bool held = c.group != 0 && std::ranges::find(taken, c.group) != taken.end();
-    // What is handed to the caller is at no server that could be kept busy.
+    // Calls handed to the caller keep no server busy.
     const bool busy = c.state != call_state::done && c.state != call_state::closing && c.state != call_state::handed;
     if (c.group != 0 && !held && busy) taken.push_back(c.group);
     if (held || c.state != call_state::waiting) continue;
@@ -178,7 +178,7 @@ void run_core::intend_more() {
   if (!next.call_ids.empty()) commands_.emplace_back(std::move(next));
 }
 
-// What comes next in a level that is open: more calls, or the caller's turn.
+// Starts more calls, or parks the run if only calls of the caller's own tools are left.
 void run_core::go_on() {
   intend_more();
   if (parked_ || undone_ == 0) return;
@@ -190,7 +190,7 @@ void run_core::go_on() {
   commands_.emplace_back(std::move(mine));
 }
 
-// A call that waited or was sent already is one of a run that was resumed.
+// Takes the intent of a new call (state asked), of a repeated one (intended), or of a resumed run (waiting).
 void run_core::on(const record::call_intent& r) {
   const auto i = index_of(r.call_id);
   const bool possible = i != nowhere && (open_[i].state == call_state::asked || open_[i].state == call_state::waiting ||
@@ -214,7 +214,7 @@ void run_core::on(const record::call_intent& r) {
   wait_for_somebody(c);
 }
 
-// The call leaves the number of those that run, so that others need not wait for a person.
+// Stops counting the call as running, so that other calls do not wait for a person.
 void run_core::on(const record::question& r) {
   const auto i = index_of(r.call_id);
   assert(i != nowhere && (open_[i].state == call_state::asked || open_[i].state == call_state::waiting));
@@ -227,7 +227,7 @@ void run_core::on(const record::question& r) {
   wait_for_somebody(c);
 }
 
-// A call that a person or the caller holds up; nobody is troubled for a run that ends already.
+// Goes on with other calls while this one waits for a person or the caller. Closes it if the run is ending anyway.
 void run_core::wait_for_somebody(open_call& c) {
   if (ending_) return close(c, result_cause::refused, std::string(words::stopped_at_failure));
   go_on();
@@ -285,7 +285,7 @@ void run_core::settle(std::string_view id, const raw_json& result, bool is_error
   if (c.state == call_state::asked || c.state == call_state::intended) --running_;
   c.state = call_state::done;
   if (c.call->name == read_result::name) {
-    results_[i].result = without_hidden(result);  // a page is as large as it may be
+    results_[i].result = without_hidden(result);  // not cut: the page already respects the limit
   } else {
     auto view = model_view(result, is_error, limits_.max_result_bytes, limits_.empty_result_text, id);
     results_[i].result = std::move(view.shown);
@@ -306,14 +306,15 @@ void run_core::settle(std::string_view id, const raw_json& result, bool is_error
   go_on();
 }
 
-// Calls that run may have begun to change something: they may finish. Nothing new is begun, nobody is asked.
+// Closes the calls that wait, also those that wait for a person or the caller. Calls that run may finish, because they
+// may already have had an effect.
 void run_core::begin_no_more(std::string_view why) {
   for (auto& c : open_)
     if (c.state == call_state::waiting || c.state == call_state::questioned || c.state == call_state::handed)
       close(c, result_cause::refused, std::string(why));
 }
 
-// The last result of a level is there: the level becomes history, and the next one opens.
+// Adds the reply and its results to the history, then ends the run or begins the next round.
 void run_core::finish_level() {
   const bool failed = std::ranges::all_of(results_, [](const auto& r) { return r.is_error; });
   const auto bad = std::ranges::find_if(results_, [](const auto& r) { return r.is_error; });

@@ -1,4 +1,4 @@
-// After a crash: how a run goes on from its records, and how one that does not is closed.
+// Steps after a crash: resume() continues a run from its records, recovery() closes one that is not resumed.
 #include "daemon/loop/core/run_core.hpp"
 #include "daemon/loop/run_words.hpp"
 
@@ -10,7 +10,7 @@ namespace {
 
 using record::result_cause;
 
-// A call that may be made again is, after a crash; but not without end, for it may be what ends the daemon.
+// Bound on the attempts of a repeatable call after crashes: the call itself may be the cause of the crashes.
 constexpr int most_attempts = 25;
 
 }  // namespace
@@ -37,7 +37,7 @@ void run_core::resume() {
     if (c.state == call_state::questioned) commands_.emplace_back(command::ask{c.question});
     const bool repeats = c.repeatable && c.attempt < most_attempts && !ending_;
     if (c.state == call_state::asked || (c.state == call_state::intended && repeats)) c.state = call_state::waiting;
-    // A run that stops at its first failure begins nothing any more.
+    // A run that is ending begins no more calls.
     if (c.state == call_state::waiting && ending_)
       close(c, result_cause::refused, std::string(words::stopped_at_failure));
     if (c.state == call_state::intended)
@@ -45,11 +45,11 @@ void run_core::resume() {
             "No result: mcpbx was interrupted while this call was running; it may have taken effect.");
     closes = closes || c.state == call_state::closing;
   }
-  // The results of those that are closed may end the run; they open the way for the others when they are recorded.
+  // Results of closed calls may end the run, so other calls begin only after these results are recorded.
   if (!closes) go_on();
 }
 
-// A round that has not begun is decided anew. What comes of that is started by resume(), which follows.
+// Decides again about a round that has not begun, by the new limits. Leaves its commands to resume(), which follows.
 void run_core::on(const record::limits_lowered& r) {
   limits_ = r.limits;
   const auto* next = next_round_ ? std::get_if<command::begin_round>(&*next_round_) : nullptr;
@@ -60,8 +60,8 @@ void run_core::on(const record::limits_lowered& r) {
   commands_.clear();
 }
 
-// After a loss of power what was done last may have no record. Questions and calls of the caller's own stay: nothing
-// follows from them without a synced record.
+// After a loss of power the last records may be missing, so calls that may have been sent are closed. Open questions
+// and calls of the caller's own tools stay: they have no effect without a synced record.
 void run_core::on(const record::taken_over& r) {
   if (!r.power_lost || ended_ || ending_) return;
   for (auto& c : open_)
@@ -93,7 +93,7 @@ std::vector<run_record> run_core::recovery(const record::cancel& why) const {
   if (std::ranges::none_of(copy.commands_, decided)) {
     if (copy.cancelled_ && copy.undone_) {
       copy.commands_.clear();
-      copy.close_open_calls();  // the cancel is recorded, its results are not all
+      copy.close_open_calls();  // the cancel is recorded, but some results are missing
     } else {
       take(why);
     }

@@ -1,4 +1,4 @@
-// What is asked of the fold, by the run around it and by tests.
+// Queries of the state, for the run's coroutine (live_run) and for tests.
 #include "daemon/loop/core/run_core.hpp"
 
 #include <algorithm>
@@ -39,7 +39,7 @@ bool run_core::is_open(std::string_view id) const {
 bool run_core::approved(std::string_view call_id, std::string_view tool_sha256,
                         std::string_view arguments_sha256) const {
   const auto i = index_of(call_id);
-  // A question of an older mcpbx has no hashes: its answer holds for nothing.
+  // A question recorded by an older mcpbx has no hashes, so its answer approves nothing.
   if (i == nowhere || tool_sha256.empty() || arguments_sha256.empty()) return false;
   const auto& c = open_[i];
   if (c.approved && c.question.tool_sha256 == tool_sha256 && c.question.arguments_sha256 == arguments_sha256)
@@ -95,7 +95,8 @@ std::vector<std::string_view> run_core::handed() const {
   return ids;
 }
 
-// Calls that still wait while none is under way are held back by one of their serial group that a person holds up.
+// Calls in state waiting do not count: if no call runs, they wait for a call of their serial group that a person or
+// the caller holds up.
 bool run_core::waits_for_people() const {
   return undone_ > 0 && std::ranges::none_of(open_, [](const auto& c) {
            return c.state == call_state::asked || c.state == call_state::intended || c.state == call_state::closing;

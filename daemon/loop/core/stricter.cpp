@@ -1,4 +1,5 @@
-// The stricter of two sets of limits, by the tables of conf/loop.
+// Merges the settings one by one. For each setting the tables of conf/loop have a function that returns the stricter
+// of two values.
 #include "daemon/loop/core/stricter.hpp"
 
 namespace mcpbx::daemon {

@@ -1,4 +1,4 @@
-// One pass: the calls of the latest assistant message are open until their results have come.
+// Reads the messages in one pass. The calls of the latest assistant message stay open until all their results are read.
 #include "daemon/loop/json/caller_history.hpp"
 
 #include <algorithm>
@@ -16,7 +16,7 @@ using providers::role;
 using providers::tool_call_block;
 using providers::tool_result_block;
 
-// An empty text too says nothing.
+// Returns true if the message has no blocks, or only empty texts.
 bool is_silent(const providers::message& m) {
   return std::ranges::all_of(m.blocks, [](const auto& b) {
     const auto* text = std::get_if<providers::text_block>(&b);
@@ -116,10 +116,10 @@ class history_maker {
   }
 
   std::vector<providers::message_ptr> made_;
-  std::vector<open_call> open_;  // the calls of the latest assistant message, until all have their results
-  std::unordered_map<std::string_view, std::size_t> numbers_;  // of them, by their ids
+  std::vector<open_call> open_;  // calls of the latest assistant message, until all have their results
+  std::unordered_map<std::string_view, std::size_t> numbers_;  // indices in open_ by call id
   std::size_t answered_ = 0;
-  std::size_t at_ = 0, caller_ = 0;  // the message that is looked at, and the one with the open calls
+  std::size_t at_ = 0, caller_ = 0;  // indices of the present message and of the one with the open calls
   std::optional<message_fault> fault_;
 };
 

@@ -1,4 +1,4 @@
-// The conversation that a caller sends as `messages`: whether it is one that every provider takes.
+// Checks that the messages that a caller sends form a conversation that every provider accepts.
 #pragma once
 #include "daemon/loop/json/message_json.hpp"
 #include "providers/model/message.hpp"
@@ -8,11 +8,8 @@
 
 namespace mcpbx::daemon {
 
-/// The history that messages as callers send them make. Every call has one result, in a message of role `tool` before
-/// anything else is said, and the ids of one message's calls differ; what is wrong is told by its place, which begins
-/// with "[2]", the number of the message. As in a run's own history the results of one reply are then one message, in
-/// the order of the calls and with their names. System and assistant messages that say nothing are left out, for no
-/// provider takes them back.
+/// Returns the history: the results of a reply in one message, in call order; no empty system and assistant messages.
+/// Fails unless the one result of each call comes next. The place of a fault begins with the index: "[2]".
 std::expected<std::vector<providers::message_ptr>, message_fault> history_from(
     const std::vector<providers::message_ptr>& said);
 

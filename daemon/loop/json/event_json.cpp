@@ -1,4 +1,4 @@
-// Writes one event after the other; nothing here decides when.
+// Writes each event as text of ours, and appends large JSON of servers and models without copying it.
 #include "daemon/loop/json/event_json.hpp"
 
 #include "daemon/loop/json/message_json.hpp"
@@ -13,7 +13,7 @@
 namespace mcpbx::daemon::event_json {
 namespace {
 
-// An event, with room for what most of them hold.
+// An event that is being written. Reserves enough bytes for most events.
 struct event {
   explicit event(std::string_view type) {
     json.reserve(240);
@@ -25,7 +25,7 @@ struct event {
     s.append_copy(json);
     return s;
   }
-  /// The last member's value stays the bytes that it is.
+  // Ends the event with this member. Shares the bytes of `value` instead of copying them.
   segments ended_by(std::string_view key, const raw_json& value) {
     w.key(key);
     segments s;
@@ -106,7 +106,7 @@ segments answer(const record::answer& a) {
   return e.whole();
 }
 
-// The body is an object of ours: its members go on after the question's.
+// Writes the members of the event, then those of the question's body, which is an object made by approval().
 segments question(const record::question& q) {
   event e("question");
   e.w.member("question", q.id).member("kind", q.kind).member("call", q.call_id).member("expiresMs", q.expires_ms);
@@ -192,7 +192,7 @@ raw_json result_of_done(const segments& body) {
 raw_json run_result(const run_core& core, const kept_part* kept) {
   const auto messages = std::min(core.messages().size(), kept ? kept->messages : core.messages().size());
   const auto calls = std::min(core.calls().size(), kept ? kept->calls : core.calls().size());
-  // In one piece of its size: it has the answer twice, and is not copied.
+  // Reserves about the final size, so that the result is written without a copy. The answer is in it twice.
   byte_buffer json;
   json.reserve(2048 + 2 * quoted_size(core.text()) + core.partial_text().size());
   basic_json_writer<byte_buffer> w(json);
@@ -215,7 +215,7 @@ raw_json run_result(const run_core& core, const kept_part* kept) {
   w.end_object().key("messages").begin_array();
   const auto inherited = core.started().inherited_count;
   for (std::size_t i = 0; i < messages; ++i) {
-    if (i < core.before() && i + inherited >= core.before()) continue;  // the session has told them before
+    if (i < core.before() && i + inherited >= core.before()) continue;  // inherited from the session
     append_message(w, *core.messages()[i]);
   }
   w.end_array().end_object();

@@ -1,5 +1,5 @@
-// The bodies of events and the result of a run, with exactly the members that daemon/loop/README.md lists. What servers
-// and models sent is passed on as its own bytes.
+// Writes the bodies of events and the result of a run, with exactly the members that docs/protocol.md lists. JSON
+// of servers and models is passed on byte for byte.
 #pragma once
 #include "daemon/loop/core/run_core.hpp"
 #include "mcp/client/catalog/catalog.hpp"
@@ -15,47 +15,52 @@
 
 namespace mcpbx::daemon::event_json {
 
+/// Writes a status line. `tool`: name of the tool that it is about, or "".
 segments status(std::string_view text, std::string_view tool);
+/// Writes the beginning of a round. `number` counts from 1.
 segments round(int number, std::string_view model);
+/// Writes the start of a call. Absent `arguments` become null.
 segments tool_call(std::string_view call, std::string_view name, std::string_view server, const raw_json& arguments);
-/// From the parameters of notifications/progress; members of other kinds are left out.
+/// Writes an event from the parameters of notifications/progress. Leaves out members of the wrong JSON type.
 segments tool_progress(std::string_view call, const raw_json& params);
-/// From the parameters of notifications/message; data beyond 16 KiB is cut to a text that says so.
+/// Writes an event from the parameters of notifications/message. Turns data above 16 KiB into a text that is cut.
 segments tool_log(std::string_view call, const raw_json& params);
+/// Writes the result of a call: only its content, byte for byte.
 segments tool_result(std::string_view call, bool is_error, const raw_json& result, std::int64_t duration_ms);
-/// The question of a record.
+/// Writes the event that asks the question of a record.
 segments question(const record::question& q);
-/// That a question is open no more: for everybody who was asked.
+/// Writes the event that tells all readers that a question is no longer open.
 segments answer(const record::answer& a);
-/// `model` is the id of the model that answered, or "".
+/// Writes the tokens used so far. `model` is the id of the model that answered, or "".
 segments usage(const providers::usage& so_far, std::string_view model);
-/// Tokens as the object that results and sessions have.
+/// Returns the tokens as the `usage` object of results and sessions.
 raw_json usage_members(const providers::usage& u);
-/// `partial`: the text since the last round event is a part of an answer that broke. `retry_after_ms`: what the
-/// endpoint asked for, told where it is above 0.
+/// Writes an error. `partial`: the text since the last round event is part of a broken answer. `retry_after_ms`: wait
+/// that the endpoint asked for, in milliseconds; 0: none.
 segments error(std::string_view message, bool retryable, bool partial, std::int64_t retry_after_ms = 0);
-/// What has been dropped, folded: `round` is the body of the last round event or empty, `text` the text since then or
-/// null for whoever gets no text, `calls` and `questions` are the bodies of the events of those that are open.
+/// Writes the event that replaces dropped ones. `round`: body of the last round event, or empty; `text`: text since
+/// then, or null for a reader without text; `calls`, `questions`: bodies of the events of open calls and questions.
 segments snapshot(const segments& round, const std::string* text, const std::vector<segments>& calls,
                   const std::vector<segments>& questions);
+/// Writes the event that ends all present readers, with the result of the ended or parked run.
 segments done(const raw_json& result);
-/// The result inside of a body made by done(), sharing its bytes.
+/// Returns the result in a body that done() made. Shares its bytes.
 raw_json result_of_done(const segments& body);
 
-/// What an approval question shows: the tool, the arguments as the model wrote them, why there is a question, and the
-/// schema of its answer.
+/// Returns the body of an approval question: the tool, the arguments as the model wrote them, the reason for the
+/// question, and the schema of the answer.
 raw_json approval(const mcp::catalog_entry& tool, const raw_json& arguments, std::string_view why);
 
-/// How much of a run its journal has.
+/// The part of a run that its journal has, if the journal failed.
 struct kept_part {
-  bool session = false;  ///< whether its session is there
-  std::size_t messages = 0, calls = 0;
+  bool session = false;                 ///< true: the session exists in the journal
+  std::size_t messages = 0, calls = 0;  ///< numbers of recorded messages and calls, from the first
   int rounds = 0;
-  std::unordered_set<std::string> lost;  ///< ids of the calls among them whose results are not kept
+  std::unordered_set<std::string> lost;  ///< ids of recorded calls whose results are not recorded
 };
 
-/// The result of a run that has ended, or that hands calls back to its caller (L16); of its messages those
-/// that its session held before are left out. `kept` when its journal failed: nothing is told as kept that is not.
+/// Returns the result of a run that has ended or hands calls to its caller (L16), without the session's earlier
+/// messages. With `kept`, for a run whose journal failed, tells only of what the journal has.
 raw_json run_result(const run_core& core, const kept_part* kept = nullptr);
 
 }  // namespace mcpbx::daemon::event_json

@@ -1,4 +1,4 @@
-// The neutral shape of messages, written and read in one place so that what a run returns can be sent again.
+// Writes and reads the provider-neutral form of messages, so that a caller can send back the messages of a result.
 #include "daemon/loop/json/message_json.hpp"
 
 #include "mcp/support/text.hpp"
@@ -16,7 +16,7 @@ namespace {
 
 using providers::role;
 
-// Nobody is told those that only their origin understands.
+// Returns false for blocks that only their provider understands. They are not shown to callers.
 bool is_told(const providers::block& b) {
   const auto* reasoning = std::get_if<providers::reasoning_block>(&b);
   return reasoning ? !reasoning->text.empty() : !std::holds_alternative<providers::opaque_block>(b);
@@ -87,7 +87,7 @@ std::unexpected<message_fault> wrong(std::string place, std::string_view expecte
   return std::unexpected(message_fault{std::move(place), std::string(expected), std::move(found)});
 }
 
-// What a message of this role may hold: elsewhere an API has no place for it, and it would be lost.
+// Returns the block types allowed in a message of this role. Other ones would get lost with some API.
 std::span<const std::string_view> types_in(role r) {
   static constexpr std::array<std::string_view, 1> of_system{"text"}, of_tool{"tool_result"};
   static constexpr std::array<std::string_view, 3> of_user{"text", "image", "file"};
@@ -114,7 +114,7 @@ std::string types_form(role r) {
   return form + " in a message of role " + json_quoted(role_word(r));
 }
 
-// A block's members; the places of its faults begin with "." too.
+// Reads the members of one block. The places of faults begin with "." and are relative to the block.
 class block_reader {
  public:
   block_reader(const raw_json& json, role within) : json_(json), within_(within) {}
@@ -145,7 +145,7 @@ class block_reader {
     return read_text(type);
   }
 
-  // A member that may be missing; what is no string is a fault.
+  // Returns an optional text member, or "". Records a fault if it is neither a string nor null.
   std::string text(std::string_view key) {
     const auto value = find_member(json_, key);
     if (!fault_ && !value.empty() && !value.is_string() && !value.is_null())
@@ -153,7 +153,7 @@ class block_reader {
     return value.as_string().value_or("");
   }
 
-  // Providers fetch addresses themselves, so those of this machine would mean something else there.
+  // Checks that there is either data or a URL. Providers fetch URLs themselves, so they must be http or https.
   std::optional<message_fault> fault_of_source(std::string_view data, std::string_view url) const {
     if (data.empty() == url.empty()) return either(data.empty()).error();
     if (!data.empty() && !is_base64(data)) return need("data", base64_form).error();
@@ -201,7 +201,7 @@ class block_reader {
     if (!r.result.is_object()) return need("result", "an object with content");
     if (!is_error.empty() && !is_error.is_null() && is_error.type() != raw_json::kind::boolean)
       return need("isError", "true or false");
-    // One of the two is enough: a failure that is taken for success does more harm than the other way round.
+    // Takes either flag, because a failure shown as a success does more harm than the reverse.
     r.is_error = is_error.is_true() || find_member(r.result, "isError").is_true();
     return r;
   }
@@ -221,7 +221,7 @@ bool says_something(const providers::message& m) {
 }  // namespace
 
 std::string_view role_word(role r) {
-  // "tool" is what callers know from every chat API.
+  // Callers know "tool" from all chat APIs.
   return r == role::tool_results ? std::string_view("tool") : providers::to_string(r);
 }
 

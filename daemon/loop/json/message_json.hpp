@@ -1,5 +1,5 @@
-// Messages as callers see them in a run's result (L16): roles and content blocks, without anything that only a provider
-// understands. The shape is in this folder's README.
+// Writes and reads messages as callers see them in a run's result (L16): roles and content blocks, without parts that
+// only a provider understands. docs/protocol.md describes the form.
 #pragma once
 #include "mcp/json/json_writer.hpp"
 #include "mcp/json/raw_json.hpp"
@@ -15,23 +15,23 @@ namespace mcpbx::daemon {
 void append_message(json_writer& json, const providers::message& m);
 void append_message(basic_json_writer<byte_buffer>& json, const providers::message& m);
 
-/// What is wrong with a message that a caller sends.
+/// A fault in a message that a caller sends.
 struct message_fault {
-  std::string place;     ///< of the member: "" (the message itself) or such as ".content[2].type"
-  std::string expected;  ///< the form it should have
-  raw_json found;        ///< what is there; absent: nothing
+  std::string place;     ///< path of the member, such as ".content[2].type"; "": the message itself
+  std::string expected;  ///< expected form, in words
+  raw_json found;        ///< value at that place; absent: there is none
 };
 
-/// Reads such an object back, as callers send it in `messages`. `content` may also be a string. Each role takes only
-/// the blocks that every API has a place for there, and a user's message says something.
+/// Reads such an object from a request's `messages`. `content` may also be a string. Refuses block types that some API
+/// cannot send in this role, and blank messages of the user.
 std::expected<providers::message_ptr, message_fault> read_message(const raw_json& json);
 
-/// The role's word in that shape.
+/// Returns the role's word in this form; "tool" for results.
 std::string_view role_word(providers::role r);
 
-/// Whether `text` is base64 as every API takes it: padded, without line breaks. What is empty is not.
+/// Returns true if `text` is base64 that every API accepts: padded, without line breaks, not empty.
 bool is_base64(std::string_view text);
-/// That form in words, as what is expected.
+/// Description of that form for message_fault::expected.
 inline constexpr std::string_view base64_form = "base64 (A-Z, a-z, 0-9, + and /, = at its end, no line breaks)";
 
 }  // namespace mcpbx::daemon

@@ -1,4 +1,4 @@
-// Results pass untouched; every other outcome becomes an error result in words the model can act on (L10).
+// Passes results unchanged. Turns every other outcome into an error result that tells the model what to do (L10).
 #include "daemon/loop/results/call_result.hpp"
 
 #include "daemon/loop/run_words.hpp"
@@ -8,7 +8,7 @@
 namespace mcpbx::daemon {
 namespace {
 
-constexpr std::size_t max_foreign_text = 2000;  // of a JSON-RPC error's message
+constexpr std::size_t max_foreign_text = 2000;  // bytes of a JSON-RPC error's message
 
 record::result_cause cause_of(errc code) {
   switch (code) {

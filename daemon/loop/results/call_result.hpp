@@ -1,4 +1,4 @@
-// A server's answer, or the lack of one, as the one result of a call: what the journal keeps and the model is told.
+// Turns the outcome of a call at a server, also a failure, into the result that is recorded and shown to the model.
 #pragma once
 #include "daemon/store/records/record.hpp"
 #include "mcp/rpc/pending_calls.hpp"
@@ -9,12 +9,13 @@
 
 namespace mcpbx::daemon {
 
-/// `tool` and `server` name the call in the model's words; `lost` is how many of its attempts, this one included, were
-/// sent and got no answer: each may have taken effect.
+/// Returns the record for this outcome. `tool` (as the model knows it) and `server` are for messages. `lost`: number of
+/// attempts, this one included, that were sent and got no answer; each of them may have taken effect.
 record::call_result to_call_result(std::string call_id, const mcp::call_outcome& outcome, std::string_view tool,
                                    std::string_view server, std::int64_t ms, int lost);
 
-/// The parameters of tools/call for `own_name`, the server's own name of the tool; `arguments` byte for byte.
+/// Returns the parameters of a tools/call request. `own_name` is the server's own name of the tool; `arguments` are
+/// passed byte for byte, or as {} if absent.
 raw_json call_params(std::string_view own_name, const raw_json& arguments);
 
 }  // namespace mcpbx::daemon

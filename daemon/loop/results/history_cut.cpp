@@ -1,4 +1,4 @@
-// Nobody knows by how much a conversation is too long, so half of it goes where results allow.
+// Aims at half the size, because providers do not say by how much a conversation is too long.
 #include "daemon/loop/results/history_cut.hpp"
 
 #include "daemon/loop/results/result_mark.hpp"
@@ -12,8 +12,8 @@
 namespace mcpbx::daemon {
 namespace {
 
-constexpr std::size_t left_of_result = 256;  // bytes of text
-constexpr std::size_t worth_cutting = 1024;
+constexpr std::size_t left_of_result = 256;  // bytes of text that a cut result keeps
+constexpr std::size_t worth_cutting = 1024;  // bytes; smaller results are not cut
 
 struct sizes {
   std::size_t operator()(const providers::text_block& b) const { return b.text.size(); }

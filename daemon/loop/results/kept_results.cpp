@@ -1,4 +1,4 @@
-// A short list in order of time.
+// A short list in order of time, which is searched from its end.
 #include "daemon/loop/results/kept_results.hpp"
 
 #include <algorithm>

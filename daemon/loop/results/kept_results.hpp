@@ -1,4 +1,4 @@
-// The whole results of which the model was shown a part (L14), for as long as their run goes on.
+// Keeps the complete results of which the model was shown only a part (L14), for its tool mcpbx__read_result.
 #pragma once
 #include "mcp/json/raw_json.hpp"
 
@@ -10,17 +10,17 @@
 
 namespace mcpbx::daemon {
 
-/// Bounded: the oldest go first. Copies share the results.
+/// A bounded list that drops its oldest results first. Copies share the bytes of the results.
 class kept_results {
  public:
   static constexpr std::size_t max_kept = 64;
-  static constexpr std::size_t max_bytes = 32U << 20;  ///< of all but the latest
+  static constexpr std::size_t max_bytes = 32U << 20;  ///< bytes of all results; the latest is kept even if larger
 
   void keep(std::string_view call_id, const raw_json& result);
-  /// The latest result of the call with this id, or null.
+  /// Returns the latest result of the call with this id, or null. Valid until the next keep().
   const raw_json* find(std::string_view call_id) const;
   bool empty() const noexcept { return kept_.empty(); }
-  /// The ids of the calls, oldest first.
+  /// Returns the ids of the calls, oldest first. The views are valid until the next keep().
   std::vector<std::string_view> ids() const;
 
  private:

@@ -1,4 +1,5 @@
-// A page is cut out of the bytes as the server wrote them; the offsets are opaque numbers to the model.
+// Cuts pages out of the bytes as the server wrote them. Offsets count these bytes, JSON escapes included; the model
+// takes them from notices and need not understand them.
 #include "daemon/loop/results/read_result.hpp"
 
 #include "daemon/loop/results/result_text.hpp"
@@ -74,7 +75,7 @@ raw_json page(const kept_results& kept, const raw_json& arguments, std::int64_t 
     return words::error_result(fmt::format("The result of the call {} has {} of text; there is nothing at this offset.",
                                            json_quoted(call_id), counted(text.size(), "byte")));
   const auto length = std::min(whole_number(arguments, "length", most), most);
-  // At least one character, however short a page was asked for.
+  // Gives at least one character, even if a shorter page was requested.
   auto to = text.boundary(from + std::min(length, text.size() - from));
   for (auto more = length; to <= from; ++more) to = text.boundary(std::min(from + more + 1, text.size()));
   std::string json = R"({"content":[{"type":"text","text":")";

@@ -1,5 +1,5 @@
-// The built-in tool with which the model reads what was cut from a result (L14). It is offered once there is something
-// to read, and carried out by the run itself.
+// The built-in tool with which the model reads the parts that were cut from a result (L14). It is offered once a result
+// was cut, and executed by the run itself.
 #pragma once
 #include "daemon/loop/results/kept_results.hpp"
 #include "mcp/client/catalog/catalog.hpp"
@@ -14,17 +14,17 @@ namespace mcpbx::daemon::read_result {
 
 inline constexpr std::string_view name = "mcpbx__read_result";
 
-/// The tool as an entry beside those of the catalog; always the same one.
+/// Returns the tool as a catalog entry, which is the same object at each call.
 const mcp::entry_ptr& entry();
 inline bool is(const mcp::catalog_entry& e) {
   return &e == entry().get();
 }
 
-/// How to read on, for the model: "Call … with {…} to read on."
+/// Returns a sentence that tells the model how to read on from `offset`: "Call … with {…} to read on."
 std::string hint(std::string_view call_id, std::size_t offset);
 
-/// The page that `arguments` ask for, as a tool result of at most about `max_bytes`, or an error result that says what
-/// can be read.
+/// Returns the requested page as a tool result of about `max_bytes` at most. Returns an error result if the call has no
+/// kept result (with a list of call ids that have one), or if the offset is not below the end.
 raw_json page(const kept_results& kept, const raw_json& arguments, std::int64_t max_bytes);
 
 }  // namespace mcpbx::daemon::read_result

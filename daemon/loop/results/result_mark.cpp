@@ -1,4 +1,4 @@
-// Texts are unescaped, cleaned and escaped again, so that no spelling of a character gets past.
+// Unescapes each text, cleans it and escapes it again, so that no escaped form of a character is missed.
 #include "daemon/loop/results/result_mark.hpp"
 
 #include "daemon/loop/results/result_text.hpp"
@@ -12,7 +12,7 @@ namespace {
 
 std::string clean(std::string_view foreign, std::string_view nonce) {
   auto text = printable(foreign, true);
-  // What is left of two halves may be a whole again.
+  // Searches from the start each time, because a removal can join two halves of the nonce.
   for (auto at = text.find(nonce); at != std::string::npos; at = text.find(nonce)) text.erase(at, nonce.size());
   return text;
 }
@@ -46,14 +46,14 @@ raw_json marked_as_data(const raw_json& shown, std::string_view nonce) {
   if (says_nothing(content))
     if (const auto structured = find_member(shown, "structuredContent")) out.text(clean(structured.text(), nonce));
   for_each_element(content, [&](const raw_json& said) {
-    const auto part = without_hidden(said);  // first: what is left of two halves may be a whole again
+    const auto part = without_hidden(said);  // before the search for the nonce, of which this can join two halves
     const auto bytes = part.text();
     if (const auto text = text_of_part(part)) {
       const auto uri = find_member(find_member(part, "resource"), "uri").as_string();
       if (uri) out.text("[resource " + clean(*uri, nonce) + "]");
       out.text(clean(text.as_string().value_or(""), nonce));
     } else if (bytes.find(nonce) != std::string_view::npos || bytes.find("\\u") != std::string_view::npos) {
-      // No text, but with words in it that could be anything.
+      // Leaves out a part that is no text but has the nonce, or escapes that could hide it.
       out.text("[a part of this output is left out: it has characters that cannot be shown safely]");
     } else {
       out.part(bytes);

@@ -1,4 +1,4 @@
-// Sets tool output apart from the words of people: it stands between two marks that it cannot contain
+// Puts tool output between two marks that it cannot contain, so that the model can tell it from the words of people
 // (docs/guarantees.md, G40).
 #pragma once
 #include "mcp/json/raw_json.hpp"
@@ -7,9 +7,8 @@
 
 namespace mcpbx::daemon {
 
-/// `shown` between a mark that names `nonce` and its end. Inside, texts lose control, bidi and zero-width characters
-/// and the nonce itself, so that nothing in there can close the mark. Of members other than content and isError nothing
-/// is left: structured content that stands alone becomes text. Pure.
+/// Returns `shown` between two marks with `nonce`. Removes the nonce and control, bidi and zero-width characters from
+/// the texts. Keeps only content and isError; structured content without any other content becomes text. Pure.
 raw_json marked_as_data(const raw_json& shown, std::string_view nonce);
 
 }  // namespace mcpbx::daemon

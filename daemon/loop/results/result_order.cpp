@@ -1,4 +1,4 @@
-// The places of results stay, in whichever messages they are; what stands in them is sorted.
+// Sorts the results among the places that hold results. Messages keep their number of results.
 #include "daemon/loop/results/result_order.hpp"
 
 #include <algorithm>
@@ -16,8 +16,8 @@ using providers::message_ptr;
 using providers::tool_result_block;
 
 struct placed_result {
-  std::size_t call;   // its number among the calls; beyond them for one that answers none
-  std::size_t place;  // its number among the results as they came
+  std::size_t call;   // index of its call, or the number of calls if it answers none
+  std::size_t place;  // index among the results as sent
   const tool_result_block* result;
 };
 
@@ -35,10 +35,10 @@ std::vector<placed_result> results_by_call(const providers::message& calls, std:
 }
 
 void fill_places(std::span<message_ptr> answers, const std::vector<placed_result>& sorted) {
-  const std::vector<message_ptr> before(answers.begin(), answers.end());  // the results are in there
+  const std::vector<message_ptr> before(answers.begin(), answers.end());  // keeps the results of `sorted` alive
   auto next = sorted.begin();
   for (auto& m : answers) {
-    auto filled = std::make_shared<providers::message>();  // not what was encoded of the old one
+    auto filled = std::make_shared<providers::message>();  // without the cached encodings of the old one
     filled->role = m->role;
     filled->blocks = m->blocks;
     for (auto& b : filled->blocks)

@@ -1,5 +1,5 @@
-// The order of results in a conversation that a caller brings. Where ids join them to their calls any order says the
-// same; some APIs and all text formats carry no ids, and there only the order says which result is whose.
+// Sorts the tool results in a conversation that a caller sends. Some APIs and all text formats carry no call ids, so
+// there only the order tells to which call a result belongs.
 #pragma once
 #include "providers/model/message.hpp"
 
@@ -7,8 +7,8 @@
 
 namespace mcpbx::daemon {
 
-/// Puts the results between an assistant message and the next one that is none of results into the order of its calls
-/// (L12). Those of no call of it come last. Messages that change are replaced by copies.
+/// Sorts the results that follow each assistant message into the order of its calls (L12). Results that belong to none
+/// of these calls come last. Replaces changed messages by copies.
 void order_results(std::vector<providers::message_ptr>& messages);
 
 }  // namespace mcpbx::daemon

@@ -1,4 +1,4 @@
-// Boundaries are found by looking back a few bytes; nothing is read that is not shown.
+// Finds boundaries by looking back a few bytes, so that parts that are not shown need not be read.
 #include "daemon/loop/results/result_text.hpp"
 
 #include "mcp/support/text.hpp"
@@ -14,7 +14,7 @@ bool is_type(const raw_json& part, std::string_view quoted_type) {
   return find_member(part, "type").text() == quoted_type;
 }
 
-// Whether the backslash at `at` begins an escape, not the second half of one.
+// Returns true if the backslash at `at` begins an escape. Else it is the second one of an escaped backslash.
 bool begins_escape(std::string_view text, std::size_t at) {
   std::size_t before = 0;
   while (before < at && text[at - before - 1] == '\\') ++before;
@@ -26,7 +26,7 @@ bool is_unicode_escape(std::string_view text, std::size_t at, std::string_view t
          (text[at + 2] == 'd' || text[at + 2] == 'D') && third.find(text[at + 3]) != std::string_view::npos;
 }
 
-// The length of the escape at `at`; both halves of a surrogate pair are one.
+// Returns the length of the escape at `at`. A surrogate pair counts as one escape.
 std::size_t escape_length(std::string_view text, std::size_t at) {
   if (text[at + 1] != 'u') return 2;
   const bool pair = is_unicode_escape(text, at, "89abAB") && is_unicode_escape(text, at + 6, "cdefCDEF");
@@ -59,8 +59,7 @@ bool says_nothing(const raw_json& content) {
     if (!is_type(part, R"("text")")) return nothing = false;
     const auto text = find_member(part, "text");
     if (text.text().size() <= 2) return true;
-    // A text that begins with a plain visible character need not be unescaped to know. An escape is taken for
-    // something, except the escaped line breaks that tools print.
+    // Unescapes only texts that begin with an escape or a space, which may be blank. All others say something.
     const char first = text.text()[1];
     nothing = first == '\\' || first == ' ' ? trimmed(text.as_string().value_or("")).empty() : false;
     return nothing;

@@ -1,5 +1,5 @@
-// The text of a tool's result as the spans the server wrote, so that a part of it can be taken without unescaping, or
-// copying, the rest. Offsets count the bytes of those spans one after another.
+// The text of a tool's result as spans of the server's JSON, so that a part can be taken without unescaping or copying
+// the rest. Offsets count the bytes of these spans one after another.
 #pragma once
 #include "mcp/json/raw_json.hpp"
 
@@ -10,22 +10,25 @@
 
 namespace mcpbx::daemon {
 
+/// Shares the bytes of the result, and is immutable after construction.
 class result_text {
  public:
-  /// Text parts and the texts of embedded resources; where these say nothing, the structured content as JSON.
+  /// Takes the text parts and the texts of embedded resources, or, if the content says nothing, the structured content
+  /// as JSON. Shares the bytes of `result`.
   explicit result_text(const raw_json& result);
 
   std::size_t size() const noexcept { return size_; }
-  /// The greatest offset up to `at` that splits neither a character nor an escape.
+  /// Returns the greatest offset up to `at` that splits neither a character nor an escape.
   std::size_t boundary(std::size_t at) const;
-  /// Appends bytes `from` … `to` (both boundaries) to the inside of a JSON string; parts are parted by a line break.
+  /// Appends the bytes from `from` up to `to`, which must be boundaries, to `json` as the inside of a JSON string, with
+  /// a line break between two spans.
   void append(std::string& json, std::size_t from, std::size_t to) const;
 
  private:
   struct span {
-    std::string_view text;  // into result_
-    std::size_t at = 0;     // its offset
-    bool escaped = true;    // the inside of a JSON string, as opposed to text that is none
+    std::string_view text;  // points into result_
+    std::size_t at = 0;     // offset of its first byte
+    bool escaped = true;    // true: inside of a JSON string; false: plain text, such as structured content
   };
   void add(std::string_view text, bool escaped);
 
@@ -34,10 +37,11 @@ class result_text {
   std::size_t size_ = 0;
 };
 
-/// The text of one part of a result's content as a JSON string, or absent: of text parts and of resources with text.
+/// Returns the text of one part of a result's content, as a JSON string: of a text part or of an embedded resource with
+/// text. Else absent.
 raw_json text_of_part(const raw_json& part);
 
-/// Whether the content says nothing: no part, or blank texts only.
+/// Returns true if the content has no parts, or only blank texts.
 bool says_nothing(const raw_json& content);
 
 }  // namespace mcpbx::daemon

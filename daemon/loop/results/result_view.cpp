@@ -1,4 +1,4 @@
-// Works on the spans of the result's bytes; what is left is unescaped only where it may have what nobody sees.
+// Copies the shown spans of the server's bytes as they are. Unescapes only texts that may have invisible characters.
 #include "daemon/loop/results/result_view.hpp"
 
 #include "daemon/loop/results/read_result.hpp"
@@ -16,7 +16,7 @@
 namespace mcpbx::daemon {
 namespace {
 
-constexpr std::size_t tail_share = 4;  // one part in four of what is left of a text is its end
+constexpr std::size_t tail_share = 4;  // a quarter of the shown text is taken from its end
 
 raw_json text_only(std::string_view text, bool is_error) {
   std::string json = R"({"content":[{"type":"text","text":)";
@@ -25,7 +25,7 @@ raw_json text_only(std::string_view text, bool is_error) {
   return raw_json::own(json);
 }
 
-// The parts that are no text: which of them are kept, in order, and what the others come to.
+// The parts without text, such as images: those that are kept, in order, and number and size of the others.
 struct other_parts {
   std::vector<raw_json> kept;
   std::size_t kept_bytes = 0, left_out = 0, left_out_bytes = 0;
@@ -33,7 +33,7 @@ struct other_parts {
 
 other_parts choose(const raw_json& content, std::size_t text_size, std::size_t max_bytes) {
   other_parts parts;
-  // Beside large parts a long text keeps half of the room.
+  // A long text gets at least half of the room.
   const auto room = max_bytes - std::min(text_size, max_bytes / 2);
   for_each_element(content, [&](raw_json part) {
     if (text_of_part(part)) return true;
@@ -103,7 +103,7 @@ result_view model_view(const raw_json& result, bool is_error, std::int64_t max_b
   };
   const auto most = static_cast<std::size_t>(std::max<std::int64_t>(max_bytes, 0));
   result_view view{result};
-  // The content decides, not the members around it: they are kept only while the whole fits.
+  // Cuts by the size of the whole result. Members other than content and isError are kept only if all of it fits.
   if (!nothing(result) && result.text().size() > most) view = cut(result, is_error, most, call_id);
   view.shown = without_hidden(view.shown);
   if (nothing(view.shown))

@@ -1,5 +1,5 @@
-// What the model gets to see of a tool's result (L14): the result itself, unless it is empty or too large. The caller
-// and the journal keep the whole; the model can read on in pages.
+// Makes the form of a tool's result that the model is shown (L14): cut if it is too large, with a text if it is empty.
+// The journal and the caller get the complete result, and the model can read the rest in pages.
 #pragma once
 #include "mcp/json/raw_json.hpp"
 
@@ -8,16 +8,14 @@
 
 namespace mcpbx::daemon {
 
+/// The result of model_view().
 struct result_view {
   raw_json shown;
-  bool text_missing = false;  ///< there is more to read than `shown`
+  bool text_missing = false;  ///< text was cut, so the model can read on
 };
 
-/// `result` (no copy) when it has something to say in at most `max_bytes`, without what nobody sees (hidden_text.hpp):
-/// every way of a server's text to a model leads through here. A result without content becomes `empty_text`; of a
-/// larger one head and tail of its text are left, with a notice between them of what is missing and how to read it by
-/// `call_id`. Parts that are no text (images, resources) are kept whole or left out with their size. Pure: the fold
-/// depends on it.
+/// Returns `result` without invisible characters (hidden_text.hpp); an empty one becomes `empty_text`. Above
+/// `max_bytes` keeps head and tail of the text around a notice with `call_id`, and those other parts that fit. Pure.
 result_view model_view(const raw_json& result, bool is_error, std::int64_t max_bytes, std::string_view empty_text,
                        std::string_view call_id);
 

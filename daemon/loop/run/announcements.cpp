@@ -1,4 +1,4 @@
-// Makes an event, a status line or a log line of each record. The order in which they are told is that of the journal.
+// Makes an event, a status line or a log line from each record. Events leave in the order of the journal.
 #include "daemon/loop/run/announcements.hpp"
 
 #include "daemon/loop/json/event_json.hpp"
@@ -60,7 +60,7 @@ std::vector<std::string> announcements::journal_failed() {
   return lost;
 }
 
-// Behind what is held back, if anything is.
+// Sends an event, or queues it behind the events that are held back.
 void announcements::push(run_event e) {
   if (holding_ || !held_.empty())
     held_.push_back(std::move(e));
@@ -108,7 +108,8 @@ void announcements::tool_log(const std::string& call, const raw_json& params) {
   if (of_.core.is_open(call)) emit(run_event::kind::tool_log, event_json::tool_log(call, params), call);
 }
 
-// Calls are told when they are made again or closed; the caller's own are in the result of a parked run.
+// Leaves out open calls: they are reported when they are repeated or closed, and those of the caller's own tools are in
+// the result of the parked run.
 void announcements::tell_again(std::span<const record::question> open) {
   if (of_.core.rounds() == 0) return;
   emit(run_event::kind::round, event_json::round(of_.core.rounds(), of_.core.started().model));
@@ -158,7 +159,7 @@ void announcements::emit_call(std::string_view id, std::string_view server) {
   emit(run_event::kind::tool_call, event_json::tool_call(id, report.name, server, report.arguments), std::string(id));
 }
 
-// A model that writes lines is asked for one when the call has left: see begin_line().
+// If a model writes the status lines, the line of a first attempt is begun after the call was sent: see begin_line().
 void announcements::on(const record::call_intent& r) {
   const auto* again = r.attempt > 1 && tells_status() ? of_.offer->find(of_.core.find_call(r.call_id)->name) : nullptr;
   if (again)
@@ -168,7 +169,7 @@ void announcements::on(const record::call_intent& r) {
   emit_call(r.call_id, r.server);
 }
 
-// The line comes when it is there; the name has to do where there will be none.
+// The finished line arrives later, as record::status_line.
 void announcements::begin_line(const std::string& call) {
   if (!writer_ || of_.core.attempts(call) > 1) return;
   const auto& made = *of_.core.find_call(call);
@@ -189,13 +190,13 @@ void announcements::on(const record::status_line& r) {
 }
 
 void announcements::on(const record::call_result& r) {
-  // Nothing is told that was not kept; callers that were told of a call before hear that it is open no more.
+  // Once the journal has failed, new calls are not reported, because they are not stored. Known calls are still closed.
   if (journal_broken_ && !told_calls_.contains(r.call_id)) return;
   const auto& report = of_.core.report(r.call_id);
   if (debugging())
     log::debug(fmt::format("run {}: depth {}: {} {} after {} ms", feed_->run(), of_.core.depth(), log_name(report.name),
                            r.is_error ? "failed" : "answered", r.ms));
-  emit_call(r.call_id, report.server);  // a call that was refused without an intent is shown too
+  emit_call(r.call_id, report.server);  // for a call that was refused without an intent
   emit(run_event::kind::tool_result, event_json::tool_result(r.call_id, r.is_error, r.result, r.ms), r.call_id);
   if (r.is_error && !of_.core.ending() && tells_status()) {
     const auto entry =

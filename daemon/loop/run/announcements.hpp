@@ -1,5 +1,5 @@
-// Events of a run for those who follow it: one for each record, behind its commit, and what streams, at once. Also
-// the status lines for people, whoever writes them (L15).
+// Pushes the events of one run into its feed: those of a record after its commit, streamed text and progress at once.
+// Also sends the status lines for people, from fixed sentences or written by a model (docs/requirements.md, L15).
 #pragma once
 #include "daemon/loop/core/run_core.hpp"
 #include "daemon/loop/run/run_clock.hpp"
@@ -22,52 +22,57 @@
 
 namespace mcpbx::daemon {
 
-/// Belongs to one run. Whoever follows the run is called from inside, and may do anything but destroy the run.
+/// Belongs to one run. Calls the readers of the feed from inside its functions; they must not destroy the run.
 class announcements {
  public:
-  /// Sources of what is told. They are read whenever something is told, and must outlive this.
+  /// Data that the events are made from, read for each event. All of it must outlive this object.
   struct subject {
     const run_core& core;
     const run_limits& limits;
     const run_clock& clock;
-    const offered_ptr& offer;  ///< of the round; null before the first one
+    const offered_ptr& offer;  ///< tools offered in the present round; null before the first round
   };
   announcements(std::shared_ptr<run_feed> feed, subject of) : feed_(std::move(feed)), of_(of) {}
 
-  /// Tells of a record that was applied and is not written yet: held back until tell_held().
+  /// Makes the events of a record that was applied but is not written yet. Holds them back until tell_held().
   void hold(const run_record& r);
-  /// Tells of a record that was applied and that nobody waits for.
+  /// Makes the events of a record that was applied and need not be written, and sends them at once.
   void tell(const run_record& r);
-  /// The records are written.
+  /// Sends the events that were held back. To be called when their records are written.
   void tell_held();
-  /// The records could not be written: nothing is told of them, nor of any call from here on but those that somebody
-  /// was told of before. Returns the ids of the calls whose results are lost with them.
+  /// Drops the events that were held back, because their records could not be written. From then on reports only calls
+  /// that callers know already. Returns the ids of the calls whose results were dropped.
   std::vector<std::string> journal_failed();
-  /// Returns true if somebody was told of this call of the present level.
+  /// Returns true if a tool_call event was made for this call of the present round and was not dropped.
   bool was_told_of(const std::string& call) const { return told_calls_.contains(call); }
-  /// For whoever comes to a run after a restart: the round so far, and the questions that are open.
+  /// Repeats the round so far and the open questions, for callers that attach to the run after a restart.
   void tell_again(std::span<const record::question> open);
 
+  /// Sends a piece of the model's answer or of its reasoning, as it streams in. Empty pieces are ignored.
   void text(std::string_view delta);
   void reasoning(std::string_view delta);
-  /// Of a call that is open at its server; of another one nothing is told.
+  /// Sends the progress or a log message of a call at its server. Ignored unless the call is open.
   void tool_progress(const std::string& call, const raw_json& params);
   void tool_log(const std::string& call, const raw_json& params);
+  /// Sends a status line, unless the run has `status` off. `tool`: name of the tool that the line is about, or "".
   void status(std::string_view text, std::string_view tool = {});
-  /// Tells that the journal is out of reach, before all that is held back.
+  /// Sends the status line that the journal cannot be reached, ahead of the events that are held back.
   void outage();
-  /// Tells which tools the model is not offered for want of room, if that has changed.
+  /// Sends the status line about tools that exceed the model's limit and are not offered, if their list has changed.
   void left_out();
 
-  /// The model `writer` writes status lines from now on. `told`: as status_writer's.
+  /// Lets the model `writer` write status lines from now on. `told`: see status_writer.
   void use_writer(std::shared_ptr<providers::model> writer, time_source& time, status_writer::teller told);
-  /// Has the line written for a call that has just been sent, or tells the tool's name.
+  /// Lets the writer, if there is one, begin the line of a call that has just been sent for the first time. Sends the
+  /// tool's name instead if the writer is busy.
   void begin_line(const std::string& call);
-  /// Tells the tool's name, if the call is open.
+  /// Sends a fixed status line with the tool's name, if the call is open.
   void name_tool(const std::string& call);
-  /// No line comes for this call any more, or for none. Returns the usage of a line that was not told.
+  /// Cancels the line of this call. Returns an estimate of the tokens it used; none if it was finished.
   providers::usage drop_line(std::string_view call);
+  /// Cancels all lines.
   void drop_lines();
+  /// Returns an estimate of the tokens used by the lines that are being written.
   providers::usage spent_on_lines() const;
 
  private:
@@ -91,11 +96,11 @@ class announcements {
 
   std::shared_ptr<run_feed> feed_;
   subject of_;
-  bool holding_ = false;  // present events are held back
+  bool holding_ = false;  // inside hold()
   std::vector<run_event> held_;
   bool journal_broken_ = false;
-  std::unordered_set<std::string> told_calls_;  // ids with a tool_call event, of this level
-  bool formulating_ = false;  // this round's "Formulating response..." is out; set anew by each round_started
+  std::unordered_set<std::string> told_calls_;  // ids of the present round with a tool_call event
+  bool formulating_ = false;  // "Formulating response..." was sent in this round; each round_started sets it anew
   std::string told_left_out_;
   std::optional<status_writer> writer_;
 };

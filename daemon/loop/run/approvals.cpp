@@ -1,4 +1,4 @@
-// Gathers what daemon/policy decides by, and keeps the questions that follow.
+// Collects the facts that daemon/policy decides on, and builds the questions and answers of approvals.
 #include "daemon/loop/run/approvals.hpp"
 
 #include "daemon/guard/approval_seal.hpp"
@@ -48,8 +48,8 @@ approvals::judged_call approvals::judge(const providers::tool_call_block& call, 
   return judged;
 }
 
-// Returns true if tool results are in the conversation, also if the session or the request brought them. Results that
-// were read once may have left their mark on all that follows, even if they are cut later. Looks at each message once.
+// Returns true if the conversation has, or once had, tool results, also from the session or the request. A result may
+// have influenced all later answers even if it is cut later. Checks each message once.
 bool approvals::model_saw_output() {
   const auto& all = of_.core.messages();
   for (; !saw_output_ && looked_at_ < all.size(); ++looked_at_)

@@ -1,4 +1,5 @@
-// The approvals of persons in one run: which calls need one, the questions that are open, and what answers mean.
+// Approvals of tool calls by people in one run: decides which calls need one, keeps the open questions and their time
+// limits, and turns answers into records.
 #pragma once
 #include "daemon/loop/core/run_core.hpp"
 #include "daemon/loop/run/run_feed.hpp"
@@ -22,46 +23,48 @@
 
 namespace mcpbx::daemon {
 
-/// Belongs to one run. It writes nothing and tells nobody: what it returns is to be recorded.
+/// Belongs to one run. Writes and sends nothing itself: the run records the questions and answers that it returns.
 class approvals {
  public:
-  /// Data and services that decisions depend on; all of them must outlive this.
+  /// Data and services that the decisions use. All of them must outlive this object.
   struct subject {
     const run_core& core;
     const run_request& request;
     const run_feed& feed;
     tool_offer& offer;
-    const terms_ptr& entries;  ///< terms of the servers in the configuration; null: none
+    const terms_ptr& entries;  ///< approval rules of the configured servers; null: none
     tool_source& tools;
     time_source& time;
     random_source& random;
   };
-  /// `expired` hears the ids of questions that nobody has answered in time.
+  /// `expired` is called with the id of each question that was not answered in time.
   approvals(subject of, std::function<void(std::string question)> expired) : of_(of), expired_(std::move(expired)) {}
 
   struct judged_call {
     decision says;
     tool_facts facts;
-    mcp::catalog_ptr present;  ///< keeps what `facts` views
+    mcp::catalog_ptr present;  ///< owns the data that `facts` refers to
   };
-  /// Decides about an open call of this tool of the offer, by the rules of the run and by the catalog of this moment.
+  /// Decides whether an open call of this offered tool is allowed, denied or needs an approval, by the rules of the run
+  /// and the present catalog.
   judged_call judge(const providers::tool_call_block& call, const mcp::catalog_entry& tool);
-  /// The question about such a call, bound to its tool and arguments.
+  /// Returns the question about such a call, bound by hashes to its tool and arguments. `wanted_by`: the rule to name.
   record::question question(const providers::tool_call_block& call, const mcp::catalog_entry& tool, rule wanted_by);
 
-  /// An earlier process has asked this: it has what is left of its time only.
+  /// Notes that an earlier process has asked this question, so that ask() grants it only the rest of its time.
   void asked_before(const std::string& question) { asked_before_.insert(question); }
-  /// The question is recorded: its time runs. Nothing where it has been answered meanwhile.
+  /// Starts the time limit of a question. To be called when the question is recorded. Ignored if it was answered.
   void ask(const record::question& q);
-  /// Returns the records of an answer; `always` answers other questions too. nullopt: no such question is open.
+  /// Returns the records of an answer; one with `always` also answers the other open questions about the same tool.
+  /// `expired`: the time is up and nobody answered. nullopt: no such question is open.
   std::optional<std::vector<run_record>> answer(const std::string& question, const raw_json& body, bool expired);
-  /// Returns the records that refuse the open questions, because nobody who follows the run can answer any more: its
-  /// readers would wait for nothing. None if somebody can meanwhile.
+  /// Returns the records that refuse all open questions, because no reader of the run can answer them any more. Empty
+  /// if a reader can, or if the run is detached.
   std::vector<run_record> nobody_answers();
-  /// No question's time runs any more.
+  /// Stops the time limits of all questions.
   void forget_questions() { questions_.clear(); }
-  /// Returns the rest of the time for an answer that may come until then, at most questionTimeoutMs. Goes by the wall
-  /// clock, which alone goes on while there is no process.
+  /// Returns the time left until `expires_ms` (ms since 1970), between 0 and questionTimeoutMs. Uses the wall clock,
+  /// because the time between two processes counts.
   milliseconds left_until(std::int64_t expires_ms) const;
 
  private:
@@ -77,8 +80,8 @@ class approvals {
   std::function<void(std::string)> expired_;
   std::vector<open_question> questions_;
   std::unordered_set<std::string> asked_before_;
-  std::size_t looked_at_ = 0;  // of the messages, for output of tools
-  bool saw_output_ = false;    // there was some
+  std::size_t looked_at_ = 0;  // number of messages that model_saw_output() has checked
+  bool saw_output_ = false;    // one of them holds tool results
 };
 
 }  // namespace mcpbx::daemon

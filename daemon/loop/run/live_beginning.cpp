@@ -1,4 +1,4 @@
-// Beginning of a run, also of one that an earlier process left: waits for memory, its session and its tools.
+// Beginning of a run, new or left by an earlier process: waits for memory, for the session and for the tool servers.
 #include "daemon/loop/core/call_ids.hpp"
 #include "daemon/loop/core/recovery.hpp"
 #include "daemon/loop/core/stricter.hpp"
@@ -15,9 +15,9 @@ namespace mcpbx::daemon {
 namespace asio = boost::asio;
 namespace {
 
-constexpr milliseconds settle_time{1'000};  // longest wait of the first round for servers that still start
-constexpr milliseconds longest_wait_for_room{30'000};
-constexpr milliseconds longest_farewell{5'000};  // longest wait for the run before it, which is ending
+constexpr milliseconds settle_time{1'000};             // the first round waits this long for servers that are starting
+constexpr milliseconds longest_wait_for_room{30'000};  // a new run waits this long for memory
+constexpr milliseconds longest_farewell{5'000};        // a run waits this long for the end of the run before it
 
 }  // namespace
 
@@ -31,7 +31,8 @@ void live_run::let_next_begin() {
   if (const auto next = next_.lock()) next->inbox_.push(look_again{});
 }
 
-// Runs that go on come to their end first. One that was asked to end while it waits here never begins.
+// Waits while memory is short, so that active runs can finish first. Fails with errc::limit after 30 s or the run's
+// time limit, and with errc::cancelled if the run is asked to end meanwhile. A run of an earlier process does not wait.
 asio::awaitable<result<void>> live_run::wait_for_room() {
   if (picked_up_ || !around_.room.is_short()) co_return result<void>();
   told_.status(words::waits_for_room);
@@ -56,7 +57,7 @@ asio::awaitable<result<void>> live_run::wait_for_room() {
   co_return result<void>();
 }
 
-// A run that was asked to end is over in a moment, and whoever asked for that goes on with its session.
+// Waits for the run before this one in the session, which was asked to end and usually does so soon.
 asio::awaitable<result<void>> live_run::wait_for_session() {
   if (const auto before = before_.lock(); !before || before->is_over()) co_return result<void>();
   const auto limit = around_.time.make_timer();
@@ -76,12 +77,12 @@ asio::awaitable<result<void>> live_run::wait_for_session() {
   co_return result<void>();
 }
 
-// Loads the session's messages, for a run that goes on with a session.
+// Loads the conversation and terms of the session, for a run that continues one.
 asio::awaitable<result<void>> live_run::inherit() {
   if (!goes_on_) co_return result<void>();
   auto history = co_await history_of(around_.store, request_.session);
   if (!history) {
-    // The run is named to persons only; the session may be another's.
+    // The error names the active run only to people, because the session may belong to another caller.
     if (history.error().code == errc::unavailable && !is_person(request_.principal))
       co_return fail(errc::unavailable, words::session_in_use(request_.session));
     co_return std::unexpected(std::move(history.error()));
@@ -102,8 +103,8 @@ asio::awaitable<result<void>> live_run::inherit() {
   co_return result<void>();
 }
 
-// Fills in what the request does not say itself from the session's latest run: so nothing that needed an approval
-// there, or was not offered, is done without one because somebody goes on with the session.
+// Fills in the terms that the request leaves open from the session's latest run. So continuing a session never lifts an
+// approval or adds a tool that was not offered.
 result<void> live_run::keep_terms() {
   if (!request_.keep_terms) return {};
   if (auto kept = request_.keep_terms(request_, inherited_.terms); !kept) return kept;
@@ -113,8 +114,8 @@ result<void> live_run::keep_terms() {
   return {};
 }
 
-// The fold of the records says what is to be done now; time that no process lived does not count. Whoever comes from
-// here on finds the run as it was left, also while its tools are still waited for.
+// Applies the records; resume() then yields the commands to continue with. The time between the two processes does not
+// count. Callers that attach from here on find the run as it was left, even before its tools are available.
 void live_run::pick_up(unfinished_run left) {
   picked_up_ = true;
   records_.open(std::move(left.journal));
@@ -144,7 +145,8 @@ void live_run::pick_up(unfinished_run left) {
   if (core_.parked()) hand_over(parked_until_ms);
 }
 
-// They may be stricter than when the run began, and stricter ones may have been recorded by a process between.
+// Sets the stricter of the recorded limits and those that the request would get now. Recorded ones may be stricter
+// because an earlier process has lowered them.
 void live_run::keep_to_limits() {
   auto limits = stricter(core_.limits(), request_.limits);
   if (limits != core_.limits()) {
@@ -152,11 +154,12 @@ void live_run::keep_to_limits() {
     lowered.emplace_back(record::limits_lowered{limits});
     fold(std::move(lowered));
   }
-  limits.status = request_.limits.status;  // the model that writes the lines may be gone
+  limits.status = request_.limits.status;  // resume() changes it if the model of status lines is gone
   request_.limits = std::move(limits);
 }
 
-// A clock that was set back meanwhile gives open questions no more time than they had.
+// Repeats the round and the open questions for readers. If the wall clock was set back meanwhile, the questions get no
+// more than questionTimeoutMs.
 void live_run::tell_again() {
   std::vector<record::question> open;
   for (const auto* q : core_.questions()) {
@@ -166,7 +169,8 @@ void live_run::tell_again() {
   told_.tell_again(open);
 }
 
-// Keeps other items that come while the servers start for later, except for a wish to stop.
+// Waits until the tool servers have started, at most for settle_time, or longer for tools of calls that an earlier
+// process left. Returns the items that came meanwhile; a stop among them ends the wait.
 asio::awaitable<std::vector<live_run::item>> live_run::wait_for_tools() {
   std::vector<item> early;
   for (bool over = false; !over;) {
@@ -181,13 +185,14 @@ asio::awaitable<std::vector<live_run::item>> live_run::wait_for_tools() {
       if (std::holds_alternative<stop_asked>(early.back()) || std::holds_alternative<winding_up>(early.back()))
         co_return early;
     }
-    // Before its time: no server is starting any more. None starts for longer than its own limit.
+    // An end before settle_time means that no server is starting. Otherwise waits again, but not for ever: each server
+    // has a time limit for its start.
     over = around_.time.now() - since < settle_time || !misses_tools();
   }
   co_return early;
 }
 
-// Calls that an earlier process left are to be made, or asked about, and the servers of their tools are not there yet.
+// Returns true if calls that an earlier process left are to be made or asked about and their tools are not available.
 bool live_run::misses_tools() {
   if (!picked_up_ || core_.to_be_made().empty()) return false;
   take_offer();

@@ -1,4 +1,4 @@
-// Calls of a run: intents, questions and refusals, and what comes back from servers and from the model.
+// Tool calls of a run: records intents, questions and refusals, and receives the events of servers and of the model.
 #include "daemon/loop/run/live_run.hpp"
 #include "daemon/loop/run_words.hpp"
 
@@ -6,7 +6,7 @@
 
 namespace mcpbx::daemon {
 
-// One after another, because a call that is refused may stop those behind it.
+// Applies the records one by one, because a refused call may stop the calls behind it.
 void live_run::intend(const command::intend_calls& c) {
   for (const auto& id : c.call_ids) {
     records one;
@@ -15,9 +15,10 @@ void live_run::intend(const command::intend_calls& c) {
   }
 }
 
+// Returns the record that follows for a waiting call: its intent, a question about it, or an error result.
 run_record live_run::intent_or_refusal(const std::string& id) {
   const auto& call = *core_.find_call(id);
-  // Of a call that was sent by an earlier process nobody knows what it has done.
+  // If an earlier process has sent the call, its effects are unknown, and the result must say so.
   const auto refusal = [&](record::result_cause cause, std::string text) {
     if (core_.attempts(id) > 0) return closing_record({id, record::result_cause::interrupted, words::not_again(text)});
     return closing_record({id, cause, std::move(text)});
@@ -45,11 +46,11 @@ run_record live_run::intent_or_refusal(const std::string& id) {
   return calls_.intent(call, *entry);
 }
 
-// Calls that are closed one after another are one commit.
+// Returns the results of this call and of the close_call commands behind it, so that all of them are one commit.
 live_run::records live_run::close(command::close_call first) {
   records batch;
   const auto add = [&](const command::close_call& c) {
-    // Its intent could not be kept, so it never left.
+    // The intent could not be written, so the call was not sent.
     const bool never_left = records_.broken() && !told_.was_told_of(c.call_id);
     auto r = closing_record(never_left ? command::close_call{c.call_id, c.cause, std::string(words::never_left)} : c);
     told_.drop_line(c.call_id);
@@ -64,7 +65,7 @@ live_run::records live_run::close(command::close_call first) {
 
 void live_run::run_call(const command::run_call& c) {
   ++around_.counters.calls;
-  const std::shared_ptr<server_calls::listener> told(shared_from_this(), this);  // the base is private
+  const std::shared_ptr<server_calls::listener> told(shared_from_this(), this);  // its base is private
   calls_.send(c.call_id, told);
 }
 

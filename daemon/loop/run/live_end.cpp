@@ -1,4 +1,4 @@
-// Dealings of a run with its callers: answers, wishes to stop, calls handed back to them, the result.
+// Exchange of a run with its callers: answers to questions, stop requests, calls of the caller's own tools, the result.
 #include "daemon/loop/json/event_json.hpp"
 #include "daemon/loop/run/live_run.hpp"
 #include "daemon/loop/run_words.hpp"
@@ -39,7 +39,8 @@ void live_run::tell_the_late() {
   }
 }
 
-// To whoever wanted the end of a run that was over by then. An error where it may go on, or never was.
+// Returns the answer to a stop request that came when the run was over: an error if another process may continue the
+// run, if the run never started, or if its end could not be written.
 result<void> live_run::what_became_of_a_stop() const {
   if (left_) return fail(errc::unavailable, words::goes_on_later(name()));
   if (records_.taken_over()) return fail(errc::unavailable, words::goes_on_elsewhere(name()));
@@ -52,7 +53,7 @@ result<void> live_run::what_became_of_a_stop() const {
   return {};
 }
 
-// The callers are told like at the end.
+// Ends the feed like at the end of the run, and limits the time for the caller's results.
 void live_run::hand_over(std::int64_t expires_ms) {
   const auto left =
       expires_ms > 0 ? approvals_.left_until(expires_ms) : milliseconds(request_.limits.question_timeout_ms);
@@ -63,7 +64,7 @@ void live_run::hand_over(std::int64_t expires_ms) {
                                                 words::span_of(self->request_.limits.question_timeout_ms));
   });
   feed_->done(event_json::run_result(core_));
-  if (stopping_) feed_->reopen();  // as stop() does
+  if (stopping_) feed_->reopen();  // as in stop()
 }
 
 result<void> live_run::take_results(std::vector<record::caller_result> results) {

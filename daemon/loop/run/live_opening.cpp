@@ -1,4 +1,4 @@
-// Opening of the conversation with the model: system prompt, messages, tools.
+// Builds the first record of a run: system prompt, messages, tools and settings of the conversation with the model.
 #include "daemon/loop/core/call_ids.hpp"
 #include "daemon/loop/results/result_order.hpp"
 #include "daemon/loop/run/live_run.hpp"
@@ -18,7 +18,8 @@ void add_paragraph(std::string& text, std::string_view more) {
   text += more;
 }
 
-// `ours` is "" when no tool is offered. A conversation that is gone on with may have the advice already.
+// Adds the advice on tool use, `ours` unless the limits have another text. `ours` is "" if no tool is offered. Adds it
+// only once, because the caller may send a system prompt back that has it already.
 void add_guidance(std::string& system, const run_limits& l, const std::string& ours) {
   if (!l.guidance.on || l.max_rounds == 0 || ours.empty()) return;
   const auto& advice = l.guidance.text.empty() ? ours : l.guidance.text;
@@ -26,8 +27,8 @@ void add_guidance(std::string& system, const run_limits& l, const std::string& o
     add_paragraph(system, advice);
 }
 
-// The caller's own tools whose names this model is shown in another form: what the caller calls them, and what they are
-// to the model, which must not read of two tools.
+// Names of the caller's own tools that the model sees in another form: the caller's name, and the one for the model.
+// The caller's messages get the latter too, so that the model reads of one tool.
 using renames = std::vector<std::pair<std::string_view, std::string_view>>;
 
 renames renamed_tools(const std::vector<mcp::entry_ptr>& own, const offered_tools& offer) {
@@ -38,13 +39,14 @@ renames renamed_tools(const std::vector<mcp::entry_ptr>& own, const offered_tool
   return all;
 }
 
-// `m` in those names; itself where it has none of them. Messages in a provider's own bytes stay as they are.
+// Returns a copy of `m` with the names for the model, or `m` if nothing changes. A message in a provider's own bytes is
+// not changed.
 providers::message_ptr in_shown_names(const providers::message_ptr& m, const renames& names) {
   std::shared_ptr<providers::message> changed;
   const auto rename = [&](std::size_t i, const std::string& name, auto of) {
     const auto to = std::ranges::find(names, name, &renames::value_type::first);
     if (to == names.end()) return;
-    if (!changed) {  // without what codecs keep with the message, which has the other name
+    if (!changed) {  // copies no data that codecs have cached in the message, because that has the old name
       changed = std::make_shared<providers::message>();
       changed->role = m->role;
       changed->blocks = m->blocks;
@@ -63,8 +65,8 @@ providers::message_ptr in_shown_names(const providers::message_ptr& m, const ren
 
 }  // namespace
 
-// The system prompt (the request's, else the model's) with the guidance, then the conversation as it came, but for the
-// order of results.
+// Builds run_started: the system prompt (the request's, else the model's) with the guidance, then the conversation as
+// the caller sent it, with the results in the order of their calls. Moves the messages out of the request.
 record::run_started live_run::opening() {
   take_offer();
   auto& messages = request_.messages;
@@ -99,7 +101,7 @@ record::run_started live_run::opening() {
   r.approve = request_.approve;
   r.client_tools = request_.client_tools;
   if (request_.detach || !request_.client_tools.empty()) {
-    // Only rules that allow need the very names.
+    // Only rules that select or rename tools depend on the names in the catalog.
     const auto& t = request_.tools;
     const bool allows_all = t.only.empty() && t.allow.empty() && t.rename.empty();
     auto& servers = request_.configured->servers;

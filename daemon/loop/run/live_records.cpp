@@ -1,4 +1,4 @@
-// Records of a run: folds them, has them written, and tells of them.
+// Records of a run: applies them, has them written, and sends their events.
 #include "daemon/loop/run/live_run.hpp"
 #include "daemon/loop/run_words.hpp"
 
@@ -8,6 +8,7 @@ namespace mcpbx::daemon {
 
 namespace asio = boost::asio;
 
+// Applies records and queues them for the journal. After a failed write they are applied only in memory.
 void live_run::fold(records batch) {
   if (records_.refusal()) return;
   for (auto& r : batch) {
@@ -30,8 +31,8 @@ void live_run::apply(const run_record& r, bool written) {
     told_.hold(r);
 }
 
-// When the store fails, nobody is told what could not be written, nothing of what it would start happens, and the run
-// is led to its end in memory: nothing is claimed to be kept that is not.
+// If the write fails, its records send no events and start nothing, and the run is brought to its end in memory. So no
+// caller is told of a record that is not stored.
 asio::awaitable<bool> live_run::commit(bool synced) {
   if (records_.all_written()) co_return true;
   const bool kept = co_await keep(synced);
@@ -64,7 +65,7 @@ asio::awaitable<void> live_run::write_end(record::run_ended end) {
   apply(end);
 }
 
-// Nothing is folded while an append is waited for.
+// Notes the state that is stored. No record is applied during an append, so that is the present state of the core.
 void live_run::note_kept() {
   kept_.session = true;
   kept_.messages = core_.messages().size();

@@ -1,4 +1,4 @@
-// The run's life: what comes in becomes records, records are folded, the fold says what to do.
+// Main loop of a run: turns inbox items into records, applies them, and carries out the commands of the core.
 #include "daemon/loop/run/live_run.hpp"
 
 #include "daemon/loop/core/call_ids.hpp"
@@ -38,7 +38,7 @@ live_run::live_run(run_surroundings& around, run_request request, bool goes_on, 
                 .time_left = [this] { return clock_.left(); },
                 .on_outage = [this] { told_.outage(); }}),
       offer_(around.offers, around.tools, request_.tools, caller_entries(request_.client_tools)),
-      // Raw pointers: the clock's timers end with it, and it with the run.
+      // `this` is safe here: the clock's timers are destroyed with the clock, and that with the run.
       clock_(around.time, request_.limits,
              {.limit_reached = [this] { out_of_time(); }, .note_due = [this] { inbox_.push(time_due{}); }}),
       told_(feed_, {core_, request_.limits, clock_, offer_.now()}),
@@ -59,7 +59,7 @@ void live_run::use(run_models models) {
 
 void live_run::stop(stop_reason why, std::string text, std::function<void(result<void>)> done) {
   stopping_ = true;
-  if (feed_->over()) feed_->reopen();  // it is parked: who comes from now on waits for the end
+  if (feed_->over()) feed_->reopen();  // the run is parked: later readers wait for its end
   inbox_.push(stop_asked{why, std::move(text), std::move(done)});
 }
 
@@ -68,7 +68,8 @@ void live_run::out_of_time() {
        "the time limit of " + words::span_of(request_.limits.timeout_ms) + " for the run was reached");
 }
 
-// Only a run that may go on in the next process: what is lost there is what it used since its last such record.
+// Plans the next record of the used time, for runs that the next process may continue. A crash loses only the time used
+// since the last record.
 void live_run::plan_note() {
   if (request_.detach && around_.store.keeps_sessions()) clock_.plan_note();
 }
@@ -101,7 +102,7 @@ asio::awaitable<void> live_run::live() {
   for (;;) {
     co_await carry_out_all();
     if (records_.refusal()) break;
-    // Items that came meanwhile join the commit.
+    // Records of items that have come meanwhile join this commit.
     if (inbox_.empty() && !co_await commit()) continue;
     if (core_.ended()) break;
     clock_.stand(core_.waits_for_people());
@@ -116,7 +117,8 @@ asio::awaitable<void> live_run::live() {
   told_.drop_lines();
 }
 
-// Leaves the run for the next process, if that goes on with it: cancels open calls without recording that.
+// Leaves the run for the next process, if that may continue it: cancels open calls without recording that. Returns
+// false if the run does not stay.
 asio::awaitable<bool> live_run::leave() {
   const bool stays = around_.store.keeps_sessions() &&
                      (core_.parked() || (request_.detach && around_.resume_detached)) && !core_.ending();
@@ -161,8 +163,8 @@ asio::awaitable<void> live_run::carry_out_all() {
   model_.release();
 }
 
-// Carries out a command that leaves this process, once the records that it follows from are written. The caller is told
-// of them when the model or the server has begun to work.
+// Carries out a command with effects outside this process, after writing the records that led to it. Sends the events
+// of these records after the model or the server was given its work, so that this does not wait for them.
 asio::awaitable<void> live_run::carry_out(const run_command& next) {
   const auto* model = std::get_if<command::call_model>(&next);
   const auto* run = std::get_if<command::run_call>(&next);
@@ -199,7 +201,7 @@ asio::awaitable<void> live_run::react(item i) {
     what.then({});
 }
 
-// Returns the usage of the model calls that go on.
+// Returns an estimate of the tokens that the open model calls have used so far.
 providers::usage live_run::spent() const {
   providers::usage used;
   used += model_.spent();
@@ -211,7 +213,7 @@ live_run::reaction live_run::on_item(item& i) {
   reaction r;
   auto& batch = r.batch;
   if (auto* reply = std::get_if<providers::model_reply>(&i)) {
-    if (!model_.is_open()) return r;  // it was cancelled when its reply had just come
+    if (!model_.is_open()) return r;  // the call was cancelled just after its reply had come
     model_.answered();
     batch.emplace_back(
         offer_.with_tools({with_unique_ids(std::move(reply->message), call_ids_, core_.calls(), around_.random),
@@ -229,7 +231,7 @@ live_run::reaction live_run::on_item(item& i) {
     auto settled = calls_.settle(done->id, done->outcome);
     if (!settled) return r;
     batch.emplace_back(std::move(*settled));
-    // No line, but what was asked for it counts.
+    // The status line is no longer needed, but the tokens of its request count.
     if (const auto used = told_.drop_line(done->id); used.input > 0)
       batch.emplace_back(record::status_line{std::move(done->id), {}, used});
   } else if (auto* line = std::get_if<status_writer::line>(&i)) {
@@ -256,7 +258,7 @@ live_run::reaction live_run::on_item(item& i) {
     batch = approvals_.nobody_answers();
     r.synced = !batch.empty();
   } else if (auto* given = std::get_if<results_given>(&i)) {
-    if (!core_.parked()) return r;  // it was cancelled meanwhile
+    if (!core_.parked()) return r;  // the run was cancelled meanwhile
     parked_limit_.reset();
     results_taken_ = false;
     r.synced = true;

@@ -1,5 +1,5 @@
-// One run while it is going on: the shell around run_core. It carries out the core's commands, turns what comes back
-// into records, has them journalled, applies them, and tells the caller, in this order.
+// One run while it is active: the coroutine around run_core. Carries out the core's commands, turns results into
+// records, applies each record at once, writes it to the journal, and only then sends its events to the callers.
 #pragma once
 #include "daemon/loop/core/run_core.hpp"
 #include "daemon/loop/json/event_json.hpp"
@@ -38,14 +38,14 @@
 
 namespace mcpbx::daemon {
 
-/// Models of a run: the one that answers, and the one that writes status lines or null.
+/// Models of a run: `main` answers, `status` writes status lines or is null.
 struct run_models {
   std::shared_ptr<providers::model> main, status;
 };
 /// Finds the models of a request in its configuration. The errors are those of model_source.
 result<run_models> models_of(const run_request& r);
 
-/// Services that all runs of a runner share.
+/// Services and data that all runs of a runner share. Outlives the runs.
 struct run_surroundings {
   boost::asio::any_io_executor executor;
   time_source& time;
@@ -56,71 +56,76 @@ struct run_surroundings {
   round_tools offers;
   loop_counters counters;
   argument_checks arguments;
-  bool resume_detached = true;  // as the runner's option
-  bool may_watch = false;       // now there are so few runs that each may spend a short wait awake
+  bool resume_detached = true;  // runner::options::resume_detached
+  bool may_watch = false;       // few enough runs are active that each may poll during a short wait (awake_runs)
 };
 
+/// An active run, owned by its coroutine in the runner's scope. All functions are called on the executor's thread.
 class live_run final : public providers::model_events,
                        private server_calls::listener,
                        public std::enable_shared_from_this<live_run> {
  public:
-  /// `goes_on`: its session has been there before; without `models` it finds them when it has read that.
+  /// `goes_on`: the run continues a stored session. If `models` is empty, they are found after reading that session.
   live_run(run_surroundings& around, run_request request, bool goes_on, run_models models,
            std::shared_ptr<run_feed> feed);
 
   const std::string& name() const noexcept { return request_.run; }
   const std::string& session() const noexcept { return request_.session; }
   const run_core& core() const noexcept { return core_; }
-  /// Before live(): it goes on from these records instead of beginning.
+  /// Continues a run of an earlier process from its records instead of beginning one. To be called before live().
   void pick_up(unfinished_run left);
-  /// The whole life of the run, from waiting for its tools to its last record.
+  /// Carries out the run, from the waits at its beginning to its last record. To be called once.
   boost::asio::awaitable<void> live();
-  /// Before live(): it begins when `before`, which has the session, has ended, and is refused if that takes too long.
+  /// Lets the run begin only when `before`, the run that uses its session, has ended; it is refused if that takes more
+  /// than 5 s. To be called before live().
   void begin_behind(const std::shared_ptr<live_run>& before);
-  /// It was asked to end.
+  /// Returns true if stop() was called.
   bool is_stopping() const noexcept { return stopping_; }
-  /// Another run begins behind it.
+  /// Returns true if another run waits for the end of this one; see begin_behind().
   bool has_next() const noexcept { return !next_.expired(); }
-  /// Behind live(): whoever begins behind it may.
+  /// Lets the run that waits for the end of this one begin. To be called after live().
   void let_next_begin();
   bool is_over() const noexcept { return over_; }
-  /// Ends the run with this reason, as soon as what is open has been closed.
-  /// `done`, if any, is told when that is in the journal, or the run is over without it.
+  /// Asks the run to end with this reason: its open calls are cancelled and closed first. `done`, if set, is called
+  /// when the cancel is in the journal or the run is over.
   void stop(stop_reason why, std::string text, std::function<void(result<void>)> done = {});
-  /// The daemon ends: what the next process may go on with is left as it is, another run is stopped as interrupted.
+  /// Stops the run because the daemon stops: leaves it to the next process if possible, else ends it as `interrupted`.
   void wind_up() { inbox_.push(winding_up{}); }
+  /// Returns true if the run was left for the next process.
   bool was_left() const noexcept { return left_; }
-  /// Another daemon goes on with it; here it is over.
+  /// Returns true if another daemon continues the run; in this one it is over.
   bool was_taken_over() const noexcept { return records_.taken_over(); }
-  /// Parked, and no results have come.
+  /// Returns true if the run is parked and the caller has not sent the results of its own tools yet.
   bool waits_for_its_caller() const noexcept { return core_.parked() && !results_taken_; }
-  /// Behind live(): the journal of a run that was left for the next process, else null.
+  /// Hands over the journal of a run that was left for the next process, else null. To be called after live().
   std::unique_ptr<run_journal> take_left() { return left_ ? records_.take_journal() : nullptr; }
   struct answer_given {
     std::string question;
     raw_json body;
     bool expired = false;
-    std::function<void(result<void>)> done;  ///< told when the answer is kept, or why not
+    std::function<void(result<void>)> done;  ///< called when the answer is stored, or with the reason why not
   };
+  /// Answers an open question. `done`, if set, also gets errc::not_found if no such question is open.
   void answer(answer_given a) { inbox_.push(std::move(a)); }
-  /// Nobody who follows the run can answer any more.
+  /// Refuses the open questions, because no reader of the run can answer them any more.
   void fall_mute() { inbox_.push(gone_mute{}); }
-  /// Behind live(): who has answered since the run's last step is told that it came too late, and who wanted it to end
-  /// that it has.
+  /// Answers the requests that came after the run's last step: answers to questions came too late, stops are confirmed
+  /// or refused. To be called after live().
   void tell_the_late();
-  /// Takes the results of all calls that were handed to the caller; the run goes on, and its feed is open again. An
-  /// error when it does not wait for exactly these.
+  /// Takes the results of all calls that were handed to the caller, reopens the feed and continues the run.
+  /// errc::invalid_argument: the run does not wait for exactly these results.
   result<void> take_results(std::vector<record::caller_result> results);
-  /// The feed of its events.
+  /// Returns the feed of the run's events; never null.
   const std::shared_ptr<run_feed>& feed() const noexcept { return feed_; }
   std::uint64_t likeness() const noexcept { return request_.likeness; }
-  /// `told` hears its name when its start is recorded (synced, for a detached run), or why it cannot be; at once when
-  /// that is known already.
+  /// Calls `told` when the run's start is recorded (and synced, for a detached run), or with the reason why it cannot
+  /// be; at once if that is known already.
   void when_recorded(runner::recorded told) { records_.when_recorded(std::move(told)); }
   bool was_recorded() const noexcept { return records_.was_recorded(); }
-  /// Hands over the result, or why the run did not begin. The last thing a run does.
+  /// Ends the feed with the result, or with the reason why there is none: the run did not begin, or continues elsewhere
+  /// or later. To be called last.
   void deliver();
-  /// A bug ended live(): the caller still gets a result.
+  /// Ends the feed with a result after an exception has left live(), which is a bug. `what`: text of the exception.
   void deliver_failure(std::string_view what);
 
   void on_text(std::string_view delta) override;
@@ -129,8 +134,9 @@ class live_run final : public providers::model_events,
   void on_error(providers::model_error e) override;
 
  private:
-  struct settled {};
-  // Time to look whether there is room, or for the session of a run that has ended.
+  // Items of the inbox.
+  struct settled {};  // the tool servers have started, or the wait for them is over
+  // Check again whether there is memory, or whether the session is free.
   struct look_again {};
   struct call_done {
     std::string id;
@@ -139,13 +145,13 @@ class live_run final : public providers::model_events,
   struct stop_asked {
     stop_reason why;
     std::string text;
-    std::function<void(result<void>)> done;  // when that is written; or empty
+    std::function<void(result<void>)> done;  // called when the cancel is written; or empty
   };
   struct winding_up {};
   struct gone_mute {};
-  // It is time to record how much of its time the run has used.
+  // The used time is due to be recorded.
   struct time_due {};
-  // It is time to make a call again that got no answer.
+  // The next attempt of a call that got no answer is due.
   struct retry_due {
     std::string id;
   };
@@ -156,12 +162,12 @@ class live_run final : public providers::model_events,
       std::variant<settled, providers::model_reply, providers::model_error, call_done, stop_asked, answer_given,
                    results_given, retry_due, status_writer::line, winding_up, time_due, look_again, gone_mute>;
   using records = std::vector<run_record>;
-  // Consequence of an item.
+  // Consequence of an item: records to apply, and how to go on after that.
   struct reaction {
     records batch;
-    bool synced = false;
-    std::function<void(result<void>)> then;  // when the batch is written, or could not be
-    std::string_view what;                   // it was, if so
+    bool synced = false;                     // the batch must be synced to the disk
+    std::function<void(result<void>)> then;  // called when the batch is written, or could not be; or empty
+    std::string_view what;                   // subject of the error message in the latter case
   };
 
   // Beginning (live_beginning.cpp, live_opening.cpp).
@@ -182,7 +188,8 @@ class live_run final : public providers::model_events,
   boost::asio::awaitable<void> carry_out(const run_command& next);
   boost::asio::awaitable<void> react(item i);
   reaction on_item(item& i);
-  // As soon as what was folded is on its way into the journal; model_calls::begin does it where that takes no time.
+  // Plans a model call, and has its request prepared while records are being written. If there are none to write,
+  // model_calls::begin() prepares it.
   void prepare_meanwhile(const command::call_model& c);
   providers::usage spent() const;
   void out_of_time();
@@ -191,12 +198,12 @@ class live_run final : public providers::model_events,
 
   // Records (live_records.cpp).
   void fold(records batch);
-  // `written`: nobody waits for it to be; else what it tells is held back.
+  // Applies a record. `written`: its events are sent at once; otherwise they are held back until it is written.
   void apply(const run_record& r, bool written = true);
-  // Writes what was folded and tells it. False: it could not be written; the run goes to its end, and earlier commands
-  // are void.
+  // Writes the applied records and sends their events. Returns false if they could not be written: then the run goes to
+  // its end, and earlier commands are void.
   boost::asio::awaitable<bool> commit(bool synced = false);
-  // As commit, but what was folded is to be told by tell_held(), in this same turn.
+  // Like commit(), but leaves the events to tell_held(), which the caller calls in the same turn.
   boost::asio::awaitable<bool> keep(bool synced = false);
   void tell_held();
   boost::asio::awaitable<bool> append(bool synced);
@@ -216,7 +223,8 @@ class live_run final : public providers::model_events,
 
   // Callers (live_end.cpp).
   reaction on_answer(answer_given& a);
-  // `expires_ms`: wall clock, of a run that was parked before a restart; 0: it is parked now.
+  // Answers the callers with the calls of their own tools. `expires_ms`: ms since 1970, for a run that was parked
+  // before a restart; 0: it is parked now.
   void hand_over(std::int64_t expires_ms = 0);
   result<void> what_became_of_a_stop() const;
 
@@ -224,20 +232,20 @@ class live_run final : public providers::model_events,
   run_request request_;
   bool goes_on_;
   std::shared_ptr<run_feed> feed_;
-  std::weak_ptr<live_run> before_, next_;  // neighbours in its session
+  std::weak_ptr<live_run> before_, next_;  // the run that it waits for, and the one that waits for it
   bool stopping_ = false, over_ = false;
-  bool left_ = false;       // the next process goes on with it
-  bool picked_up_ = false;  // it was begun by an earlier process
+  bool left_ = false;       // the run was left for the next process
+  bool picked_up_ = false;  // an earlier process began the run
   journal::history inherited_;
-  std::unordered_set<std::string> call_ids_;  // of the conversation before the run's first reply
+  std::unordered_set<std::string> call_ids_;  // of all calls in the conversation before the run's first reply
   run_core core_;
   std::deque<run_command> todo_;
   inbox<item> inbox_;
   short_wait model_wait_, tools_wait_;
-  event_json::kept_part kept_;  // as the last append left it
-  bool results_taken_ = false;  // of the calls that are parked now
+  event_json::kept_part kept_;  // part of the run that the journal has since the last append
+  bool results_taken_ = false;  // the results of the parked calls have come
   std::unique_ptr<timer> parked_limit_;
-  // The parts. Each reads those above it that its header names, and is destroyed before them.
+  // Parts of the run. Each uses some of those above it, so it must be destroyed before them.
   record_writer records_;
   tool_offer offer_;
   run_clock clock_;

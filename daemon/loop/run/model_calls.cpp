@@ -1,4 +1,4 @@
-// Builds the request of a round from the conversation, the offer and the limits.
+// Builds the request of a round from the conversation, the offered tools and the limits.
 #include "daemon/loop/run/model_calls.hpp"
 
 #include "daemon/loop/run_words.hpp"
@@ -7,7 +7,7 @@
 
 namespace mcpbx::daemon {
 
-// Sets whether the model may call a tool of the offer in this call, or has to.
+// Sets the tool mode of a call: none, automatic, or the one that the request wants for the first round.
 void model_calls::choose_tools(providers::model_request& ask, const command::call_model& c) const {
   using providers::tool_mode;
   if (!c.with_tools) {

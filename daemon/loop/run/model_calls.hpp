@@ -1,5 +1,5 @@
-// Model calls of one run, one at a time: requests, and the text and usage of the open one. Attempts within a call are
-// the matter of providers/call.
+// Model calls of one run, one at a time: builds their requests, and gives text and usage of the open call. Retries
+// within a call are made by providers/call.
 #pragma once
 #include "daemon/loop/core/run_core.hpp"
 #include "daemon/loop/run/run_clock.hpp"
@@ -17,9 +17,10 @@
 
 namespace mcpbx::daemon {
 
+/// Belongs to one run. use() must be called before the first call.
 class model_calls {
  public:
-  /// Sources of requests; all of them must outlive this.
+  /// Data that the requests are built from. All of it must outlive this object.
   struct subject {
     const run_core& core;
     const run_request& request;
@@ -28,33 +29,38 @@ class model_calls {
     const run_feed& feed;
     time_source& time;
   };
-  /// `told` hears what the calls say, also what comes when a call has just been cancelled: is_open() tells that.
+  /// `told` gets the events of the calls. An event that it has queued may be of a call that was cancelled since: check
+  /// is_open().
   model_calls(subject of, providers::model_events& told) : of_(of), told_(told), began_(of.time.now()) {}
 
-  /// The calls are of this model from now on.
+  /// Sets the model for the calls from now on; not null.
   void use(std::shared_ptr<providers::model> m) { model_ = std::move(m); }
   const providers::model& model() const noexcept { return *model_; }
 
-  /// A call is wanted: prepare() makes it ready, while its round is being written, and begin() does where that has not
-  /// been called.
+  /// Plans the next call.
   void plan(const command::call_model& c) { planned_ = c; }
+  /// Builds the request of the planned call, if there is one. May be called while the records of its round are written.
   void prepare();
+  /// Sends the planned request, prepared or not.
   void begin();
+  /// Returns true if a call is prepared or begun and not answered, failed or cancelled.
   bool is_open() const noexcept { return open_ != nullptr; }
 
-  /// The call has been answered, and is kept until release(): letting go of it takes time, which nothing waits for that
-  /// follows from the reply.
+  /// Ends the open call, which has given its reply, but keeps it until release(): destroying it takes time, for which
+  /// the commands that follow from the reply should not wait.
   void answered() { spent_ = std::move(open_); }
+  /// Destroys the call that answered() has kept.
   void release() { spent_.reset(); }
+  /// Destroys the open call, which has failed.
   void failed() { open_.reset(); }
-  /// Gives up the call, and what is planned.
+  /// Cancels the open call and the planned one.
   void cancel();
 
-  /// Since the last begin().
+  /// Returns the time since the last begin() in ms.
   std::int64_t ms() const { return of_.clock.ms_since(began_); }
-  /// Returns the usage of the open call so far, an estimate.
+  /// Returns an estimate of the tokens that the open call has used so far.
   providers::usage spent() const { return open_ ? open_->spent() : providers::usage{}; }
-  /// Returns the beginning of the open call's answer, or "".
+  /// Returns the text that the open call has streamed so far, or "".
   std::string text_so_far() const { return open_ ? of_.feed.round_text() : std::string(); }
 
  private:

@@ -1,4 +1,4 @@
-// Writes batches, and sorts failures by what they mean for the run.
+// Writes batches of records, and decides what a failed write means for the run.
 #include "daemon/loop/run/record_writer.hpp"
 
 #include "mcp/redact/secret.hpp"
@@ -14,7 +14,7 @@ constexpr milliseconds outage_told_after{2'000};
 
 }  // namespace
 
-// A journal that daemons share may be out of reach for a while.
+// Prepares for a journal that cannot be reached for a while, as may happen if several daemons share it.
 void record_writer::expect_outage() {
   if (!store_.is_shared()) return;
   const auto most = run_journal::longest_outage;
@@ -34,7 +34,7 @@ boost::asio::awaitable<bool> record_writer::write(bool synced) {
 void record_writer::on_failure(const error& why) {
   broken_ = true;
   fault_ = "the run's journal could not be written: " + redactor::redact(why.message);
-  // Before its first record: another run had its session sooner.
+  // On the first record this error means that another run took the session first.
   if (!recorded_ && why.code == errc::unavailable) return refuse(why);
   if (recorded_ && why.code == errc::not_found) {
     taken_over_ = true;

@@ -1,6 +1,6 @@
-// Records of one run on their way into its journal. A record is folded at once and written before anything that it
-// starts leaves the process: so records that follow from one another without anybody else's doing (a reply and the
-// intents of its calls, the last result and the next round) are one commit.
+// Writes the records of one run to its journal. A record is applied at once, and written before any effect of it leaves
+// the process. So records that follow directly from one another (a reply and the intents of its calls, the last result
+// and the next round) are one commit.
 #pragma once
 #include "daemon/loop/run/runner.hpp"
 #include "daemon/store/journal.hpp"
@@ -19,45 +19,48 @@
 
 namespace mcpbx::daemon {
 
-/// Belongs to one run. Once a write has failed nothing more is taken, and the run is led to its end in memory.
+/// Belongs to one run. After a failed write the run adds no more records, and is brought to its end in memory.
 class record_writer {
  public:
   struct options {
     runner::recorded_run run;
-    bool detached = false;  ///< the run has been acknowledged, so that it waits for its journal as long as any may
-    bool resumes = false;   ///< the next process would go on with it
-    std::function<milliseconds()> time_left;  ///< longest wait of a run that is not detached
-    std::function<void()> on_outage;          ///< the journal is out of reach; the run waits for it
+    bool detached = false;  ///< its start was confirmed, so it waits for the journal up to longest_outage
+    bool resumes = false;   ///< the next process would continue the run
+    std::function<milliseconds()> time_left;  ///< longest wait for the journal of a run that is not detached
+    std::function<void()> on_outage;          ///< called when a write has waited 2 s for a shared journal
   };
-  /// `store` and `time` must outlive this; `o` is called while write() waits.
+  /// `store` and `time` must outlive this object. The functions in `o` are called only during write().
   record_writer(journal& store, time_source& time, options o) : store_(store), time_(time), options_(std::move(o)) {}
 
-  /// Before the first write().
+  /// Sets the journal of the run. To be called before the first write().
   void open(std::unique_ptr<run_journal> journal) { journal_ = std::move(journal); }
+  /// Hands the journal over, for a run that is left for the next process. No write() may follow.
   std::unique_ptr<run_journal> take_journal() { return std::move(journal_); }
 
-  /// Keeps a record for the next write(). The reference holds until then, and until the next record.
+  /// Adds a record to the next write(). The reference is valid until the next add() or write().
   const run_record& add(run_record r) { return unwritten_.emplace_back(std::move(r)); }
   bool all_written() const noexcept { return unwritten_.empty(); }
-  /// Writes what was added. False: it is not written, and broken(), refusal() and taken_over() say why.
+  /// Writes the added records; `synced`: also syncs them to the disk. Returns false if they are not written: broken(),
+  /// refusal() and taken_over() give the reason.
   boost::asio::awaitable<bool> write(bool synced);
 
-  /// A write has failed; fault() is the sentence about that.
+  /// Returns true if a write has failed.
   bool broken() const noexcept { return broken_; }
+  /// Returns the error message of the failed write, without secrets, or "".
   const std::string& fault() const noexcept { return fault_; }
-  /// Another daemon goes on with the run.
+  /// Returns true if a write has failed because another daemon continues the run.
   bool taken_over() const noexcept { return taken_over_; }
 
-  /// The run does not begin, and nothing of it is kept.
+  /// Sets the reason why the run does not begin. Nothing of it is stored.
   void refuse(error why) { refusal_ = std::move(why); }
-  /// Reason why the run did not begin; nullopt: it did, or may yet.
+  /// Returns the reason why the run did not begin; nullopt: it did, or may still begin.
   const std::optional<error>& refusal() const noexcept { return refusal_; }
 
-  /// `told` hears that the run's start is recorded, or why it cannot be; at once where that is known already.
+  /// Calls `told` when the run's start is recorded, or with the reason why it cannot be; at once if that is known.
   void when_recorded(runner::recorded told);
-  /// Settles whether the start was recorded, by what has been written so far, and tells those who wait for it.
+  /// Decides by the writes so far whether the start is recorded, and calls the functions that wait for that.
   void tell_recorded();
-  /// nullopt: it is not settled.
+  /// Returns success if the start is recorded, or the error if it cannot be; nullopt: not decided yet.
   const std::optional<result<void>>& recorded() const noexcept { return recorded_; }
   bool was_recorded() const noexcept { return recorded_ && recorded_->has_value(); }
 

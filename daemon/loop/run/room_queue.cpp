@@ -1,4 +1,4 @@
-// One is called in each turn, so that the next one sees what it has taken.
+// Calls one waiting run per turn, so that the check for the next one counts the memory that this one has taken.
 #include "daemon/loop/run/room_queue.hpp"
 
 #include <exception>
@@ -29,7 +29,8 @@ void room_queue::go_on() {
     next_turn_->arm_next([this] { call(); });
 }
 
-// Where there is no memory to arm a timer with, the next bytes that are let go of tell it again.
+// Arms a timer, because this may be called in the middle of any code. If even that fails for want of memory, waits for
+// the next notification.
 void room_queue::on_room() noexcept {
   try {
     next_turn_->arm_next([this] { call(); });

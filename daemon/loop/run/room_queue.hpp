@@ -1,4 +1,4 @@
-// New runs that wait for memory, which others use: called one after another, in the order in which they came. A core.
+// Queue of new runs that wait until memory is no longer short. Calls them one by one, in order of arrival. Does no I/O.
 #pragma once
 #include "mcp/support/shared_bytes.hpp"
 #include "mcp/support/time.hpp"
@@ -9,17 +9,18 @@
 
 namespace mcpbx::daemon {
 
-/// As long as the runs that may go on: each of them has one place at most. How long it waits is its own affair.
+/// Shared by all runs of a runner. Bounded by the number of active runs, because each has at most one place. A run
+/// limits its waiting time itself.
 class room_queue final : private byte_account::watch {
  public:
-  /// Leaves the queue with its end. It must not outlive the queue.
+  /// A run's place in the queue; its destructor leaves the queue. It must not outlive the queue.
   class place {
    public:
     place(room_queue& q, std::function<void()> turn) : queue_(q), turn_(std::move(turn)) {}
     ~place() { queue_.leave(*this); }
     place(const place&) = delete;
     place& operator=(const place&) = delete;
-    /// Its turn has come.
+    /// Returns true if the turn of this place has come.
     bool is_called() const noexcept { return called_; }
 
    private:
@@ -32,10 +33,12 @@ class room_queue final : private byte_account::watch {
   /// `time` must outlive the queue.
   explicit room_queue(time_source& time) : time_(time) {}
 
-  /// Whether who comes now has to wait: bytes run short, or others came before.
+  /// Returns true if a new run has to wait: memory is short, or others are waiting.
   bool is_short() const { return !waiting_.empty() || byte_account::runs_short(); }
+  /// Returns true if a run is waiting.
   bool is_waited_for() const noexcept { return !waiting_.empty(); }
-  /// Behind all who wait. `turn` is called once, in a turn of its own, when there is room and nobody is before it.
+  /// Adds a place behind all others. `turn` is called once, in a later turn, when the place is the first and memory is
+  /// no longer short.
   std::unique_ptr<place> enter(std::function<void()> turn);
 
  private:
@@ -45,7 +48,7 @@ class room_queue final : private byte_account::watch {
   void go_on();
 
   time_source& time_;
-  std::unique_ptr<timer> next_turn_;  // there is one while anybody waits
+  std::unique_ptr<timer> next_turn_;  // made by the first enter()
   std::deque<place*> waiting_;
 };
 

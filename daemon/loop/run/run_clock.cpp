@@ -1,4 +1,4 @@
-// Counts the time from the beginning, less the time that the clock stood.
+// Counts the time since the beginning, without the time that the clock was stopped.
 #include "daemon/loop/run/run_clock.hpp"
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 namespace mcpbx::daemon {
 namespace {
 
-constexpr milliseconds shortest_note{100}, longest_note{5'000};  // between two records of the time used
+constexpr milliseconds shortest_note{100}, longest_note{5'000};  // pause between two records of the used time
 
 }  // namespace
 

@@ -1,4 +1,5 @@
-// Time that a run uses, against its limit. The clock stands while only people are waited for (L8).
+// Measures the time that a run uses, and watches its time limit. The clock is stopped while the run waits only for
+// people (docs/requirements.md, L8).
 #pragma once
 #include "daemon/store/records/record.hpp"
 #include "mcp/support/time.hpp"
@@ -10,35 +11,37 @@
 
 namespace mcpbx::daemon {
 
-/// Belongs to one run. The callbacks may use it, and must not destroy it.
+/// Belongs to one run. The callbacks may call it, but must not destroy it.
 class run_clock {
  public:
   struct told {
-    std::function<void()> limit_reached;  ///< once, unless stop() comes first
-    std::function<void()> note_due;       ///< it is time to record the time used; ask take_note()
+    std::function<void()> limit_reached;  ///< called when the time limit is reached, unless stop() was called
+    std::function<void()> note_due;       ///< called when the used time is due to be recorded; see take_note()
   };
-  /// Begins now. `limits` are looked at whenever they matter, and must outlive this.
+  /// Begins to count. `time` and `limits` must outlive this object; changes of `limits.timeout_ms` (0: no limit) count.
   run_clock(time_source& time, const run_limits& limits, told t);
 
-  /// Before start(): an earlier process has used so much of the run's time.
+  /// Adds the time that an earlier process has used. To be called before start().
   void used_before(milliseconds by) { began_ -= by; }
-  /// From here on the limit is watched.
+  /// Begins to watch the limit.
   void start() { arm_limit(); }
-  /// Lets the clock stand, or go on.
+  /// Stops the clock, or lets it run again.
   void stand(bool stands);
-  /// No limit is watched, and no note asked for, any more.
+  /// Ends the watch on the limit and the planned note.
   void stop();
 
-  /// Has note_due come once after a while, sooner where the limit is short. Nothing without a limit.
+  /// Plans one call of note_due: after an eighth of the limit, but 100 ms to 5 s. Does nothing without a limit.
   void plan_note();
-  /// The time used, in ms, if it differs from what this gave last.
+  /// Returns the used time in ms; nullopt if it is the same as at the last call.
   std::optional<std::int64_t> take_note();
 
+  /// Returns the used time in ms, without the time that the clock was stopped.
   std::int64_t elapsed_ms() const;
-  /// Until the limit; milliseconds::max() without one. Negative where it has passed.
+  /// Returns the time left until the limit, negative if it has passed; milliseconds::max() without a limit.
   milliseconds left() const;
+  /// Returns the time since `then` in ms, also while the clock is stopped.
   std::int64_t ms_since(time_point then) const;
-  /// By the clock that does not stand.
+  /// Returns the time since the beginning in ms, with the time that the clock was stopped.
   std::int64_t ms_since_begin() const { return ms_since(began_); }
 
  private:

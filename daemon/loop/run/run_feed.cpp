@@ -1,4 +1,4 @@
-// Keeps, merges and delivers the events of a run, by the rules in run_feed.hpp.
+// Stores, merges, numbers and drops the events of a run, by the rules in run_feed.hpp.
 #include "daemon/loop/run/run_feed.hpp"
 
 #include "daemon/loop/json/event_json.hpp"
@@ -11,10 +11,10 @@ namespace {
 
 using kind = run_event::kind;
 
-/// What an event costs besides its text.
+/// Bytes that an event counts besides its text and body.
 constexpr std::size_t overhead = sizeof(run_feed::entry) + 64;
 
-/// Deltas are joined up to this: a larger one would be copied whole wherever it passes.
+/// Size in bytes from which a delta does not grow any more, because each step on its way copies it whole.
 constexpr std::size_t largest_delta = std::size_t{32} << 10;
 
 }  // namespace
@@ -28,7 +28,7 @@ run_feed::~run_feed() {
 }
 
 void run_feed::push(run_event e) {
-  const auto self = shared_from_this();  // a reader that is told may let go of it
+  const auto self = shared_from_this();  // a notified reader may release the last other reference
   if (over_) reopen();
   const auto latest = e.type;
   if (e.type == kind::tool_log) {
@@ -38,7 +38,7 @@ void run_feed::push(run_event e) {
     append(std::move(e));
   }
   tell(latest);
-  // Behind the telling: whoever reads gets an event that is larger than the bound.
+  // After the notification, so that present readers can still pull an event that is larger than the bound.
   drop_over_bound();
 }
 
@@ -69,12 +69,12 @@ void run_feed::reopen() {
 }
 
 std::unique_ptr<feed_reader> run_feed::attach(listener& l, wish w) {
-  // Text that nobody was sent is part of what this reader has missed.
+  // Dropped events that were never sent get a common number here, so that this reader counts as having missed them.
   if (std::exchange(lost_, false)) base_seq_ = ++last_seq_;
   std::unique_ptr<feed_reader> r(new feed_reader(shared_from_this(), l, w));
   r->place_ = std::max(first_, start_);
   const std::uint64_t had = first_ >= start_ ? base_seq_ : start_seq_;
-  // A number from the future is of a daemon before this one.
+  // A number above all that were given here comes from an earlier process.
   r->gap_ = w.after < had || w.after > last_seq_;
   if (!r->gap_)
     while (r->place_ < numbered_ && at(r->place_).seq <= w.after) ++r->place_;
@@ -118,7 +118,8 @@ bool run_feed::replace(run_event& e) {
   return true;
 }
 
-// How many logs are missing before the one that comes now. The next log that stays tells it.
+// Drops the oldest log if there are too many. The log behind it takes over its count of dropped logs; if there is none,
+// returns the count for the new log.
 std::uint64_t run_feed::make_room_for_log() {
   if (logs_.size() < options_.max_logs) return 0;
   const auto place = logs_.front();
@@ -153,7 +154,7 @@ void run_feed::number_through(std::uint64_t place) {
   }
 }
 
-// The event stays as it is from here on.
+// Excludes an event from merging and from dropping of logs, because it was sent or is being dropped.
 void run_feed::forget_merging(const entry& e) {
   if (e.event.type == kind::tool_progress) progress_.erase(e.event.call);
   if (e.event.type == kind::tool_log) logs_.pop_front();
@@ -186,7 +187,7 @@ void run_feed::drop_over_bound() {
       if (r == nullptr || r->place_ != first_) continue;
       ++r->place_;
       r->behind_ -= e.cost;
-      // A reader of a parked run that has gone on ends all the same.
+      // A reader from before a reopen() still has to end with this `done`.
       if (e.event.type == kind::done) r->own_ = e;
       r->gap_ = r->gap_ || !e.gone;
     }
@@ -196,7 +197,7 @@ void run_feed::drop_over_bound() {
 
 void run_feed::drop_passed() {
   if (options_.keep) return;
-  // A `done` stays for whoever comes back to a parked run.
+  // A `done` stays for readers that attach to a parked run.
   std::uint64_t least = over_ && !refusal_ ? end() - 1 : end();
   for (const auto* r : readers_)
     if (r != nullptr) least = std::min(least, r->place_);
@@ -205,7 +206,7 @@ void run_feed::drop_passed() {
 
 void run_feed::tell(kind latest) {
   ++telling_;
-  // By index: readers come and go meanwhile.
+  // By index, because readers may be added and removed meanwhile.
   for (std::size_t i = 0; i < readers_.size(); ++i) {
     auto* r = readers_[i];
     if (r == nullptr) continue;
@@ -313,7 +314,7 @@ void run_feed::state::fold(const run_event& e) {
   }
 }
 
-// Of this round: another one may have begun that a slower reader has not come to.
+// base_ may have text of an earlier round than this reader is in; then a round event lies between.
 bool feed_reader::told_all() const noexcept {
   if (!feed_ || !feed_->base_.shared) return false;
   for (auto i = feed_->first_; i < place_; ++i)
@@ -360,9 +361,9 @@ void feed_reader::pop() {
     feed_->drop_passed();
 }
 
-// Passes what this reader does not get.
+// Passes events that this reader does not get: dropped ones, and deltas that it did not ask for.
 void feed_reader::skip() {
-  if (gap_) return;  // the snapshot stands for the events before this place
+  if (gap_) return;  // the snapshot covers the events before this place only
   for (; place_ < feed_->end(); ++place_) {
     const auto& e = feed_->at(place_);
     if (!e.gone && (deltas_ || !e.event.is_delta())) break;

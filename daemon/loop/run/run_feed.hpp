@@ -1,10 +1,11 @@
-// What a run tells, in order, for any number of readers at their own pace. A core: nothing here waits or sends; a
-// reader pulls when its caller can take more, so that a slow one costs bounded memory and holds up neither the run nor
-// the others (docs/guarantees.md, G17).
+// Event queue of one run for any number of readers, each at its own pace. Does no I/O: a reader pulls events when its
+// caller can take more. So a slow caller costs bounded memory and delays neither the run nor other callers
+// (docs/guarantees.md, G17).
 //
-// While nobody has been sent an event it may still change: deltas of text join, progress keeps the last of each call,
-// logs drop the oldest with a count. An event gets its number when it is first sent to anybody, so that numbers rise by
-// one and are the same for all readers. Over the bound the oldest go, and a `snapshot` stands for them.
+// An event may change until it is first sent: pieces of text are joined, progress keeps the latest event of each call,
+// and too many logs drop the oldest and count it. An event gets its number when it is first sent, so that numbers rise
+// by one and are the same for all readers. Above the size bound the oldest events are dropped; a reader that has not
+// had them gets a `snapshot` instead.
 #pragma once
 #include "mcp/json/raw_json.hpp"
 #include "mcp/support/error.hpp"
@@ -24,8 +25,7 @@
 
 namespace mcpbx::daemon {
 
-/// One event of a run: `type` and its members as a JSON object without request, run and seq, which the door adds.
-/// `body` starts with {"type":… .
+/// One event of a run. `body` is its JSON object, beginning with {"type":… ; the front door adds request, run and seq.
 struct run_event {
   enum class kind : std::uint8_t {
     status,
@@ -44,8 +44,8 @@ struct run_event {
     done
   };
   kind type;
-  std::string call;  ///< of tool events and questions: the call, what progress is merged by
-  /// Of text and reasoning: the delta, unescaped; such events have no body until they are sent. Of questions and
+  std::string call;  ///< call id, for tool events and questions; progress is merged by it
+  /// For text and reasoning: the delta, unescaped; such events have no body until they are sent. For questions and
   /// answers: the id of the question.
   std::string text;
   segments body;
@@ -56,41 +56,46 @@ struct run_event {
 
 class feed_reader;
 
+/// Owned by its run, its readers and the register of ended runs. Use it on one thread.
 class run_feed : public std::enable_shared_from_this<run_feed> {
  public:
   struct options {
-    std::size_t bound = 4u << 20;  ///< bytes of events; over it the oldest go
-    std::size_t max_logs = 256;    ///< log events that nobody has been sent yet
-    bool keep = false;             ///< a detached run: events that everybody has stay, and nobody need read
-    /// For a run that an earlier daemon began: a number above all that were given then. Its callers' numbers are then
-    /// known to be of before, and they get a snapshot.
+    std::size_t bound = 4u << 20;  ///< largest size of all events in bytes; above it the oldest are dropped
+    std::size_t max_logs = 256;    ///< largest number of log events that were not sent to any reader
+    bool keep = false;             ///< for a detached run: keeps events that all readers have, and needs no reader
+    /// For a run that an earlier process began: a number above all that it gave. A caller that attaches with an older
+    /// number gets a snapshot.
     std::uint64_t numbers_above = 0;
-    std::string principal = {};  ///< whose run it is
+    std::string principal = {};  ///< owner of the run
   };
+  /// Numbers of events that were joined to another one, replaced by a later one, or dropped.
   struct counters {
     std::uint64_t joined = 0, replaced = 0, dropped_logs = 0;
   };
+  /// An event in the feed.
   struct entry {
     run_event event;
-    std::uint64_t seq = 0;      ///< 0: nobody has been sent it
-    std::uint64_t dropped = 0;  ///< of a log: how many before it were left out
-    std::size_t cost = 0;
-    bool gone = false;  ///< left out: nobody gets it
+    std::uint64_t seq = 0;      ///< its number; 0: not sent to any reader yet
+    std::uint64_t dropped = 0;  ///< for a log: number of logs dropped before it
+    std::size_t cost = 0;       ///< bytes that it counts
+    bool gone = false;          ///< dropped: no reader gets it
   };
-  /// Told when there is something to pull. It may pull, attach and leave from inside.
+  /// Notified when there is an event to pull. May pull, attach and leave from inside the call.
   class listener {
    public:
     virtual ~listener() = default;
-    /// `latest`: what came last; to a delta more may be joined before it is pulled. `done` also where the run did not
+    /// `latest`: type of the newest event; a delta may still grow before it is pulled. `done` also if the run did not
     /// begin.
     virtual void on_ready(run_event::kind latest) = 0;
   };
+  /// Wishes of a new reader.
   struct wish {
-    std::uint64_t after = 0;  ///< the number of the last event that this reader's caller has
-    bool deltas = true;       ///< false: no text and reasoning
-    bool answers = true;      ///< false: its caller cannot answer questions, because it says no more
+    std::uint64_t after = 0;  ///< number of the last event that its caller has; 0: none
+    bool deltas = true;       ///< false: no text and reasoning events
+    bool answers = true;      ///< false: its caller cannot answer questions, because it has closed its sending half
   };
 
+  /// `run`: name of the run.
   run_feed(std::string run, options o);
   ~run_feed();
   run_feed(const run_feed&) = delete;
@@ -98,48 +103,50 @@ class run_feed : public std::enable_shared_from_this<run_feed> {
 
   const std::string& run() const noexcept { return run_; }
   const std::string& principal() const noexcept { return options_.principal; }
-  /// Whether the run is detached.
+  /// Returns options::keep: true for a detached run.
   bool kept() const noexcept { return options_.keep; }
-  /// Called when the last reader left before the end; never for a feed that keeps.
+  /// Sets the function to call when the last reader leaves before the end. It is not called if options::keep is set.
   void when_abandoned(std::function<void(std::string why)> f) { abandoned_ = std::move(f); }
-  /// Called when readers are left before the end, and none of them answers any more; never for a feed that keeps,
-  /// because somebody may come to it.
+  /// Sets the function to call when there are readers before the end, but none can answer questions any more. It is not
+  /// called if options::keep is set, because other readers may come.
   void when_mute(std::function<void()> f) { mute_ = std::move(f); }
-  /// Whether anybody who reads now can answer questions.
+  /// Returns true if a present reader can answer questions.
   bool answers() const noexcept;
-  /// Whether anybody reads, or may later.
+  /// Returns true if there are readers, or readers may still come.
   bool wanted() const noexcept { return options_.keep || !readers_.empty(); }
 
+  /// Adds an event and notifies the readers. Reopens a feed that is over.
   void push(run_event e);
-  /// The event `done`: the readers of this moment end when they have it.
+  /// Adds the event `done` with the result. The present readers end after they have pulled it.
   void done(raw_json result);
-  /// The run did not begin: the readers of this moment end with the reason.
+  /// Ends the present readers with the reason why the run did not begin, or does not end here.
   void refuse(error why);
-  /// The run goes on after a `done` (it was parked), as it does with its next event too. Readers that come from now on
-  /// start behind that `done`.
+  /// Continues the feed after a `done`, for a parked run that goes on. Later readers start behind that `done`.
   void reopen();
-  /// Whether `done` was pushed, and its result.
+  /// Returns true after done() or refuse(), until the feed is reopened.
   bool over() const noexcept { return over_; }
+  /// Returns the result that was given to done(), until the feed is reopened.
   const raw_json& result() const noexcept { return result_; }
 
-  /// A new reader. It is not told about what is there already. `l` must outlive the reader.
+  /// Adds a reader. It is not notified of events that are there already. `l` must outlive the reader.
   std::unique_ptr<feed_reader> attach(listener& l, wish w);
 
-  /// What the model has said since the last round event.
+  /// Returns the model's text since the last round event.
   std::string round_text() const { return text_before(end()); }
-  /// That is now kept here: what says the same lets go of its own copy.
+  /// Takes the run's own copy of the round's text. If it is equal to the text of the events, the feed keeps no second
+  /// copy of the part that it has dropped.
   void share_text(std::shared_ptr<const std::string> text);
 
-  /// What the events here cost.
+  /// Returns the size of all events in the feed in bytes.
   std::size_t bytes() const noexcept { return bytes_; }
   const counters& counts() const noexcept { return counts_; }
 
  private:
   friend class feed_reader;
-  /// What a snapshot tells: the events before some place, folded.
+  /// State of the run after the events before some place; a snapshot is made from it.
   struct state {
-    text_parts text;                            // of the round
-    std::shared_ptr<const std::string> shared;  // of which the text is the first `told` bytes; or null: it is in `text`
+    text_parts text;                            // of the round, unless `shared` is set
+    std::shared_ptr<const std::string> shared;  // if set, the text is its first `told` bytes
     std::size_t told = 0;
     std::string said() const { return shared ? shared->substr(0, told) : text.str(); }
     segments round;
@@ -173,17 +180,17 @@ class run_feed : public std::enable_shared_from_this<run_feed> {
   options options_;
   std::function<void(std::string)> abandoned_;
   std::function<void()> mute_;
-  // An event's place is its index since the beginning; those from first_ to end() are here.
+  // The place of an event is its index since the beginning of the feed. events_ holds the places from first_ to end().
   std::deque<entry> events_;
   std::uint64_t first_ = 0;
-  std::uint64_t numbered_ = 0;  // all before this place have their number
+  std::uint64_t numbered_ = 0;  // all events before this place have their number
   std::uint64_t last_seq_ = 0, base_seq_ = 0;
-  state base_;                                               // of the events before first_
-  bool lost_ = false;                                        // base_ holds text that got no number: nobody was sent it
-  std::uint64_t start_ = 0, start_seq_ = 0;                  // where readers begin after reopen()
-  std::unordered_map<std::string, std::uint64_t> progress_;  // by call: progress that can still be replaced
-  std::deque<std::uint64_t> logs_;                           // logs that can still be dropped
-  std::vector<feed_reader*> readers_;                        // while telling, those that left are null
+  state base_;                                               // after the events before first_
+  bool lost_ = false;                                        // base_ has events that were never sent and got no number
+  std::uint64_t start_ = 0, start_seq_ = 0;                  // place and number at which readers begin after reopen()
+  std::unordered_map<std::string, std::uint64_t> progress_;  // by call: place of progress that can still be replaced
+  std::deque<std::uint64_t> logs_;                           // places of logs that can still be dropped
+  std::vector<feed_reader*> readers_;                        // inside tell(), null for those that have left
   int telling_ = 0;
   std::size_t bytes_ = 0;
   raw_json result_;
@@ -192,33 +199,34 @@ class run_feed : public std::enable_shared_from_this<run_feed> {
   counters counts_;
 };
 
-/// A reader's place in a feed. Its destruction is its leaving.
+/// One reader of a feed, for one caller. Its destructor leaves the feed.
 class feed_reader {
  public:
   ~feed_reader() { leave("the caller went away"); }
   feed_reader(const feed_reader&) = delete;
   feed_reader& operator=(const feed_reader&) = delete;
 
-  /// The next event, with its number; null when there is none now. Valid until the feed or the reader is used again.
+  /// Returns the next event with its number, or null if there is none now. Valid until the next use of feed or reader.
   const run_feed::entry* peek();
-  /// What the model has said since the last round event that it has passed.
+  /// Returns the model's text since the last round event among the events that the reader has passed.
   std::string round_text() const { return feed_ ? feed_->text_before(place_) : std::string(); }
-  /// Whether that is, to the byte, what share_text() was given: the text of the run's last message.
+  /// Returns true if share_text() has confirmed the text of the reader's round: once the reader has passed all of it,
+  /// round_text() equals the text given there, byte for byte.
   bool told_all() const noexcept;
-  /// Passes what peek() gave.
+  /// Passes the event that peek() has returned.
   void pop();
-  /// It has `done`, or had all of a run that is over: nothing more comes.
+  /// Returns true if no more events come: `done` or the refusal has been read, or the run was over at attach().
   bool ended() const noexcept { return ended_; }
-  /// Once ended: the result that `done` told.
+  /// Returns the result of the run, after the end.
   const raw_json& result() const noexcept { return result_; }
-  /// Once ended: why the run did not begin, if so; then there is no result.
+  /// Returns the reason of run_feed::refuse(), after the end; nullopt if there is a result.
   const std::optional<error>& refusal() const noexcept { return refusal_; }
-  /// What the events cost that it has not passed.
+  /// Returns the size of the events that the reader has not passed, in bytes.
   std::size_t waiting() const noexcept { return behind_; }
-  /// Reads no more. The last one who leaves before the end cancels a run that is not detached, with `why` as the
-  /// reason.
+  /// Ends the reading. If the last reader leaves before the end, a run that is not detached is cancelled, with `why` as
+  /// the reason.
   void leave(std::string why);
-  /// Its caller says no more, and goes on reading: it answers no questions from here on.
+  /// Notes that the caller cannot answer questions any more, though it reads on.
   void answer_no_more();
 
  private:
@@ -228,15 +236,15 @@ class feed_reader {
   void skip();
   void end(raw_json result);
 
-  std::shared_ptr<run_feed> feed_;  // null once it has left or ended
+  std::shared_ptr<run_feed> feed_;  // null after the reader has left or ended
   run_feed::listener& listener_;
-  std::uint64_t place_ = 0;  // of the next event
-  std::size_t behind_ = 0;
-  std::optional<run_feed::entry> own_;  // comes before the next event: a snapshot, or the `done` of a feed that went on
+  std::uint64_t place_ = 0;             // of the next event
+  std::size_t behind_ = 0;              // bytes of the events from place_ on
+  std::optional<run_feed::entry> own_;  // to read before the next event: a snapshot, or the `done` before a reopen()
   raw_json result_;
   std::optional<error> refusal_;
   bool deltas_, answers_;
-  bool gap_ = false;  // events before place_ were dropped: a snapshot comes first
+  bool gap_ = false;  // events before place_ were dropped: read a snapshot first
   bool ended_ = false;
 };
 

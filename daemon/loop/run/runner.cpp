@@ -1,5 +1,5 @@
-// The register of running runs. Each is one coroutine in the runner's scope; it leaves the register before its callers
-// are told, so that the name is free again when `done` arrives. A detached run goes on into the register of ended ones.
+// Register of active runs. Each is one coroutine in the runner's scope. A run leaves the register before its callers
+// get `done`, so that its name is free by then. A detached run then moves to the register of ended runs.
 #include "daemon/loop/run/runner.hpp"
 
 #include "daemon/loop/json/event_json.hpp"
@@ -21,6 +21,7 @@
 namespace mcpbx::daemon {
 namespace {
 
+// Returns the index in loop_counters::depth.
 std::size_t depth_class(int depth) {
   if (depth <= 2) return static_cast<std::size_t>(std::max(depth, 0));
   std::size_t place = 3;
@@ -106,7 +107,7 @@ class runner::impl : public std::enable_shared_from_this<impl> {
 
   void resume(unfinished_run left) {
     if (left.records.empty() || runs_.contains(left.run)) return;
-    if (stopping_) {  // for the next process, then
+    if (stopping_) {  // then it stays for the next process
       left_.emplace(left.run, std::move(left.journal));
       return;
     }
@@ -139,12 +140,12 @@ class runner::impl : public std::enable_shared_from_this<impl> {
     if (keep_to_present_terms_)
       if (const auto held = keep_to_present_terms_(r); !held) return refused(held.error());
     auto models = models_of(r);
-    if (!models && r.limits.status == status_mode::model) {  // it can do without a writer of status lines
+    if (!models && r.limits.status == status_mode::model) {  // the model of status lines is not essential
       r.limits.status = status_mode::names;
       models = models_of(r);
     }
     if (!models) return refused(models.error());
-    // Numbers that callers have from before are all lower, so that who attaches again gets a snapshot.
+    // All numbers that callers have from before are lower, so a caller that attaches again gets a snapshot.
     auto feed = std::make_shared<run_feed>(
         r.run, run_feed::options{.keep = r.detach, .numbers_above = numbers_of_this_life(), .principal = r.principal});
     auto run = std::make_shared<live_run>(around_, std::move(r), false, std::move(*models), feed);
@@ -214,7 +215,7 @@ class runner::impl : public std::enable_shared_from_this<impl> {
   }
 
  private:
-  // Through its own journal, so that whoever listens there hears what becomes of its calls.
+  // Closes a run that cannot continue: writes the results of its open calls and its end to its own journal.
   void close(unfinished_run left, const std::string& why) {
     auto kept = std::make_shared<unfinished_run>(std::move(left));
     auto reason = run_core::left_by_its_daemon();
@@ -228,14 +229,14 @@ class runner::impl : public std::enable_shared_from_this<impl> {
     });
   }
 
-  // Numbers that its callers had before are all lower, so that who attaches again gets a snapshot, as to any run that
-  // went through a restart.
+  // Makes the feed of an ended run from its state. All numbers that callers have from before are lower, so every caller
+  // gets a snapshot, as after any restart.
   std::shared_ptr<run_feed> told_by(const run_core& ended) const {
     auto feed =
         std::make_shared<run_feed>(ended.started().run, run_feed::options{.keep = true,
                                                                           .numbers_above = numbers_of_this_life(),
                                                                           .principal = ended.started().principal});
-    // Told as if it were long ago, so that whoever reads gets it as a snapshot.
+    // These events lie before the reopen(), so readers get them as a snapshot.
     if (ended.rounds() > 0)
       feed->push({run_event::kind::round, {}, {}, event_json::round(ended.rounds(), ended.started().model)});
     const auto& text = ended.text().empty() ? ended.partial_text() : ended.text();
@@ -245,6 +246,7 @@ class runner::impl : public std::enable_shared_from_this<impl> {
     return feed;
   }
 
+  // Registers a run and starts its coroutine, which also ends the run's feed and takes it out of the register.
   void launch(std::shared_ptr<live_run> run) {
     run->feed()->when_abandoned([weak = std::weak_ptr(run)](std::string why) {
       if (const auto abandoned = weak.lock()) abandoned->stop(stop_reason::cancelled, std::move(why));
@@ -279,10 +281,10 @@ class runner::impl : public std::enable_shared_from_this<impl> {
         run->deliver_failure(fault);
       }
       dropped_logs_ += run->feed()->counts().dropped_logs;
-      // A start that was answered with an error leaves nothing to attach to.
+      // A run whose start was answered with an error is not kept, because nobody can expect to attach to it.
       if (run->feed()->kept() && run->was_recorded() && !run->was_left() && !run->was_taken_over())
         ended_.add(run->feed(), run->likeness(), run->session());
-      // In a turn of its own, when the run has let go of what it told.
+      // In a later turn, when the run has released its reference to the feed.
       if (around_.room.is_waited_for())
         boost::asio::post(around_.executor, [weak = weak_from_this()] {
           if (const auto self = weak.lock()) self->ended_.make_room();
@@ -291,8 +293,8 @@ class runner::impl : public std::enable_shared_from_this<impl> {
     });
   }
 
-  // Above all that callers have from before: no process tells an event in each microsecond, and a clock that was set
-  // back would have to hit the very moment that leads into those numbers again.
+  // Returns a number above all event numbers of earlier processes: the wall clock in µs, because no run sends an event
+  // in each microsecond. If the clock was set back the numbers may be lower, but hardly ever the same.
   std::uint64_t numbers_of_this_life() const { return static_cast<std::uint64_t>(around_.time.wall_ms()) * 1'000; }
 
   void count_runs() { around_.may_watch = runs_.size() <= awake_runs_; }
@@ -302,7 +304,7 @@ class runner::impl : public std::enable_shared_from_this<impl> {
         std::ranges::count_if(runs_, [](const auto& one) { return one.second->feed()->kept(); }));
   }
 
-  // The one that others have to wait for; null: none.
+  // Returns the last run in this session, for which a new one has to wait; null: none.
   std::shared_ptr<live_run> run_in(const std::string& session) const {
     const auto last = std::ranges::find_if(runs_, [&](const auto& one) {
       return !session.empty() && one.second->session() == session && !one.second->has_next();
@@ -310,7 +312,8 @@ class runner::impl : public std::enable_shared_from_this<impl> {
     return last == runs_.end() ? nullptr : last->second;
   }
 
-  // One run at a time goes on with a session; one that was asked to end is waited for.
+  // Checks that a request may use this session: one run at a time, except that a run that was asked to end (`before`)
+  // may still be active. Names the active run only to callers that may have it.
   result<void> check_session(const std::string& session, const std::string& principal,
                              const std::shared_ptr<live_run>& before) const {
     if (session.empty()) return {};
@@ -325,15 +328,18 @@ class runner::impl : public std::enable_shared_from_this<impl> {
     return {};
   }
 
+  // Returns true if this process has or had the run.
   bool knows(const std::string& name) const { return find(name).has_value() || left_.contains(name); }
 
-  // One that was left for the next process is not there for this one any more.
+  // Returns the error for a name without a run: errc::unavailable if the run was left for the next process, else
+  // errc::not_found, with `mend` as a hint.
   std::unexpected<error> unknown(std::string_view name, std::string_view mend) const {
     if (left_.contains(std::string(name))) return fail(errc::unavailable, words::goes_on_later(name));
     return fail(errc::not_found, "no run is named " + json_quoted(name) + "; it may have ended" + std::string(mend));
   }
 
-  // The name of a run that exists: for whoever asks for the same.
+  // Returns the feed of an existing run, if the request may attach to it: it repeats the run's request or has only the
+  // name, and its caller may have the run.
   static result<std::shared_ptr<run_feed>> join(const run_request& r, const std::shared_ptr<run_feed>& feed,
                                                 std::uint64_t likeness) {
     const std::string what = "a run named " + json_quoted(r.run) + " exists already";
@@ -350,7 +356,7 @@ class runner::impl : public std::enable_shared_from_this<impl> {
     return feed;
   }
 
-  // The caller has done its part of a parked run.
+  // Continues a parked run with the results of the caller's own tools.
   result<std::shared_ptr<run_feed>> go_on(run_request& r) {
     const auto found = runs_.find(r.run);
     if (found == runs_.end() || !may_have(r.principal, found->second->feed()->principal()))
@@ -370,7 +376,7 @@ class runner::impl : public std::enable_shared_from_this<impl> {
   std::size_t max_runs_, max_detached_, awake_runs_;
   bool stopping_ = false;
   std::uint64_t dropped_logs_ = 0;  // of runs that have ended
-  // Of runs that were left for the next process: a journal that goes closes its run with what is written next.
+  // Journals of runs that were left for the next process, by run name. Destroying a journal would close its run.
   std::unordered_map<std::string, std::unique_ptr<run_journal>> left_;
   ended_runs ended_;
   std::unordered_map<std::string, std::shared_ptr<live_run>> runs_;

@@ -1,4 +1,5 @@
-// Runs as callers see them: started, streamed, cancelled, attached to. The shell around run_core: one coroutine a run.
+// Interface to all runs of the daemon: start, find, resume, cancel, answer, count, shut down. Each active run is one
+// coroutine around a run_core.
 #pragma once
 #include "daemon/loop/core/run_core.hpp"
 #include "daemon/loop/run/run_feed.hpp"
@@ -25,127 +26,131 @@ namespace mcpbx::daemon {
 
 struct run_configuration;
 
-/// A request for a run, already checked field by field by its door.
+/// A request for a run. The front door has checked each field.
 struct run_request {
-  std::string run;  ///< caller's name for it, or "": one is made
-  std::string principal;
-  std::string session;  ///< to go on with, or "": a new one where sessions are kept
-  std::string model;    ///< configured name, or "": the default
-  std::string system;   ///< system prompt, or ""
-  /// Ends with a user message; may be empty with a session whose last question was not answered.
+  std::string run;        ///< caller's name for the run, or "": start() makes one
+  std::string principal;  ///< the caller that asks
+  std::string session;    ///< session to continue, or "": a new one if sessions are kept
+  std::string model;      ///< configured name, or "": the default
+  std::string system;     ///< system prompt, or ""
+  /// Ends with a user message. May be empty to continue a session whose last question was not answered.
   std::vector<providers::message_ptr> messages;
-  std::string profile;                         ///< whose values are in here, or ""
-  tool_choice tools;                           ///< what the run may use of the catalog
-  std::vector<std::string> approve;            ///< globs of tools that need an approval, beside those of their servers
-  std::vector<raw_json> client_tools;          ///< the caller's own (L21): definitions in MCP's shape
-  std::vector<record::caller_result> results;  ///< of such tools: the parked run of this name goes on, nothing starts
-  raw_json answer_schema;                      ///< what the final answer must fit, a schema that compiles; or absent
-  providers::call_settings settings;           ///< of every call of the run's model, but not of status lines
-  /// For the calls of depth 0 only. Not recorded: when a run goes on after a restart nothing is required of its model.
+  std::string profile;                         ///< profile whose values were filled in here, or ""
+  tool_choice tools;                           ///< tools of the catalog that the run may use
+  std::vector<std::string> approve;            ///< globs of tools that need an approval, besides those of the servers
+  std::vector<raw_json> client_tools;          ///< definitions of the caller's own tools, as in MCP
+  std::vector<record::caller_result> results;  ///< results of those: continues the parked run `run`
+  raw_json answer_schema;                      ///< valid JSON Schema of the final answer; or absent
+  providers::call_settings settings;           ///< for all calls of the run's model, not for status lines
+  /// Tool mode of the model calls at depth 0. Not recorded, so a run that continues after a restart requires nothing.
   providers::tool_mode first_round = providers::tool_mode::automatic;
-  /// With tool_mode::required the one to call, by the name that the request's globs and definitions know it by; "":
-  /// any. Where it is not offered nothing is required.
+  /// With tool_mode::required: the tool to call, by the name that the request's globs and definitions use; "": any. If
+  /// it is not offered, no call is required.
   std::string first_round_tool;
   run_limits limits;
-  raw_json asked_limits;  ///< what of `limits` the request itself asked for, as it wrote that; or absent
-  /// Lays what the session's latest run was asked to keep to under what this request asks for itself. Unset: the
-  /// request stands for itself.
+  raw_json asked_limits;  ///< limits that the request itself named, as it wrote them; or absent
+  /// Fills in the terms of the session's latest run (profile, tools, limits) that the request leaves open. Unset: the
+  /// request is used as it is.
   std::function<result<void>(run_request&, const run_terms&)> keep_terms;
   bool stream = true;   ///< false: its caller gets no text and reasoning events
-  bool detach = false;  ///< goes on without a caller
-  /// A hash of everything that was asked for but `run`, `stream` and `detach`; 0: it compares with nothing.
+  bool detach = false;  ///< the run continues without a caller
+  /// Hash of the request without `run`, `stream` and `detach`, to recognise a repeated request; 0: equal to none.
   std::uint64_t likeness = 0;
-  bool name_only = false;  ///< nothing else was asked for: the run of this name is meant
-  /// The configuration that the request was read under, which its run keeps; null: the present one when the run starts.
+  bool name_only = false;  ///< the request has only a name: attach to that run, start none
+  /// Configuration that the request was read with, which the run keeps; null: the present one when the run starts.
   std::shared_ptr<run_configuration> configured;
 };
 
-/// Finds configured models; `NAME/ID` gives that entry with another model id. errc::not_found names the nearest;
-/// errc::config when none is configured, with how to get one.
+/// Finds a configured model; `NAME/ID` gives that entry with another model id. errc::not_found suggests similar names;
+/// errc::config if none is configured, with the fix.
 using model_source = std::function<result<std::shared_ptr<providers::model>>(std::string_view name)>;
 
-/// The part of the configuration that runs need. A run keeps the one that it began with, whatever the configuration
-/// becomes.
+/// Part of the configuration that runs need. A run keeps the one that it began with, also after a reload.
 struct run_configuration {
   model_source models;
-  /// Terms of the servers: they say which calls need an approval, and are noted with each run that may be resumed.
+  /// Terms of the servers, which say which calls need an approval. Recorded with each run that may be resumed.
   present_terms servers{nullptr};
 };
-/// Gives the one for runs that begin now; never null.
+/// Returns the configuration for runs that begin now; never null.
 using run_configurations = std::function<std::shared_ptr<run_configuration>()>;
 
+/// Counters since the start of the process; `active` is the present number.
 struct loop_counters {
   std::uint64_t runs = 0, active = 0, rounds = 0, calls = 0, dropped_logs = 0;
-  std::array<std::uint64_t, 8> depth{};  ///< runs that ended at depth 0, 1, 2, 3-4, 5-8, 9-16, 17-64, more (L22)
-  std::vector<std::pair<std::string, std::uint64_t>> stops;  ///< by stop reason
+  std::array<std::uint64_t, 8> depth{};  ///< runs that ended at depth 0, 1, 2, 3-4, 5-8, 9-16, 17-64, more
+  std::vector<std::pair<std::string, std::uint64_t>> stops;  ///< number of ended runs by stop reason
 };
 
+/// Register and owner of all runs. Use it on the executor's thread.
 class runner {
  public:
   struct options {
-    std::size_t max_runs = 1024;
-    tool_adapter adapt = schema_adapter();
-    /// Holds a run that an earlier process left to what a request like it gets now, where that is stricter: `limits`,
-    /// `approve` and `tools.beside`. An error says why it gets nothing any more, and closes the run.
+    std::size_t max_runs = 1024;            ///< largest number of active runs
+    tool_adapter adapt = schema_adapter();  ///< fits tool definitions to the model's API
+    /// Lowers the terms of a resumed run to those that the same request would get now, if they are stricter: `limits`,
+    /// `approve` and `tools.beside`. An error closes the run, with this reason.
     std::function<result<void>(run_request&)> keep_to_present_terms = {};
-    /// Called in a turn of its own when a run has ended and active() does not count it any more.
+    /// Called in a later turn after a run has ended, when active() does not count it any more.
     std::function<void()> run_ended = {};
-    std::size_t max_ended = 256, max_ended_bytes = 16u << 20;  ///< detached runs that have ended, kept for attach
-    /// Detached ones among max_runs: nobody's leaving ends them, so they must leave places for callers that wait.
+    std::size_t max_ended = 256, max_ended_bytes = 16u << 20;  ///< bounds of the register of ended detached runs
+    /// Largest number of detached runs among max_runs. They do not end when callers leave, so places must stay free.
     std::size_t max_detached = 512;
-    bool resume_detached = true;  ///< detached runs that go on at shut_down are left for the next process
-    /// While no more runs than these go on, each waits awake (short_wait) for a model or for tools whose last answer
-    /// came at once, as those of this machine may. 0: never.
+    bool resume_detached = true;  ///< shut_down() leaves active detached runs for the next process
+    /// While at most this many runs are active, each polls (short_wait) for models and tools whose last answer came
+    /// within 300 µs, such as local ones. 0: never.
     std::size_t awake_runs = 0;
   };
-  /// Everything given by reference must outlive the runner.
+  /// All objects given by reference must outlive the runner.
   runner(boost::asio::any_io_executor executor, time_source& time, random_source& random, tool_source& tools,
          run_configurations configured, journal& store, options o);
   ~runner();
 
   struct recorded_run {
-    std::string run, session;  ///< session: "" where none are kept
+    std::string run, session;  ///< session: "" if sessions are not kept
   };
-  /// Told the run's name when its start is as safe as the journal makes it, or why it could not be recorded.
+  /// Called when the run's start is stored, as safely as the journal can, or with the reason why it is not.
   using recorded = std::function<void(result<recorded_run>)>;
-  /// Starts a run, finds the one of that name when the same is asked for (or nothing else), or goes on with one that
-  /// waits for `results`. The feed has its events; attach to it in this turn. A run that is not detached is cancelled
-  /// when its last reader leaves. `told` is for the start of a detached run. Errors: unknown model, the name is taken
-  /// by a run that was asked for something else, too many (detached) runs, a session that is in use (errc::unavailable)
-  /// or asked for where none are kept (errc::config); no run waits for these results. A session that cannot be gone on
-  /// with refuses the run later: its feed ends with the error instead of `done`.
+  /// Starts a run, or finds the run of this name if the request repeats it or has only the name, or continues a parked
+  /// run with `results`. Attach to the returned feed in the same turn. `told` is for the start of a detached run; any
+  /// other run is cancelled when its last reader leaves. Errors:
+  /// - errc::invalid_argument: the name belongs to another request or caller, or these results are not waited for
+  /// - errc::limit: too many runs; errc::config: sessions are not kept; those of model_source
+  /// - errc::unavailable: the session is in use, the daemon is stopping, or the run was left for the next process
+  /// - errc::not_found: no run of this name, for a request with only a name or with `results`
+  /// Errors of reading the session come later: the feed ends with the error instead of `done`.
   result<std::shared_ptr<run_feed>> start(run_request r, recorded told = {});
-  /// Goes on with a run that an earlier process left, from its records, under the stricter of the terms that it began
-  /// with and those of now. Where that is not possible (its model or profile is not configured any more) the run is
-  /// closed in its journal, and the log says why.
+  /// Continues a run that an earlier process left, under the stricter of the terms of its start and those of now. If
+  /// that is not possible (its model or profile was removed), closes the run in its journal and logs the reason.
   void resume(unfinished_run left);
-  /// The run of this name: one that goes on, or a detached one that has ended and is still kept. Else errc::not_found.
+  /// Returns the feed of the run of this name: an active one, or a detached one in the register of ended runs.
+  /// errc::not_found; errc::unavailable: the run was left for the next process.
   result<std::shared_ptr<run_feed>> find(std::string_view run) const;
-  /// A run that only the journal knows any more: its feed tells a snapshot and the result.
+  /// An ended run read from the journal. Its feed gives a snapshot and the result.
   struct recalled_run {
     std::shared_ptr<run_feed> feed;
     std::string session;  ///< or ""
   };
-  /// Looks in the journal for the latest run of this name that has ended, before a restart or after it; with a
-  /// `likeness` only for a detached one that was asked for the same. Errors: errc::not_found, also where find() has it
-  /// by then; and those of the journal, errc::unavailable for a run that it knows without an end. `then` comes in a
-  /// later turn where runs are kept, and not at all when the runner is gone by then.
+  /// Reads the latest ended run of this name from the journal; with a `likeness` only a detached one of the same
+  /// request. Calls `then` in a later turn if runs are kept, else at once; never after the runner's end. Errors are
+  /// those of find() and of journal::find_ended().
+  /// If find() knows the run by then, errc::not_found replaces the latter.
   void recall(std::string_view run, std::uint64_t likeness, std::function<void(result<recalled_run>)> then);
-  /// Asks the run to end with `cancelled`; its result still comes. False when no run of this name goes on, and then
-  /// `done` is not called. Else it comes later, when a restart can not bring the run back any more: the cancel is in
-  /// the journal, or the run is over. Errors: errc::io when it could not be kept (the run ends all the same), and
-  /// errc::unavailable when the run was left for the next process meanwhile.
+  /// Asks the run to end as `cancelled`; its feed still gives the result. Returns false if no run of this name is
+  /// active; then `done` is not called. Else calls `done` later, when no restart can continue the run: the cancel is in
+  /// the journal, or the run is over. errc::io: it could not be stored, but the run ends; errc::unavailable: the run
+  /// was left for the next process, or another daemon continues it.
   bool cancel(std::string_view run, std::string text, std::function<void(result<void>)> done = {});
-  /// Answers an open question of a run; `done` comes when the answer is kept (or was not), never from inside.
-  /// Errors: errc::not_found when no such question is open.
+  /// Answers an open question of a run. Calls `done` when the answer is stored or could not be, never from inside.
+  /// errc::not_found: no such run or question is open; errc::io: the answer could not be stored.
   void answer(std::string_view run, std::string question, raw_json body, std::function<void(result<void>)> done);
+  /// Returns the number of active runs.
   std::size_t active() const;
+  /// Returns the counters. Valid until the next call.
   const loop_counters& counts() const;
-  /// Refuses new runs from the first step on and lets those that go on end for `grace`. Then, where runs are kept,
-  /// those that wait for their caller's tools (at once) and detached ones are left as a crash would leave them, for the
-  /// next process to go on with; who follows them is told so. The others are ended as `interrupted`, and their callers
-  /// get their results. Joins. The journals of runs that were left are held until the runner goes: it must go before
-  /// the journal is used again.
+  /// Refuses new runs and gives the active ones the time `grace` to end. Then leaves parked runs (these at once) and
+  /// detached runs to the next process if runs are kept: their readers get an error that says so. Ends all other runs
+  /// as `interrupted`, with a result. Returns when no run is active. The runner holds the journals of the runs that it
+  /// left, so destroy it before the journal is used again.
   boost::asio::awaitable<void> shut_down(milliseconds grace = milliseconds(0));
 
  private:

@@ -1,4 +1,4 @@
-// Sends calls, settles their outcomes, and plans further attempts.
+// Sends tool calls, makes results from their outcomes, and plans repeated attempts.
 #include "daemon/loop/run/server_calls.hpp"
 
 #include "daemon/guard/approval_seal.hpp"
@@ -15,10 +15,10 @@
 namespace mcpbx::daemon {
 namespace {
 
-constexpr milliseconds first_wait{200}, longest_wait{5'000};
+constexpr milliseconds first_wait{200}, longest_wait{5'000};  // pauses before repeated attempts
 
-// Returns true if the server, or the way to it, was at fault, and another attempt may meet better. A call that a
-// server answered is never made again.
+// Returns true for an error of the server or of the connection to it, so that another attempt may succeed. A call that
+// the server has answered is never repeated.
 bool may_pass(errc code) {
   return code == errc::unavailable || code == errc::timed_out || code == errc::limit;
 }
@@ -53,7 +53,7 @@ void server_calls::send(const std::string& id, const std::weak_ptr<listener>& to
   if (const auto before = find(id); before != sent_.end())
     before->client = server;
   else
-    // Its attempts in an earlier process may have left, each of them.
+    // Each attempt of an earlier process counts as sent, because it may have been.
     sent_.push_back(
         {id, entry->name, entry->server, told, server, 0, by_.time.now(), by_.core.attempts(id) - 1, {}, {}});
   const auto ended = [&](mcp::call_outcome outcome) {
@@ -63,7 +63,7 @@ void server_calls::send(const std::string& id, const std::weak_ptr<listener>& to
     return ended({mcp::call_outcome::kind::result,
                   read_result::page(by_.core.kept(), call.arguments, by_.core.limits().max_result_bytes),
                   {}});
-  if (!server)  // it went away between the intent and now
+  if (!server)  // the server was removed after the intent
     return ended(mcp::call_outcome::failed(errc::unavailable, "the server \"" + entry->server + "\" is gone"));
   mcp::server_call out;
   out.params = call_params(entry->tool, call.arguments);
@@ -93,6 +93,7 @@ std::optional<record::call_result> server_calls::settle(const std::string& id, c
   return result;
 }
 
+// Plans another attempt if the outcome, the tool and the run's time allow it. Returns false if not.
 bool server_calls::try_again(sent_call& sent, const mcp::call_outcome& outcome) {
   if (outcome.type != mcp::call_outcome::kind::failed || !may_pass(outcome.failure.code) || by_.core.ending())
     return false;
@@ -113,7 +114,8 @@ void server_calls::make_again(sent_call& sent, time_point when) {
   });
 }
 
-// Puts off an attempt that is due at a server that is known to be down: it would be spent for nothing.
+// Puts off an attempt until the server's next start, if the server is known to be down and starts within longest_wait.
+// An attempt before that would be wasted. Returns false if the attempt should be made now.
 bool server_calls::waits_for_start(sent_call& sent) {
   const auto server = sent.client.lock();
   if (!server || by_.core.ending()) return false;
@@ -145,7 +147,7 @@ std::optional<std::int64_t> server_calls::close(std::string_view id) {
   return ms;
 }
 
-// The calls stay until they are closed, so that their results can tell how long they ran.
+// Keeps the calls until they are closed, so that their results can have the time that they took.
 void server_calls::cancel_all() {
   for (auto& sent : sent_) {
     sent.again.reset();

@@ -1,5 +1,5 @@
-// Open tool calls of one run: at their servers, or waiting for another attempt. A call that got no answer
-// and may be repeated is made again after a while that doubles each time (L13).
+// Open tool calls of one run: at their servers, or waiting for the next attempt. A call that got no answer and may be
+// repeated is sent again after a pause that doubles each time (docs/requirements.md, L13).
 #pragma once
 #include "daemon/loop/core/run_core.hpp"
 #include "daemon/loop/run/run_clock.hpp"
@@ -18,21 +18,22 @@
 
 namespace mcpbx::daemon {
 
-/// Belongs to one run. It decides how calls are made, and whether again; the fold decides which.
+/// Belongs to one run. Sends the calls that run_core decides on, and decides about their repetition.
 class server_calls {
  public:
-  /// Told in later turns, as long as the run is there.
+  /// Gets the events of the calls while the run exists. on_outcome() may come from inside send().
   class listener {
    public:
     virtual ~listener() = default;
-    /// An attempt has ended: settle() it.
+    /// An attempt has ended. Call settle() with its outcome in a later turn.
     virtual void on_outcome(std::string call, mcp::call_outcome outcome) = 0;
-    /// Another attempt is due: next_attempt().
+    /// The next attempt is due. Call next_attempt() in a later turn.
     virtual void on_retry_due(std::string call) = 0;
+    /// The server has sent progress or a log message; `params` are those of its notification.
     virtual void on_progress(const std::string& call, const raw_json& params) = 0;
     virtual void on_log(const std::string& call, const raw_json& params) = 0;
   };
-  /// Services and data that calls need; all of them must outlive this.
+  /// Services and data that the calls need. All of them must outlive this object.
   struct means {
     const run_core& core;
     const tool_offer& offer;
@@ -43,22 +44,22 @@ class server_calls {
   };
   explicit server_calls(means m) : by_(m) {}
 
-  /// The record that comes before the next attempt of a call of this tool of the offer.
+  /// Returns the record to write before the next attempt of a call of this offered tool.
   record::call_intent intent(const providers::tool_call_block& call, const mcp::catalog_entry& tool) const;
-  /// Returns true if calls of this tool may be made again.
+  /// Returns true if calls of this tool may be repeated.
   static bool may_repeat(const mcp::catalog_entry& tool);
 
-  /// Sends a call whose intent is written. The tool that reads on is carried out at once, and told like others.
+  /// Sends a call whose intent is written. A call of mcpbx__read_result is carried out at once, and gives its outcome
+  /// to `told` like others.
   void send(const std::string& call, const std::weak_ptr<listener>& told);
-  /// The result of a call whose attempt has ended; nullopt where there is none yet, because it is made again, or none
-  /// any more, because the call was closed.
+  /// Returns the result of a call whose attempt has ended; nullopt: the call will be repeated, or was closed meanwhile.
   std::optional<record::call_result> settle(const std::string& call, const mcp::call_outcome& outcome);
-  /// The intent of the next attempt, or the result of the last one where the tool is not there any more as it was.
-  /// nullopt: the call was closed, or waits for its server to start, and is due again then.
+  /// Returns the intent of the next attempt, or the result of the last one if the tool was changed or removed, or the
+  /// run is ending. nullopt: the call was closed, or is put off until its server starts.
   std::optional<run_record> next_attempt(const std::string& call);
-  /// Forgets a call that is closed. Returns for how long it was open, in ms; nullopt: it was not.
+  /// Drops a call that is closed. Returns the time since its first attempt in ms; nullopt: it was not sent.
   std::optional<std::int64_t> close(std::string_view call);
-  /// Cancels all of them at their servers. They stay open until they are closed.
+  /// Cancels all calls at their servers, and their repetition. They stay until close().
   void cancel_all();
 
  private:
@@ -67,10 +68,10 @@ class server_calls {
     std::weak_ptr<listener> told;
     std::weak_ptr<mcp::client> client;
     mcp::client::ticket ticket = 0;
-    time_point since;                            // its first attempt
-    int lost = 0;                                // attempts that were sent and got no answer
-    std::optional<record::call_result> failure;  // of the last attempt, while the next one is waited for
-    std::unique_ptr<timer> again;
+    time_point since;                            // time of its first attempt in this process
+    int lost = 0;                                // number of attempts that were sent and got no answer
+    std::optional<record::call_result> failure;  // result of the last attempt, while the next one is due
+    std::unique_ptr<timer> again;                // set while the next attempt is due
   };
   std::vector<sent_call>::iterator find(std::string_view call);
   bool try_again(sent_call& sent, const mcp::call_outcome& outcome);

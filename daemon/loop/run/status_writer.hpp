@@ -1,5 +1,5 @@
-// Status lines for people about tool calls, written by a quick model call while the tool runs (L15). Nothing waits for
-// them: a line that is not there in time is not told.
+// Status lines for people about tool calls, written by a short model call while the tool runs (docs/requirements.md,
+// L15). Nothing waits for them: a line that is not finished in time is dropped.
 #pragma once
 #include "mcp/json/raw_json.hpp"
 #include "mcp/support/time.hpp"
@@ -16,34 +16,38 @@
 
 namespace mcpbx::daemon {
 
+/// Belongs to one run.
 class status_writer {
  public:
-  static constexpr milliseconds time_limit{2'000};
-  static constexpr std::int64_t max_tokens = 20;
-  static constexpr std::size_t max_open = 4;  ///< lines that are being written at the same time
+  static constexpr milliseconds time_limit{2'000};  ///< for one line
+  static constexpr std::int64_t max_tokens = 20;    ///< of one line
+  static constexpr std::size_t max_open = 4;        ///< largest number of lines in work at the same time
 
+  /// A finished line, or the failure to write one.
   struct line {
-    std::string call;
-    std::string text;                       ///< one clean line; "": there is none
-    std::optional<providers::usage> usage;  ///< absent when the model gave no reply and used nothing up
-    std::int64_t ms = 0;
+    std::string call;                       ///< id of the tool call
+    std::string text;                       ///< one line without control characters; "": the model wrote none
+    std::optional<providers::usage> usage;  ///< absent if the model gave no reply and used no tokens
+    std::int64_t ms = 0;                    ///< time since begin()
   };
   using teller = std::function<void(line)>;
 
-  /// `tell` comes once for each begun call that is not dropped, never from inside begin(); drop() the call then.
+  /// Calls `tell` once for each begun line that is not dropped, never from inside begin(). Call drop() after that.
+  /// `time` must outlive this object.
   status_writer(std::shared_ptr<providers::model> model, time_source& time, teller tell);
   ~status_writer();
   status_writer(const status_writer&) = delete;
   status_writer& operator=(const status_writer&) = delete;
 
-  /// Has a line written about this call. False when too many are being written already.
+  /// Begins a line about this call; `tool`: name or title of its tool. Returns false if max_open lines are in work.
   bool begin(std::string call, std::string_view tool, const raw_json& arguments);
-  /// The call has ended, or its line has been taken: no line comes any more. What the line used up that is dropped
-  /// before it was told, an estimate.
+  /// Drops the line of a call, finished or not. Returns an estimate of the tokens that an unfinished line has used.
   providers::usage drop(std::string_view call);
+  /// Drops all lines.
   void drop_all();
-  /// What the open lines have used up so far, an estimate.
+  /// Returns an estimate of the tokens that the unfinished lines have used so far.
   providers::usage spent() const;
+  /// Returns the number of lines that were begun and not dropped.
   std::size_t open() const noexcept { return open_.size(); }
 
  private:

@@ -1,4 +1,4 @@
-// The cache is a short list ordered by last use; a hit costs a comparison of hashes and of one definition's bytes.
+// Caches compiled schemas in a short list, ordered by last use. A hit compares hashes and one definition's bytes.
 #include "daemon/loop/tools/argument_checks.hpp"
 
 #include "mcp/redact/hidden_text.hpp"

@@ -1,5 +1,5 @@
-// Whether a call's arguments fit the tool's own inputSchema (L10), asked before the call is intended. A schema is
-// compiled at the first call of its tool and kept for the next ones.
+// Checks the arguments of a call against the inputSchema of its tool (L10), before the call is recorded and sent.
+// Compiles a schema at the first call of its tool and keeps it for later calls.
 #pragma once
 #include "mcp/client/catalog/catalog.hpp"
 #include "mcp/json/raw_json.hpp"
@@ -13,14 +13,14 @@
 
 namespace mcpbx::daemon {
 
+/// Cache of compiled schemas, shared by all runs of the daemon.
 class argument_checks {
  public:
-  static constexpr std::size_t max_kept = 64;              ///< compiled schemas, those used last
-  static constexpr std::size_t max_kept_bytes = 4U << 20;  ///< of their definitions
+  static constexpr std::size_t max_kept = 64;              ///< number of compiled schemas, the last used
+  static constexpr std::size_t max_kept_bytes = 4U << 20;  ///< size of their tools' definitions
 
-  /// What is wrong with `arguments` (absent: `{}`), in words for the model; "" when they fit, and when the schema is
-  /// absent, cannot be compiled, or takes more than the bounds of a check, which is logged once: that never keeps a
-  /// call from its server, which has to check its arguments itself. `shown` is the tool's name as the model knows it.
+  /// Returns the faults of `arguments` (absent: `{}`) for the model, or "". `shown`: the tool's name for the model.
+  /// Without a usable schema, or beyond the bounds of a check, returns "" and logs: servers check arguments themselves.
   std::string problem(const mcp::catalog_entry& tool, std::string_view shown, const raw_json& arguments);
   std::size_t kept() const noexcept { return kept_.size(); }
 
@@ -28,12 +28,12 @@ class argument_checks {
   struct compiled {
     std::uint64_t hash = 0;
     raw_json definition;
-    std::optional<providers::json_schema> schema;  // none: nothing to check against
-    bool told_incomplete = false;                  // that a bound ended a check
+    std::optional<providers::json_schema> schema;  // nullopt: nothing to check against
+    bool told_incomplete = false;                  // true: an incomplete check was logged
   };
   compiled& find(const mcp::catalog_entry& tool);
 
-  std::list<compiled> kept_;  // the last used first
+  std::list<compiled> kept_;  // last used first
   std::size_t bytes_ = 0;
 };
 

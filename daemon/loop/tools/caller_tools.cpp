@@ -1,4 +1,4 @@
-// The definitions have MCP's shape, so that what reads those of servers reads these too.
+// Reads the definitions as if a server had listed them, because both have MCP's form.
 #include "daemon/loop/tools/caller_tools.hpp"
 
 #include "mcp/client/catalog/tool_names.hpp"
@@ -32,7 +32,7 @@ result<void> check_caller_tool_name(std::string_view name) {
 result<void> check_caller_tool(const raw_json& definition) {
   auto tool = mcp::read_tool(definition);
   if (!tool) return std::unexpected(tool.error());
-  // Servers are forgiven this one; the caller can mend its request.
+  // Stricter than for servers, because a caller can correct its request.
   if (!find_member(definition, "inputSchema").is_object())
     return fail(errc::invalid_argument, "tool \"" + printable(tool->key) + "\": inputSchema must be an object");
   return check_caller_tool_name(tool->key);

@@ -1,4 +1,4 @@
-// Tools that the caller of a run brings with its request (L21), as entries beside those of the catalog.
+// Checks the tools that a caller defines in its request (L21), and makes catalog entries of them.
 #pragma once
 #include "mcp/client/catalog/catalog.hpp"
 #include "mcp/json/raw_json.hpp"
@@ -9,14 +9,15 @@
 
 namespace mcpbx::daemon {
 
-/// Whether a name is one that every API takes as it is: 1 to 64 of [A-Za-z0-9_-], not beginning as ours do.
+/// Returns an error (invalid_argument) unless the name is accepted by every API: 1 to 64 of [A-Za-z0-9_-], without the
+/// prefix of mcpbx's own tools.
 result<void> check_caller_tool_name(std::string_view name);
 
-/// One definition, checked: a name that every API takes as it is (1 to 64 of [A-Za-z0-9_-], not beginning as ours do),
-/// and an inputSchema that is an object. The error says in one clause what is wrong.
+/// Checks one definition in MCP's form: its name as above, and an inputSchema that is an object. The message of the
+/// error is a clause that the caller puts into a sentence.
 result<void> check_caller_tool(const raw_json& definition);
 
-/// Entries for checked definitions, in their order. They belong to no server: `server` is "".
+/// Returns entries for checked definitions, in their order. They belong to no server: `server` is "".
 std::vector<mcp::entry_ptr> caller_entries(const std::vector<raw_json>& definitions);
 
 inline bool is_caller_tool(const mcp::catalog_entry& e) {

@@ -1,4 +1,4 @@
-// Names that are given away are settled before any is taken, so that two tools can change theirs.
+// Settles all renamings before it makes copies, so that two tools can exchange their names.
 #include "daemon/loop/tools/chosen_tools.hpp"
 
 #include "daemon/policy/past_names.hpp"
@@ -20,7 +20,8 @@ bool same_owner(const mcp::catalog_entry& a, const mcp::catalog_entry& b) {
   return !a.owner.owner_before(b.owner) && !b.owner.owner_before(a.owner);
 }
 
-// Copies share the bytes of what they were made from.
+// Returns a renamed copy, from `before` if that has the same one. Copies share the bytes of the definition, so equal
+// addresses mean equal definitions.
 mcp::entry_ptr copy_of(const mcp::entry_ptr& e, const std::string& name, std::span<const mcp::entry_ptr> before) {
   const auto made = std::ranges::find_if(before, [&](const auto& b) {
     return b->name == name && b->listed == e->name && b->definition.text().data() == e->definition.text().data() &&
@@ -29,11 +30,11 @@ mcp::entry_ptr copy_of(const mcp::entry_ptr& e, const std::string& name, std::sp
   return made != before.end() ? *made : mcp::renamed(*e, name);
 }
 
-// A tool that the choice lets through, and the name by which the choice knows it.
+// A tool that the servers' and the profile's rules allow, and the name by which the choice refers to it.
 struct let_through {
   const mcp::entry_ptr* entry;
   std::string_view known_as;
-  bool certain;  // that this is the name under which the choice was made
+  bool certain;  // true: `known_as` is the name at the time of the choice, because the server is configured as then
 };
 
 std::vector<let_through> offered_by(const mcp::catalog& catalog, const tool_choice& choice, const past_names& past) {
@@ -48,7 +49,8 @@ std::vector<let_through> offered_by(const mcp::catalog& catalog, const tool_choi
   return tools;
 }
 
-// The new names, by those of the catalog. A tool that does not get its own may stand in the way of another.
+// Returns the new names by the catalog's names. Repeats the search, because a tool that keeps its name can take the
+// name that another one was to get.
 std::map<std::string_view, const std::string*> settled_names(std::span<const let_through> tools,
                                                              const tool_choice& choice) {
   std::map<std::string_view, const std::string*> names;
@@ -85,7 +87,7 @@ std::vector<mcp::entry_ptr> chosen_tools(const mcp::catalog& catalog, const tool
   std::vector<mcp::entry_ptr> entries;
   for (const auto& [entry, known_as, certain] : tools) {
     const auto to = names.find((*entry)->name);
-    // One that the profile renames is asked for by that name, and by its own where it did not get that.
+    // The request refers to a renamed tool by its new name, or by the old one if the new one was taken.
     const auto wanted = choice.rename.find(known_as);
     const bool has_it = to != names.end() || wanted == choice.rename.end() || wanted->second == (*entry)->name;
     const auto asks_for = [&](std::string_view shown) { return decide_request(choice, shown).allows(); };

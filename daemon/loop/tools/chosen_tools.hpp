@@ -1,4 +1,4 @@
-// What a profile and a request make of the catalog: the tools that are offered, under the names that they give them.
+// Selects the tools of the catalog that a profile and a request allow, and renames them as the profile says.
 #pragma once
 #include "daemon/store/records/record.hpp"
 #include "mcp/client/catalog/catalog.hpp"
@@ -8,9 +8,8 @@
 
 namespace mcpbx::daemon {
 
-/// The entries of `catalog` that `choice` lets through, in its order. One that is renamed is a copy under its new name,
-/// unless that is reserved or another tool that is let through has it: then it keeps the catalog's name, so that every
-/// tool stays reachable. `before`: an earlier outcome, of which unchanged copies are taken again.
+/// Returns the allowed entries in the order of `catalog`, renamed ones as copies. Ignores a new name, with a log line,
+/// if it is reserved or taken. Reuses unchanged copies of `before`, an earlier result.
 std::vector<mcp::entry_ptr> chosen_tools(const mcp::catalog& catalog, const tool_choice& choice,
                                          std::span<const mcp::entry_ptr> before = {});
 

@@ -1,4 +1,4 @@
-// Most runs see one offer, or offers that agree: they cost a comparison each.
+// Compares each offer with the last one first, because in most runs the tools do not change.
 #include "daemon/loop/tools/kept_names.hpp"
 
 #include "daemon/loop/run_words.hpp"
@@ -29,7 +29,7 @@ void kept_names::restore(std::span<const record::meant_tool> tools) {
   for (const auto& t : tools) remember(t.name, {t.server, t.tool});
 }
 
-// The wanted name with a hash of the tool, as many digits of it as it takes.
+// Returns the wanted name with as many digits of the tool's hash as make it unique.
 std::string kept_names::free_name(const std::string& wanted, const tool& of, const offered_tools& tools) const {
   const auto hash = hex(stable_hash(of.first + "\n" + of.second), 16);
   std::string name;
@@ -74,7 +74,7 @@ offered_ptr kept_names::settle(offered_ptr tools) {
     settled->by_name.emplace(settled->names[i], tools->find(tools->names[i]));
     if (settled->names[i] == tools->names[i]) continue;
     set->tools[i].name = settled->names[i];
-    set->tools[i].encoded = nullptr;  // it has the other name
+    set->tools[i].encoded = nullptr;  // the cached encoding has the other name
   }
   settled->set = std::move(set);
   settled->guidance = words::guidance(settled->names);

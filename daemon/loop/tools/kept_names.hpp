@@ -1,5 +1,5 @@
-// The names under which a conversation has offered tools to its model: each means the same tool to its end, whatever
-// the tool's server lists meanwhile. The model goes by the names that it has read.
+// Keeps the names of tools stable in a conversation: a name that its model has read means the same tool until the end,
+// even if servers change their lists.
 #pragma once
 #include "daemon/loop/tools/round_tools.hpp"
 
@@ -12,13 +12,14 @@
 
 namespace mcpbx::daemon {
 
+/// The names of one run's tools.
 class kept_names {
  public:
-  /// What names meant in the conversation before this run, or before a restart. Ahead of the first settle(); of one
-  /// name what was told first holds.
+  /// Restores the tools behind the names of earlier runs, or of this run before a restart. Call it before the first
+  /// settle(). The first tool of a name is kept.
   void restore(std::span<const record::meant_tool> tools);
-  /// `tools` with the names that theirs had before; one whose name has meant another tool gets a new one. The very same
-  /// object where that changes nothing.
+  /// Returns `tools` with the names that these tools had before. A tool whose name has meant another one gets a new
+  /// name. Returns the same object if no name changes.
   offered_ptr settle(offered_ptr tools);
 
  private:
@@ -28,7 +29,7 @@ class kept_names {
   std::string free_name(const std::string& wanted, const tool& of, const offered_tools& tools) const;
 
   offered_ptr last_;
-  // Of what was offered before last_; empty as long as nothing has changed and nothing was restored.
+  // Names offered before last_, in both directions; empty until an offer changes or names are restored.
   std::map<std::string, tool, std::less<>> tools_;
   std::map<tool, std::string> names_;
 };

@@ -1,4 +1,5 @@
-// The cache is a short list ordered by last use: a daemon sees few combinations of API and filter at a time.
+// Caches offers in a short list ordered by last use, because a daemon sees few combinations of API and choice at a
+// time.
 #include "daemon/loop/tools/round_tools.hpp"
 
 #include "daemon/loop/results/read_result.hpp"
@@ -21,7 +22,7 @@ namespace {
 constexpr std::size_t max_names_told = 50;
 constexpr std::size_t max_question = 64u << 10;  // bytes that are looked through for names of tools
 
-// Names of tools are the servers' own words: their lengths keep them apart.
+// Writes the length before each text, because names of tools may contain any character.
 void add_text(std::string& key, std::string_view text) {
   key.append(std::to_string(text.size())).append(":").append(text);
 }
@@ -65,12 +66,12 @@ bool word_character(char c) {
   return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '-' || c == '.';
 }
 
-// Which of the adapted tools of the catalog, at most `room`, are offered: those that the question names, then one of
-// each server in turn, so that no server is cut off for its name. The order of what is offered stays that of the names.
+// Selects at most `room` of the catalog's adapted tools: those that the question names, then one of each server in
+// turn, so that no server is left out because of its name. The selected tools stay in the order of their names.
 std::vector<bool> fair_choice(const offered_tools& tools, std::span<const adapted_tool> adapted, std::size_t others,
                               const question_words& question) {
   std::vector<bool> taken(adapted.size());
-  std::map<std::string_view, std::vector<std::size_t>> by_server;  // the adapted tools, by name
+  std::map<std::string_view, std::vector<std::size_t>> by_server;  // indices of adapted tools, in order of names
   std::size_t count = 0;
   for (std::size_t i = 0; i < adapted.size(); ++i) {
     if (adapted[i].entry >= others) continue;
@@ -94,19 +95,19 @@ std::vector<bool> fair_choice(const offered_tools& tools, std::span<const adapte
   return taken;
 }
 
-// The last `own` of the entries are those of the run.
+// Fills the members of `tools` that follow from its entries. The last `own` of the entries are the run's own.
 void adapt_entries(offered_tools& tools, const std::string& api, const tool_adapter& adapt, std::size_t own,
                    std::size_t reserved, const question_words& question) {
   auto set = std::make_shared<providers::tool_set>();
   set->reserved = reserved;
   auto adapted = adapt(tools.entries, api);
-  tools.names.reserve(adapted.size());  // by_name has views into it
+  tools.names.reserve(adapted.size());  // must not reallocate, because by_name has views into it
   const auto others = tools.entries.size() - own;
   const auto of_catalog =
       static_cast<std::size_t>(std::ranges::count_if(adapted, [&](const auto& tool) { return tool.entry < others; }));
   const bool crowded = of_catalog > tools.room;
   const auto taken = crowded ? fair_choice(tools, adapted, others, question) : std::vector<bool>();
-  std::vector<std::size_t> entry_of;  // by tool
+  std::vector<std::size_t> entry_of;  // index of the entry of each tool in the set
   entry_of.reserve(adapted.size());
   for (std::size_t i = 0; i < adapted.size(); ++i) {
     auto& tool = adapted[i];
@@ -145,7 +146,7 @@ const mcp::catalog_entry* offered_tools::find(std::string_view name) const {
 }
 
 std::string_view offered_tools::shown_as(std::string_view name) const {
-  // Nearly every tool keeps its name.
+  // Tries the same name first, because nearly every tool keeps its name.
   if (const auto* same = find(name); same != nullptr && same->name == name) return by_name.find(name)->first;
   const auto found = std::ranges::find_if(by_name, [&](const auto& tool) { return tool.second->name == name; });
   return found == by_name.end() ? std::string_view() : found->first;
@@ -153,7 +154,7 @@ std::string_view offered_tools::shown_as(std::string_view name) const {
 
 std::vector<std::string> offered_tools::similar(std::string_view name, std::size_t most) const {
   std::vector<std::string> found;
-  // A model that knows a tool from elsewhere asks for it by the server's own name.
+  // A model that knows a tool from elsewhere uses the server's own name.
   for (const auto& shown : names)
     if (found.size() < most && find(shown)->tool == name) found.push_back(shown);
   const std::vector<std::string_view> all(names.begin(), names.end());
@@ -171,9 +172,9 @@ offered_ptr make_offer(const mcp::catalog_ptr& catalog, const tool_choice& choic
   std::span<const mcp::entry_ptr> known;
   if (before) known = before->entries;
   tools->entries = chosen_tools(*catalog, choice, known);
-  // Servers that keep their tools in a map list them in another order each time.
+  // Sorts, because some servers list their tools in another order each time.
   std::ranges::sort(tools->entries, {}, [](const auto& e) -> const auto& { return e->name; });
-  // A new snapshot that changes nothing for this filter keeps the set, and with it the encoded bytes.
+  // If a new snapshot has the same entries for this choice, keeps the set with its cached encodings.
   if (before && before->entries == tools->entries) {
     tools->set = before->set;
     tools->names = before->names;
@@ -227,7 +228,7 @@ question_words::question_words(std::string_view question) {
     std::size_t end = at;
     while (end < question.size() && word_character(question[end])) ++end;
     auto word = question.substr(at, end - at);
-    while (word.ends_with('.')) word.remove_suffix(1);  // of a sentence
+    while (word.ends_with('.')) word.remove_suffix(1);  // full stop of a sentence
     if (!word.empty() && word.size() <= 128) words_.emplace(word);
     at = end + 1;
   }

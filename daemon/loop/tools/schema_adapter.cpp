@@ -1,7 +1,6 @@
-// Catalog entries in a model's dialect: names by providers/schema's rule, definitions one by one. A tool that cannot be
-// adapted is left out with one line in the log, one that lost something has a line too, and the others are offered all
-// the same. What a definition becomes for an API is kept, and with it what codecs encode it to, so that a changed
-// catalog costs only what changed.
+// Adapts catalog entries to an API: their names and, one by one, their definitions. Logs each tool that is left out or
+// loses a part of its schema. Keeps each adapted definition with its cached encodings, so that after a change of the
+// catalog only the changed tools are adapted again.
 #include "daemon/loop/tools/caller_tools.hpp"
 #include "daemon/loop/tools/round_tools.hpp"
 #include "mcp/support/log.hpp"
@@ -20,7 +19,7 @@
 namespace mcpbx::daemon {
 namespace {
 
-// Definitions for a few APIs; beyond either bound everything is made anew once.
+// Enough definitions for a few APIs. Beyond either bound the cache is emptied.
 constexpr std::size_t max_kept = 16'384, max_kept_bytes = std::size_t{64} << 20;
 
 class adapter {
@@ -38,16 +37,16 @@ class adapter {
   }
 
  private:
-  using made_tool = std::optional<providers::tool_definition>;  // nothing: it is left out, and that was logged
+  using made_tool = std::optional<providers::tool_definition>;  // nullopt: left out, which was logged
   struct kept_tool {
     std::string api, shown;
-    std::uint64_t hash = 0;  // of the definition, which is not kept: it would keep the whole list that it came in
-    std::size_t size = 0;    // likewise
+    std::uint64_t hash = 0;  // of the server's definition, which itself would keep the whole tools/list result alive
+    std::size_t size = 0;    // of that definition in bytes
     made_tool tool;
     bool is(const mcp::catalog_entry& e, std::string_view name, std::string_view for_api) const {
       return hash == e.hash && size == e.definition.text().size() && shown == name && api == for_api;
     }
-    // About what is kept: the definition, and once more what it was encoded to.
+    // Estimates the bytes kept: the adapted definition, and as much again for its encodings.
     std::size_t bytes() const {
       return tool ? 2 * (tool->name.size() + tool->description.size() + tool->schema.text().size()) : 0;
     }

@@ -1,4 +1,4 @@
-// Takes the catalog at each round, and gives tools their names and serial groups.
+// Takes the catalog's snapshot at each round, and adds tools and serial groups to replies.
 #include "daemon/loop/tools/tool_offer.hpp"
 
 #include "daemon/loop/results/read_result.hpp"
@@ -10,7 +10,7 @@ namespace mcpbx::daemon {
 
 void tool_offer::take(const providers::model& model, std::span<const providers::message_ptr> asked, bool reads) {
   auto catalog = from_.snapshot();
-  // A caller's own tools may fill all the places that the model has; then nothing is read on.
+  // If the caller's own tools already reach the model's maxTools, there is no place for mcpbx__read_result.
   reads = reads && (model.max_tools() == 0 || own_.size() < model.max_tools());
   if (now_ && catalog == catalog_ && reads == reads_) return;
   catalog_ = std::move(catalog);

@@ -18,28 +18,29 @@
 
 namespace mcpbx::daemon {
 
-/// Tools of the catalog, the caller's own, and the one that reads on. The last two do not need the catalog.
+/// Holds the tools of one run: those of the catalog, the caller's own, and mcpbx__read_result.
 class tool_offer {
  public:
-  /// `own`: the caller's. All else must outlive this; `choice` may change until the first take().
+  /// `own`: the caller's tools. The references must stay valid; `choice` may change until the first take().
   tool_offer(round_tools& shared, tool_source& from, const tool_choice& choice, std::vector<mcp::entry_ptr> own)
       : shared_(shared), from_(from), choice_(choice), own_(std::move(own)) {}
 
-  /// Restores the meaning of names in the conversation before, as kept_names.
+  /// Restores the tools behind names of earlier rounds and runs, like kept_names::restore().
   void restore(std::span<const record::meant_tool> tools) { names_.restore(tools); }
-  /// Offers `model` what the catalog has at this moment. `asked`: the messages of the run's question, which are looked
-  /// at the first time. `reads`: there is something to read on.
+  /// Takes the tools of the present catalog for `model`. `asked`: the run's messages, of which the first call reads the
+  /// last question. `reads`: some result was cut, so mcpbx__read_result is offered.
   void take(const providers::model& model, std::span<const providers::message_ptr> asked, bool reads);
 
-  /// Null before the first take().
+  /// Returns the present offer; null before the first take().
   const offered_ptr& now() const noexcept { return now_; }
-  /// As offered_tools::find, which see.
+  /// Returns the tool with this name for the model, or null. Call it after the first take().
   const mcp::catalog_entry* find(std::string_view name) const { return now_->find(name); }
   const std::vector<mcp::entry_ptr>& own() const noexcept { return own_; }
-  /// The names that a tool had when the run began, before a restart. Null: those of now, or nobody knows.
+  /// Returns the names that a tool had when the run began, for a run resumed after a restart. Null: the same as now, or
+  /// unknown.
   const past_names::names* known_then(const mcp::catalog_entry& tool);
-  /// The reply with what the names of its calls mean, so that they mean the same after a restart and in later runs of
-  /// the session. Calls of the serial tools of one server share a group; groups are numbered in order of appearance.
+  /// Returns the reply with the tools behind the names of its calls, for restarts and later runs of the session, and
+  /// with serial groups: one for the serial tools of each server, numbered from 1 in order of appearance.
   record::assistant with_tools(record::assistant reply) const;
 
  private:
@@ -48,11 +49,11 @@ class tool_offer {
   const tool_choice& choice_;
   std::vector<mcp::entry_ptr> own_;
   mcp::catalog_ptr catalog_;
-  std::optional<question_words> question_;  // the choice must not change between rounds
-  offered_ptr now_, base_;                  // base_: without the caller's and without ours
-  bool reads_ = false;                      // now_ has the tool that reads on
-  kept_names names_;                        // those that the model has read
-  past_names past_;                         // of the tools in past_of_
+  std::optional<question_words> question_;  // read once, so that the selected tools stay the same in all rounds
+  offered_ptr now_, base_;                  // base_: only the tools of the catalog
+  bool reads_ = false;                      // now_ has mcpbx__read_result
+  kept_names names_;                        // names that the model has read
+  past_names past_;                         // earlier names of the tools in past_of_
   mcp::catalog_ptr past_of_;
 };
 

@@ -1,4 +1,4 @@
-// Where a run gets its tools from: the supervisor's catalog, or a test's.
+// The source of a run's tools: the supervisor's catalog, or that of a test.
 #pragma once
 #include "mcp/client/catalog/catalog.hpp"
 #include "mcp/client/supervise/supervisor.hpp"
@@ -8,12 +8,13 @@
 
 namespace mcpbx::daemon {
 
+/// Interface of such a source.
 class tool_source {
  public:
   virtual ~tool_source() = default;
-  /// The present catalog; never null.
+  /// Returns the present catalog; never null.
   virtual mcp::catalog_ptr snapshot() const = 0;
-  /// Calls `then` once no server is starting for the first time, or after `at_most`. Never from inside this call.
+  /// Calls `then` once no server is starting for the first time, or after `at_most`. Never calls it before returning.
   virtual void when_settled(milliseconds at_most, std::function<void()> then) = 0;
 };
 

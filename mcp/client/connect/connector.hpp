@@ -1,5 +1,5 @@
-// The seam between the supervisor of a tool server, which decides when it is connected and for how long, and the kind
-// of server that it is: a child process, or whatever else carries messages.
+// Interface between the supervisor, which decides when a tool server is connected and for how long, and the kinds of
+// connections: a child process, or anything else that carries messages.
 #pragma once
 #include "mcp/client/client.hpp"
 #include "mcp/transport/transport.hpp"
@@ -13,17 +13,17 @@
 
 namespace mcpbx::mcp {
 
-/// The steps that end a connection; each is for a server that did not heed the one before.
+/// The steps that end a connection. Each later step is for a server that ignored the one before.
 enum class ending : std::uint8_t {
-  ask,     ///< it ends when it is ready to; its transport's finish_sending() has been called
-  insist,  ///< it is to end now
-  force    ///< it is ended, willing or not
+  ask,     ///< it may finish its work first; finish_sending() of its transport has been called
+  insist,  ///< it is told to end now
+  force    ///< its end is forced, whatever it does
 };
 
 /// A failed attempt to open a connection.
 struct link_failure {
-  std::string why;        ///< a clause about the server: "cannot be started: …"
-  bool try_again = true;  ///< false: nothing but a restart by hand is worth another try
+  std::string why;        ///< predicate of a sentence about the server: "cannot be started: …"
+  bool try_again = true;  ///< false: only a restart by hand tries again
 };
 
 /// Events of one connection. They come on the speaking thread, never from inside open() or end(). The link may be
@@ -31,37 +31,40 @@ struct link_failure {
 class link_events {
  public:
   virtual ~link_events() = default;
-  /// It is open; `connection` has not been started.
+  /// Reports that the connection is open. The receiver calls start() of `connection`.
   virtual void on_open(std::unique_ptr<transport> connection) = 0;
-  /// It could not be opened. Nothing comes afterwards.
+  /// Reports that the connection could not be opened. No event comes afterwards.
   virtual void on_not_opened(const link_failure& failure) = 0;
-  /// It has ended, and the server's last messages have been delivered. `how` is a clause about the server ("exited with
-  /// status 3"). Comes within 250 ms of the transport's on_closed(), or the server counts as lost.
+  /// Reports the end, after the server's last messages. `how` is the predicate of a sentence about the server ("exited
+  /// with status 3"). A server whose transport has closed counts as lost if this takes more than 250 ms.
   virtual void on_ended(const std::string& how) = 0;
 };
 
-/// One connection, from connector::open() to its end. Destroying it ends it as ending::force does and drops all events.
+/// One connection, from connector::open() to its end. The destructor ends it as ending::force does and drops all
+/// events.
 class server_link {
  public:
   virtual ~server_link() = default;
-  /// Takes a step towards its end, which on_ended() tells. False if there is nothing to end yet: then it is over, and
-  /// no event comes any more.
+  /// Takes a step to end the connection; on_ended() follows. Returns false if it was not open yet: then it is over at
+  /// once and no event follows.
   virtual bool end(ending step) = 0;
 };
 
-/// The way to one tool server, over all its lives. A link that is no longer used may outlive it by a turn.
+/// Opens the connections to one tool server, one after another. A link that is no longer used may outlive the connector
+/// by a turn.
 class connector {
  public:
   virtual ~connector() = default;
-  /// Begins to open a connection; `events` must outlive the returned link. An ended one may still be there.
+  /// Begins to open a connection. `events` must outlive the returned link. The link of an ended connection may still
+  /// exist.
   virtual std::unique_ptr<server_link> open(link_events& events) = 0;
-  /// The open connection for the log ("pid 12"), or "".
+  /// Returns a name of the open connection for the log ("pid 12"), or "".
   virtual std::string label() const { return {}; }
-  /// The last that the server said beside its messages, as a clause ("last stderr: …"), or "".
+  /// Returns the server's last output beside its messages as a clause ("last stderr: …"), or "".
   virtual std::string last_words() const { return {}; }
-  /// The name of ending::force for people ("SIGKILL").
+  /// Returns the name of ending::force for people ("SIGKILL").
   virtual std::string_view force_name() const = 0;
-  /// Its process, also one that has ended; nullopt where there is none in its kind.
+  /// Returns the present or last process; nullopt if connections of this kind have none.
   virtual std::optional<process_status> process() const { return std::nullopt; }
 };
 

@@ -18,16 +18,16 @@ std::string exit_words(const process_exit& how) {
 
 class process_link;
 
-// The memory of processes that are gone. Shared with the links, which may outlive the connector for a turn.
+// State of the present and of past processes. The links share it, since they may outlive the connector by a turn.
 struct process_record {
   process_record(std::string name, time_source& clock, std::size_t stderr_ring)
       : server(std::move(name)), time(clock), errors(server, stderr_ring) {}
   std::string server;
   time_source& time;
   stderr_log errors;
-  const process_link* present = nullptr;  // the latest link, if it is still there
-  pid_t pid = -1;                         // of `present`
-  std::string exit;                       // of the last process that ended
+  const process_link* present = nullptr;  // the latest link, null once it is destroyed
+  pid_t pid = -1;                         // pid of `present`, or -1
+  std::string exit;                       // exit of the last process that ended
 };
 
 class process_link final : public server_link, private process_events {
@@ -67,7 +67,7 @@ class process_link final : public server_link, private process_events {
 
   void launch(result<process_spec> spec) {
     if (!spec) {
-      // The answer may have come from inside open().
+      // `source` may have answered inside open(), where no event may come; so the failure is reported in the next turn.
       failure_ = record_->time.make_timer();
       failure_->arm_next([this, why = std::move(spec.error())] { process_link::on_spawn_failed(why); });
       return;
@@ -98,8 +98,8 @@ class process_link final : public server_link, private process_events {
   process_launcher& launcher_;
   link_events& events_;
   std::unique_ptr<server_process> process_;
-  std::unique_ptr<timer> failure_;  // set while a failure is about to be told
-  bool prepared_ = false;           // no answer of the source counts any more
+  std::unique_ptr<timer> failure_;  // set while a failure waits to be reported
+  bool prepared_ = false;           // ignores further answers of the source
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };
 

@@ -1,4 +1,4 @@
-// A tool server that is a child process, spoken to over its stdin and stdout.
+// The connector to a tool server that is a child process and speaks over stdin and stdout.
 #pragma once
 #include "mcp/client/connect/connector.hpp"
 #include "mcp/process/server_process.hpp"
@@ -12,13 +12,13 @@
 
 namespace mcpbx::mcp {
 
-/// Gives the process to run, or why there is none. Called anew for every start, on the speaking thread; the answer may
-/// come at once or later (resolving references may run commands on a lane).
+/// Passes the spec of the process to run, or an error, to `then`. Called on the speaking thread for every start. The
+/// answer may come at once or later, since resolving references may run commands on a lane.
 using process_source = std::function<void(std::function<void(result<process_spec>)> then)>;
 
-/// Ends a process as MCP's stdio transport says: stdin is closed (ask), SIGTERM (insist), SIGKILL (force), both to its
-/// group. Keeps the last `stderr_ring` bytes of stderr. `launcher` and `time` must outlive the connector and its links;
-/// `server` is its name for texts.
+/// Returns a connector that ends its process as MCP's stdio transport says: closed stdin (ask), then SIGTERM (insist)
+/// and SIGKILL (force) to the process group. It keeps the last `stderr_ring` bytes of stderr. `launcher` and `time`
+/// must outlive the connector and its links; texts call the server `server`.
 std::unique_ptr<connector> make_process_connector(std::string server, process_launcher& launcher, time_source& time,
                                                   process_source source, std::size_t stderr_ring = 64u << 10);
 

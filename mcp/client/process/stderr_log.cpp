@@ -1,4 +1,4 @@
-// Ring and log lines of one stderr.
+// Keeps the end of a server's stderr in a ring, and cuts it into log lines.
 #include "mcp/client/process/stderr_log.hpp"
 
 #include "mcp/redact/cut_text.hpp"
@@ -11,9 +11,9 @@ namespace {
 
 constexpr std::size_t longest_line = 1024;
 constexpr std::size_t longest_last_line = 200;
-/// 64 KiB at once, then 8 KiB a second: a flood of any length stays far below 1 MiB of log.
+/// 64 KiB at once, then 8 KiB per second: even an endless flood fills the log slowly.
 constexpr double bytes_per_second = 8 << 10, bytes_at_once = 64 << 10;
-/// Cost of a log line beside its text, in bytes.
+/// Cost of a log line in addition to its text, in bytes.
 constexpr double line_overhead = 64;
 
 }  // namespace
@@ -101,7 +101,7 @@ void stderr_log::log_dropped() {
 }
 
 std::string stderr_log::tail(std::size_t bytes) const {
-  // The process may be in the middle of a line just now.
+  // The process may be in the middle of a line, so the end counts as cut.
   return tail_for_people(kept(), bytes, {.keep_lines = true, .cut = {.front = full(), .back = true}});
 }
 

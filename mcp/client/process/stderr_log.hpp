@@ -1,5 +1,5 @@
-// A tool server's stderr: the last bytes are kept for explanations, the lines go to the log at a bounded rate
-// (docs/guarantees.md, G8, G9). Never holds the server up.
+// Stderr of a tool server. The last bytes are kept for explanations, and the lines go to the log at a bounded rate
+// (docs/guarantees.md, G8, G9). Never makes the server wait.
 #pragma once
 #include "mcp/support/rate_limit.hpp"
 #include "mcp/support/time.hpp"
@@ -15,22 +15,24 @@ class stderr_log {
  public:
   stderr_log(std::string server, std::size_t ring_bytes);
 
+  /// Takes bytes of stderr that arrived at `now`.
   void feed(std::string_view bytes, time_point now);
-  /// A new process begins to write; last_line() forgets the old one's.
+  /// Begins the output of a new process. last_line() forgets that of the old one.
   void begin_process();
-  /// The process has ended: an unfinished line is logged, and how much was dropped.
+  /// Ends the output of a process: logs its unfinished line and the number of bytes that were not logged.
   void end_process(time_point now);
 
-  /// The last `bytes` bytes, printable and with secrets taken out.
+  /// Returns the last `bytes` bytes, printable and without secrets.
   std::string tail(std::size_t bytes) const;
-  /// The last line with something in it that the present process wrote, at most 200 bytes, or "".
+  /// Returns the last line of the present process that is not blank, at most 200 bytes, or "".
   std::string last_line() const;
+  /// Returns the number of bytes that were not logged because of the rate.
   std::uint64_t dropped() const noexcept { return dropped_total_; }
 
  private:
   void keep(std::string_view bytes);
   void log_lines(std::string_view bytes, time_point now);
-  /// `cut`: more of the line is left out, or never came.
+  /// Logs a line, or counts its bytes if the rate is too high. `cut`: the line is incomplete.
   void log_line(std::string_view line, bool cut, time_point now);
   void log_dropped();
   std::string kept() const;
@@ -40,11 +42,11 @@ class stderr_log {
   std::string server_;
   std::size_t ring_bytes_;
   std::string ring_;
-  std::size_t ring_at_ = 0;     // place of the next byte once the ring is full
+  std::size_t ring_at_ = 0;     // index of the next byte once the ring is full
   std::size_t of_process_ = 0;  // bytes in the ring that the present process wrote
   std::string line_;            // an unfinished line
-  bool skipping_ = false;       // up to the next line break: the line was too long or the rate too high
-  rate_limit rate_;             // bytes
+  bool skipping_ = false;       // skips the rest of a line that was too long
+  rate_limit rate_;             // counts bytes
   std::uint64_t dropped_ = 0, dropped_total_ = 0;
 };
 

@@ -1,5 +1,4 @@
-// A runner in memory: a model that plays a script, servers that answer when told, a turned clock, and a caller that
-// writes everything down.
+// Runs in memory: a scripted model, servers that answer on request, a manual clock, and a caller that keeps all events.
 #pragma once
 #include "daemon/loop/results/read_result.hpp"
 #include "daemon/loop/run/runner.hpp"
@@ -29,13 +28,13 @@ namespace mcpbx::daemon::test {
 
 namespace asio = boost::asio;
 
-/// What a live run did, with the number of its records that were in the journal then.
+/// An effect of a live run, with the number of its records in the journal at that time.
 struct effect {
   std::string what;
   std::size_t records = 0;
 };
 
-/// A call of the tool `lookup` of the fixture's server.
+/// Returns a call of the tool `lookup` of the fixture's server.
 inline providers::tool_call_block lookup(std::string id, std::string arguments = "") {
   return call(std::move(id), "srv__lookup", std::move(arguments));
 }
@@ -44,7 +43,7 @@ inline providers::tool_call_block lookup(std::string id, std::string arguments =
 struct step {
   std::vector<std::string> deltas;
   std::optional<record::assistant> reply;
-  std::optional<providers::model_error> error;  ///< neither: the model stays silent until the run ends
+  std::optional<providers::model_error> error;  ///< without reply and error the model stays silent until the run ends
 };
 inline step says(std::string text, std::vector<providers::tool_call_block> calls = {}) {
   step s;
@@ -79,20 +78,20 @@ class scripted_model final : public providers::model {
     return std::make_unique<running>(*this, std::move(request), events);
   }
 
-  std::string system;          ///< default_system()
-  std::size_t most_tools = 0;  ///< max_tools()
+  std::string system;          ///< returned by default_system()
+  std::size_t most_tools = 0;  ///< returned by max_tools()
   std::deque<step> script;
-  std::function<step(std::size_t)> endless;  ///< once the script is over
+  std::function<step(std::size_t)> endless;  ///< answers once the script is over, by the request's index
   std::vector<providers::model_request> requests;
-  std::vector<std::uintptr_t> stack;  ///< where the stack was at each start
+  std::vector<std::uintptr_t> stack;  ///< address of the stack frame at the start of each call
   int open = 0;
-  providers::usage spent;  ///< what each call says while it goes on
+  providers::usage spent;  ///< usage that each call reports while it is open
 
  private:
   void asked(providers::model_request request, const std::shared_ptr<bool>& alive, providers::model_events& events) {
-    // No record commands the writing of a status line.
+    // No record commands a status line, so it is not noted as an effect.
     if (request.settings.max_output_tokens != status_writer::max_tokens) note_("model");
-    // Not the address of a local: the address sanitizer keeps those elsewhere.
+    // The address of a local would not do: the address sanitizer keeps locals elsewhere.
     stack.push_back(reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0)));
     requests.push_back(std::move(request));
     step next = silent();
@@ -138,7 +137,7 @@ class scripted_model final : public providers::model {
   std::string name_ = "scripted", id_ = "scripted-1", api_ = "openai-chat";
 };
 
-/// A tool server; each tool does what its entry in `tools` says, by default it answers "fine".
+/// A tool server. Each tool behaves as its entry in `tools` says; without one it answers "fine".
 class scripted_client final : public mcp::client {
  public:
   using behaviour = std::function<mcp::call_outcome(const mcp::server_call&)>;
@@ -180,7 +179,7 @@ class scripted_client final : public mcp::client {
   std::vector<std::string> params;
   std::map<ticket, mcp::server_call> open;
   int cancelled = 0;
-  time_point starts_at = never;  ///< next_start()
+  time_point starts_at = never;  ///< returned by next_start()
 
  private:
   asio::io_context& context_;
@@ -209,13 +208,13 @@ class fake_tools final : public tool_source {
   asio::io_context& context_;
 };
 
-/// Keeps the records and the effects of each run. A run acts only right after it has appended, so an effect is that of
-/// the run which appended last.
+/// Keeps the records and effects of each run. A run acts only right after an append, so an effect belongs to the run
+/// that appended last.
 class noted_journal final : public journal {
  public:
   struct run {
     std::vector<run_record> records;
-    std::vector<bool> synced;  ///< for each record: whether its append was to survive a loss of power
+    std::vector<bool> synced;  ///< for each record: its append was to survive a loss of power
     std::vector<effect> effects;
   };
   std::unique_ptr<run_journal> open_run(const std::string&) override {
@@ -225,7 +224,7 @@ class noted_journal final : public journal {
   void note(std::string what) {
     if (acting_) acting_->effects.push_back({std::move(what), acting_->records.size()});
   }
-  /// In order of opening.
+  /// Returns the runs in order of opening.
   const std::vector<std::shared_ptr<run>>& runs() const { return runs_; }
 
  private:
@@ -244,7 +243,8 @@ class noted_journal final : public journal {
   std::shared_ptr<run> acting_;
 };
 
-/// The effects that the fold of every prefix commands, in order, each with the number of records it takes.
+/// Returns the effects that the state machine commands for these records, in order, each with the number of records
+/// that lead to it.
 inline std::vector<effect> commanded(const std::vector<run_record>& records) {
   std::vector<effect> all;
   std::map<std::string, std::string> meant;
@@ -257,14 +257,14 @@ inline std::vector<effect> commanded(const std::vector<run_record>& records) {
       if (std::holds_alternative<command::call_model>(c)) all.push_back({"model", i + 1});
       const auto* run = std::get_if<command::run_call>(&c);
       const auto* name = run ? &core.find_call(run->call_id)->name : nullptr;
-      if (name && *name != read_result::name) all.push_back({"call " + meant[*name], i + 1});  // that one is ours
+      if (name && *name != read_result::name) all.push_back({"call " + meant[*name], i + 1});  // no server's
     }
   }
   return all;
 }
 
-/// What is wrong between what a run started and what the folds of its records command, or with its messages when they
-/// are sent back, or "".
+/// Returns the first difference between the effects of a run and those that its records command, else a fault of its
+/// records or of its messages when they are sent back, else "".
 inline std::string fault_of(const noted_journal::run& run) {
   const auto expected = commanded(run.records);
   for (std::size_t i = 0; i < std::max(expected.size(), run.effects.size()); ++i) {
@@ -282,7 +282,7 @@ inline std::string fault_of(const noted_journal::run& run) {
 class failing_journal final : public journal {
  public:
   std::unique_ptr<run_journal> open_run(const std::string&) override { return std::make_unique<one>(*this); }
-  std::string fail_at;  ///< the record that cannot be written
+  std::string fail_at;  ///< name of the record whose append fails
 
  private:
   struct one final : run_journal {
@@ -296,10 +296,10 @@ class failing_journal final : public journal {
   };
 };
 
-/// Reads the feeds of its runs to their ends, at once.
+/// Reads the feeds of its runs to their ends, as soon as events arrive.
 class caller final : public run_feed::listener {
  public:
-  /// What is there already is read too.
+  /// Attaches to the feed and reads the events that are there already.
   void read(run_feed& feed, run_feed::wish w = {}) {
     last_run = feed.run();
     readers.push_back(feed.attach(*this, w));
@@ -308,12 +308,12 @@ class caller final : public run_feed::listener {
   void leave(const std::string& why = "the caller went away") {
     for (auto& r : std::exchange(readers, {})) r->leave(why);
   }
-  /// As a caller that closes its sending half.
+  /// Behaves like a caller that closes its sending half.
   void answer_no_more() {
     for (auto& r : readers) r->answer_no_more();
   }
   void on_ready(run_event::kind) override {
-    for (std::size_t i = 0; i < readers.size(); ++i) {  // `then` may add some
+    for (std::size_t i = 0; i < readers.size(); ++i) {  // `then` may add readers
       auto& r = *readers[i];
       while (const auto* e = r.peek()) {
         take(*e);
@@ -330,7 +330,7 @@ class caller final : public run_feed::listener {
       if (then) then();
     }
   }
-  /// The events whose type is `type`.
+  /// Returns the events of this type.
   lines of(const std::string& type) const {
     lines found;
     for (const auto& e : events)
@@ -343,7 +343,7 @@ class caller final : public run_feed::listener {
     return value.as_string().value_or(std::string(value.text()));
   }
   lines events;
-  std::vector<std::uint64_t> numbers;  ///< of the events, `done` included
+  std::vector<std::uint64_t> numbers;  ///< sequence numbers of the events, `done` included
   std::vector<raw_json> done;
   std::vector<error> refused;
   std::string last_run;
@@ -366,7 +366,7 @@ class caller final : public run_feed::listener {
   }
 };
 
-/// With a caller for each start.
+/// A runner whose start() also attaches a caller to the run.
 class test_runner final : public runner {
  public:
   using runner::runner;
@@ -399,19 +399,19 @@ struct fixture {
   std::shared_ptr<scripted_model> quick = std::make_shared<scripted_model>(context, [](const std::string&) {});
   std::shared_ptr<scripted_client> server = std::make_shared<scripted_client>(context, "srv", note);
   caller caller_;
-  std::shared_ptr<const std::string> origin = std::make_shared<std::string>("a command");  ///< of what is offered next
+  std::shared_ptr<const std::string> origin = std::make_shared<std::string>("a command");  ///< of tools offered next
   std::unique_ptr<test_runner> runs;
-  std::int64_t most_rounds = 1'000;  ///< the ceiling that runs of an earlier process find
+  std::int64_t most_rounds = 1'000;  ///< ceiling for the rounds of runs that resume
   std::vector<server_terms> servers{
-      {"srv", {}, {"locked"}, {"precious", "guarded"}}};  ///< that runs of this process begin with
-  std::shared_ptr<run_configuration> configured;          ///< of runs that begin next
-  /// What is done with runs of an earlier process before they go on.
+      {"srv", {}, {"locked"}, {"precious", "guarded"}}};  ///< kept with runs that begin in this process
+  std::shared_ptr<run_configuration> configured;          ///< used by runs that begin next
+  /// Applies the present limits to a run of an earlier process before it resumes.
   std::function<result<void>(run_request&)> hold = [this](run_request& r) {
     r.limits.max_rounds = std::min(r.limits.max_rounds, most_rounds);
     return result<void>();
   };
-  std::vector<std::size_t> active_at_ends;  ///< how many runs went on when the daemon was told that one has ended
-  /// Why the runs of this test are not held against the folds of their records; empty: they are, at the end.
+  std::vector<std::size_t> active_at_ends;  ///< number of active runs at each report that a run has ended
+  /// The reason why this test's runs are not checked against their records. Empty: the destructor checks them.
   std::string unproven;
 
   explicit fixture(bool store_fails = false, journal* other = nullptr, std::size_t awake_runs = 0) {
@@ -428,7 +428,7 @@ struct fixture {
                         .run_ended = [this] { active_at_ends.push_back(runs->active()); },
                         .awake_runs = awake_runs});
   }
-  /// A configuration with the members of now: `servers`, and both models.
+  /// Returns a configuration with both models and the present value of `servers`.
   std::shared_ptr<run_configuration> configure() {
     return std::make_shared<run_configuration>(
         [this](std::string_view name) -> result<std::shared_ptr<providers::model>> {
@@ -467,7 +467,7 @@ struct fixture {
     e->origin = origin;
     return e;
   }
-  /// The tool as its server lists it after an update.
+  /// Returns the tool as its server lists it after an update.
   mcp::entry_ptr changed(const std::string& name) {
     auto e = std::make_shared<mcp::catalog_entry>(*entry(name));
     e->definition = raw_json::own("{\"name\":" + json_quoted(name) + R"(,"description":"new"})");
@@ -480,7 +480,7 @@ struct fixture {
     for (const auto& n : names) entries.push_back(entry(n));
     tools.catalog = std::make_shared<mcp::catalog>(std::move(entries), tools.catalog->revision() + 1);
   }
-  /// Offers tools under names that do not follow from their own: pairs of the server's own name and the catalog's.
+  /// Offers tools under any names: pairs of the server's own name and the name in the catalog.
   void list(const std::vector<std::pair<std::string, std::string>>& named) {
     std::vector<mcp::entry_ptr> entries;
     for (const auto& [own, name] : named) {
@@ -490,16 +490,16 @@ struct fixture {
     }
     tools.catalog = std::make_shared<mcp::catalog>(std::move(entries), tools.catalog->revision() + 1);
   }
-  /// The server's own names of the tools that were called, in order.
+  /// Returns the server's own names of the tools that were called, in order.
   lines called() const {
     lines all;
     for (const auto& p : server->params) all.push_back(member_text(*raw_json::parse(p), "name"));
     return all;
   }
-  /// The records of the run that was started last.
+  /// Returns the records of the run that was started last.
   const std::vector<run_record>& written() const { return kept.runs().back()->records; }
 
-  /// Lets everything happen that can happen without the clock.
+  /// Runs everything that can happen without the clock.
   void settle() {
     context.restart();
     while (context.poll() > 0) {
@@ -520,7 +520,7 @@ struct fixture {
     CHECK(caller_.done.empty());
     return *name;
   }
-  /// Starts a run and lets it go as far as it can.
+  /// Starts a run and lets it go on until it needs the clock or an answer from outside.
   std::string run(run_request r = ask()) {
     auto name = start(std::move(r));
     settle();

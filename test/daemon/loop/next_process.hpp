@@ -1,4 +1,4 @@
-// A run that one process leaves and the next one goes on with.
+// A run that one process leaves behind and the next process resumes.
 #pragma once
 #include "test/daemon/loop/loop_fixture.hpp"
 
@@ -15,7 +15,7 @@ inline run_request detached(const std::string& name) {
   return r;
 }
 
-/// The records of a detached run that waits for a yes.
+/// Returns the records of a detached run that waits for approval.
 inline std::vector<run_record> left_asking() {
   fixture f;
   f.offer({"guarded"});
@@ -26,7 +26,8 @@ inline std::vector<run_record> left_asking() {
   return f.written();
 }
 
-/// What goes on is not held against a fold of what this process wrote: its beginning is not in there.
+/// A process that resumes the run "long". It does not check the run against its own records, because the first ones
+/// were written by another process.
 struct next_process : fixture {
   next_process() { unproven = "its records begin in another process"; }
   memory_journal disk{true};

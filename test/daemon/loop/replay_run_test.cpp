@@ -1,4 +1,4 @@
-// Whole runs, recorded and played: what the loop does with a replayed model is what it did with the real one.
+// Whole runs, recorded and replayed: with a replayed model the loop does the same as with the real one.
 #include "providers/call/recording_model.hpp"
 #include "providers/call/replay_model.hpp"
 #include "test/daemon/loop/loop_fixture.hpp"
@@ -14,7 +14,7 @@ using namespace mcpbx::daemon::test;
 
 namespace {
 
-/// Notes every model call, as the scripted model does.
+/// Reports every model call to `note`, as the scripted model does.
 struct noting final : providers::model {
   noting(std::shared_ptr<providers::model> m, std::function<void(std::string)> n)
       : inner(std::move(m)), note(std::move(n)) {}
@@ -39,7 +39,7 @@ struct noting final : providers::model {
   std::function<void(std::string)> note;
 };
 
-/// A runner like the fixture's, for any model.
+/// A second runner beside the fixture's. Its model is `talk`: the scripted one while recording, or the replay.
 struct replayed : fixture {
   mcpbx::test::temporary_directory folder;
   std::string path = folder / "talk.jsonl";
@@ -65,7 +65,7 @@ struct replayed : fixture {
     REQUIRE_MESSAGE(header.has_value(), (header ? "" : header.error().message));
     talk = std::make_shared<noting>(providers::make_replay_model({"talk", path, *header, {}}, blocking), note);
   }
-  /// A run to its end.
+  /// Asks a question, runs to the end and returns the caller.
   caller go(std::string question) {
     caller c;
     auto r = ask();
@@ -77,7 +77,7 @@ struct replayed : fixture {
   }
 };
 
-/// Results that differ in nothing but the run's name and times.
+/// Checks that two results differ only in the run's name and in times.
 void check_same(const caller& one, const caller& two) {
   for (const char* member : {"text", "stopReason", "rounds", "usage", "messages"})
     CHECK(one.member(member) == two.member(member));
@@ -100,7 +100,7 @@ TEST_CASE("L1: a tool conversation of three rounds replays with the same events 
   for (int i = 0; i < 2; ++i) {
     const auto again = f.go("go");
     check_same(live, again);
-    CHECK(f.server->params.size() == 6 + 3 * static_cast<std::size_t>(i));  // the tools are not replayed
+    CHECK(f.server->params.size() == 6 + 3 * static_cast<std::size_t>(i));  // tool calls are not replayed
   }
   CHECK(f.model->requests.size() == 3);
 }

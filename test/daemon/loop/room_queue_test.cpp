@@ -1,4 +1,4 @@
-// Runs that wait for memory, on a turned clock.
+// The queue of runs that wait for memory, on a manual clock.
 #include "daemon/loop/run/room_queue.hpp"
 
 #include "test/support/manual_time.hpp"
@@ -44,9 +44,9 @@ TEST_CASE_FIXTURE(fixture, "who waits for room is called in order, and who takes
   const auto c = come("c"), d = come("d");
   turn();
   CHECK(called.empty());
-  CHECK(time.armed() == 0);  // nobody looks at a clock
+  CHECK(time.armed() == 0);  // no timer polls for room
   free();
-  CHECK(called.empty());  // not from where bytes are let go of
+  CHECK(called.empty());  // called in the next turn, not inside free()
   CHECK(queue.is_short());
   turn();
   CHECK(called == "a");

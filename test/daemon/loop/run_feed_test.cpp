@@ -1,5 +1,4 @@
-// The feed's rules: what joins, what is replaced, what drops, how events are numbered for several readers, and what a
-// snapshot stands for.
+// The feed of a run: events that are joined, replaced or dropped, their numbers for several readers, and snapshots.
 #include "daemon/loop/run/run_feed.hpp"
 
 #include "daemon/loop/json/event_json.hpp"
@@ -40,7 +39,7 @@ run_event round(int n) {
   return {kind::round, "", "", event_json::round(n, "m")};
 }
 
-/// Somebody who reads when told to, or at once.
+/// A reader that reads when read() is called, or as soon as an event arrives.
 struct reader final : run_feed::listener {
   explicit reader(run_feed& f, run_feed::wish w = {}, bool reads_at_once = false)
       : at_once(reads_at_once), place(f.attach(*this, w)) {}
@@ -49,7 +48,7 @@ struct reader final : run_feed::listener {
     if (at_once && !run_event::is_delta(latest)) read();
     if (then) then();
   }
-  /// The next events, at most so many, as "seq: text or body".
+  /// Reads at most `most` events and returns each as "seq: text or body".
   lines read(std::size_t most = 1000) {
     lines now;
     for (const run_feed::entry* e = nullptr; now.size() < most && (e = place->peek()) != nullptr; place->pop()) {
@@ -83,7 +82,7 @@ TEST_CASE("run_feed: deltas that nobody has been sent join and keep their order 
   f->push(status("s"));
   f->push(delta("again"));
   CHECK(r.read() == lines{"1: Hello", "2: hm", R"(3: {"type":"status","text":"s"})", "4: again"});
-  // What was sent does not grow any more.
+  // An event that was sent does not grow any more.
   f->push(delta("!"));
   CHECK(r.read() == lines{"5: !"});
   CHECK(f->counts().joined == 1);
@@ -140,7 +139,7 @@ TEST_CASE("L18: two readers get the same events under the same numbers, each at 
   CHECK(fast.read() == lines{"2: b"});
   f->push(delta("c"));
   f->push(delta("d"));
-  // The other one has not had "a" and "b" yet; what nobody has had is still one event.
+  // The slow reader has not had "a" and "b" yet. Text that no reader has had stays one event.
   CHECK(slow.read() == lines{"1: a", "2: b", "3: cd"});
   CHECK(fast.read() == lines{"3: cd"});
   CHECK(f->bytes() == 0);
@@ -175,7 +174,7 @@ TEST_CASE("a reader without deltas gets the rest and its numbers rise by one whe
   CHECK(r.read() == lines{R"(2: {"type":"status","text":"t"})"});
   {
     reader other(*f);
-    CHECK(other.read().size() == 1);  // what was before it
+    CHECK(other.read().size() == 1);  // the snapshot
     f->push(delta("c"));
     f->push(status("u"));
     CHECK(r.read() == lines{R"(4: {"type":"status","text":"u"})"});
@@ -213,7 +212,7 @@ TEST_CASE("L18: the last reader that leaves before the end abandons the run, and
   }
   CHECK(abandoned == lines{"the caller went away"});
   CHECK_FALSE(f->wanted());
-  reader late(*f);  // comes while the run is being cancelled
+  reader late(*f);  // attaches while the run is being cancelled
   f->done(raw_json::literal("{}"));
   late.place->leave("x");
   CHECK(abandoned.size() == 1);
@@ -257,7 +256,7 @@ TEST_CASE("a snapshot stands for what everybody has had: the round, its text, an
   about_question(kind::question, "question", "c4", "q2");
   about_question(kind::question, "question", "c5", "q3");
   about_question(kind::answer, "answer", "", "q1");
-  f->push(event(kind::tool_result, R"({"type":"tool_result","call":"c5"})", "c5"));  // closed without an answer
+  f->push(event(kind::tool_result, R"({"type":"tool_result","call":"c5"})", "c5"));  // closes q3, which has no answer
   f->push(round(2));
   f->push(delta("ne"));
   f->push(delta("w \"1\""));
@@ -326,7 +325,7 @@ TEST_CASE("G17: over the bound the oldest events go, and a slow reader gets a sn
   REQUIRE(got.size() > 10);
   CHECK(got.size() < 40);
   CHECK(got[0].find("\"type\":\"snapshot\"") != std::string::npos);
-  // It goes on where the snapshot ends, with the numbers that the other reader has seen.
+  // The slow reader goes on after the snapshot, with the numbers that the fast one has seen.
   CHECK(std::vector(got.begin() + 1, got.end()) ==
         std::vector(fast.all.end() - static_cast<std::ptrdiff_t>(got.size() - 1), fast.all.end()));
   CHECK(got[0].starts_with(std::to_string(150 - (got.size() - 1)) + ": "));
@@ -367,11 +366,11 @@ TEST_CASE("a run that goes on after done begins anew for later readers and ends 
     f->push(event(kind::tool_call, R"({"type":"tool_call","call":"c1"})", "c1"));
     f->done(raw_json::literal("1"));
     CHECK(first.place->ended());
-    // While it is parked: whoever attaches has the result.
+    // A reader that attaches while the run is parked gets the result.
     reader parked(*f);
     CHECK(parked.read().back() == R"(2: {"type":"done","result":1})");
     CHECK(reader(*f, {.after = 2}).place->ended());
-    f->reopen();  // the next event would too
+    f->reopen();  // the next event would reopen it too
     CHECK_FALSE(f->over());
     reader next(*f, {.after = 2}), other(*f);
     CHECK_FALSE(next.place->ended());
@@ -380,7 +379,7 @@ TEST_CASE("a run that goes on after done begins anew for later readers and ends 
     CHECK(other.read() ==
           lines{R"(2: {"type":"snapshot","text":"","calls":[{"type":"tool_call","call":"c1"}],"questions":[]})",
                 R"(3: {"type":"status","text":"on"})"});
-    // The slow one of before gets its own `done`, even when that had to go.
+    // The slow reader from before gets its own `done`, even if that event was dropped.
     for (int i = 0; i < 20; ++i) f->push(status(std::string(300, 'x')));
     const auto late = slow.read();
     CHECK(late.back() == R"(2: {"type":"done","result":1})");
@@ -525,7 +524,7 @@ TEST_CASE("G18: what was told is held once, and not at all beside the message th
   CHECK(feed->round_text() == all);
   first.read();
   CHECK(byte_account::total() - before < all.size() + (100u << 10));
-  // What says something else takes nothing away.
+  // Sharing a different text releases nothing.
   feed->share_text(std::make_shared<std::string>(all + "?"));
   CHECK_FALSE(first.place->told_all());
   feed->share_text(std::make_shared<std::string>(all));

@@ -1,5 +1,5 @@
-// What a yes is bound to, within a process and over a restart: the tool's server and where it comes from, the
-// definition, the arguments.
+// Approvals within a process and over a restart. An approval is bound to the tool's server and the server's origin, to
+// the definition and to the arguments.
 #include "test/daemon/loop/next_process.hpp"
 
 #include <doctest/doctest.h>
@@ -21,14 +21,14 @@ const record::question& last_question(const std::vector<run_record>& records) {
   return std::get<record::question>(records.back());
 }
 
-/// left_asking(), and the yes that was kept before the process ended.
+/// Returns left_asking() and the approval, which was kept before the process ended.
 std::vector<run_record> left_allowed() {
   auto records = left_asking();
   records.emplace_back(record::answer{last_question(records).id, raw_json::literal(R"({"approve":true})"), false});
   return records;
 }
 
-/// The records of a run whose caller said "always" to the first call and that was left before the second.
+/// Returns the records of a run whose caller said "always" to the first call, up to the intent of the second.
 std::vector<run_record> left_always() {
   fixture f;
   f.offer({"guarded"});
@@ -47,10 +47,10 @@ std::vector<run_record> left_always() {
   return records;
 }
 
-/// The next process: what it offers, how often it asks, how often it calls.
+/// The next process, with the number of its questions and calls.
 struct gone_on : next_process {
   explicit gone_on(std::vector<run_record> records, const std::function<void(gone_on&)>& change = {}) {
-    (void)random.next();  // an earlier process had the first
+    (void)random.next();  // the earlier process has used the first number
     offer({"guarded"});
     if (change) change(*this);
     model->script = {says("done")};
@@ -78,7 +78,7 @@ void another_definition(gone_on& p) {
   p.tools.catalog = std::make_shared<mcp::catalog>(std::vector<mcp::entry_ptr>{p.changed("guarded")}, 99);
 }
 
-/// The same records with one byte of the arguments of their last call replaced.
+/// Returns the records with one byte replaced in the arguments of the call.
 std::vector<run_record> other_arguments(std::vector<run_record> records) {
   for (auto& r : records)
     if (auto* said = std::get_if<record::assistant>(&r)) {

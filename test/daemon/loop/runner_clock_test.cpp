@@ -1,4 +1,4 @@
-// Runs while the wall clock is set a day forward or back: every wait is as long as it would have been.
+// Runs while the wall clock is set a day forward or back: every wait keeps its length.
 #include "test/daemon/loop/loop_fixture.hpp"
 
 #include <doctest/doctest.h>
@@ -16,7 +16,7 @@ namespace {
 
 constexpr milliseconds day{86'400'000};
 
-/// Sets the clock while it writes a question.
+/// Calls `jump`, which sets the clock, while a question is being written.
 class jumping_journal final : public journal {
  public:
   std::unique_ptr<run_journal> open_run(const std::string&) override { return std::make_unique<one>(*this); }
@@ -127,7 +127,7 @@ TEST_CASE("G27: the clock is set while a question is open: a person has the time
 }
 
 TEST_CASE("a run waits awake for a model or a tool that answered at once, while no more runs go on than may") {
-  // How much there was to do in three rounds that took no time, with `others` that went on beside.
+  // Returns the number of handlers that ran in three rounds which took no time, beside `others` other active runs.
   const auto work_in = [](std::size_t awake_runs, int others = 0) {
     fixture f(false, nullptr, awake_runs);
     for (int i = 0; i < others; ++i) f.model->script.push_back(silent());

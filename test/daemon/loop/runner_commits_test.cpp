@@ -1,4 +1,4 @@
-// What a run writes together, and what waits until it is written.
+// Records that a run writes in one commit, and effects that wait until their records are written.
 #include "mcp/support/log.hpp"
 #include "test/daemon/loop/loop_fixture.hpp"
 
@@ -18,7 +18,7 @@ using namespace mcpbx::daemon::test;
 
 namespace {
 
-/// Shows each append and answers when it is told to.
+/// Lists each append and completes it when release() is called.
 class held_journal final : public journal {
  public:
   std::unique_ptr<run_journal> open_run(const std::string&) override { return std::make_unique<one>(*this); }
@@ -28,10 +28,10 @@ class held_journal final : public journal {
     REQUIRE(waiting);
     std::exchange(waiting, nullptr)(std::move(outcome));
   }
-  std::vector<std::string> appends;  ///< the names of the records, "synced" behind them where it was asked for
+  std::vector<std::string> appends;  ///< names of the records, then "synced" if that was asked for
   std::function<void(result<void>)> waiting;
   bool shared = false;
-  milliseconds patience{-1};  ///< of the last append
+  milliseconds patience{-1};  ///< argument of the last wait_at_most()
 
  private:
   struct one final : run_journal {

@@ -1,4 +1,4 @@
-// Depth and number: what a thousand levels and a thousand runs cost and leave behind.
+// Deep runs and many runs: a thousand levels in constant stack, and a hundred runs at once.
 #include "test/daemon/loop/loop_fixture.hpp"
 
 #include <doctest/doctest.h>
@@ -34,7 +34,7 @@ TEST_CASE("L4: depth 1000 works with constant stack and shared messages") {
   CHECK(f.runs->counts().depth[7] == 1);
   const auto [low, high] = std::ranges::minmax(f.model->stack);
   CHECK(high - low < 4096);
-  // The first message of the first request is the first of the last: pointers were passed on, not text.
+  // The last request begins with the messages of the first one: pointers are shared, no text is copied.
   const auto& first = f.model->requests.front().messages;
   const auto& last = f.model->requests.back().messages;
   CHECK(last.size() == 2002);

@@ -1,4 +1,4 @@
-// Live runs that ask people and hand calls back to their caller.
+// Live runs that ask people or hand calls back to their caller.
 #include "daemon/loop/run/runner.hpp"
 #include "test/daemon/loop/loop_fixture.hpp"
 
@@ -28,13 +28,13 @@ providers::tool_call_block guarded(std::string id) {
 struct asking : fixture {
   asking() { offer({"lookup", "guarded"}); }
 
-  /// The id in the latest question event.
+  /// Returns the id in the latest question event.
   std::string question() const {
     const auto all = caller_.of("question");
     REQUIRE_FALSE(all.empty());
     return find_member(*raw_json::parse(all.back()), "question").as_string().value_or("");
   }
-  /// Answers; "" when the answer was kept, else the error.
+  /// Answers a question. Returns "" if the answer was kept, else the error.
   std::string answer(const std::string& run, const std::string& id, std::string body) {
     std::string outcome = "nothing";
     runs->answer(run, id, raw_json::own(std::move(body)),
@@ -106,7 +106,7 @@ TEST_CASE("L11 L19: a detached run ends with needs_approval when nobody was ther
   f.settle();
   f.time.advance(milliseconds(60'000));
   f.settle();
-  CHECK(f.runs->active() == 1);  // what was begun may finish
+  CHECK(f.runs->active() == 1);  // a call that was sent may finish
   f.server->release();
   f.settle();
   CHECK(f.server->params.size() == 1);
@@ -178,7 +178,7 @@ TEST_CASE("L19: a caller that comes before a question is asked that question, an
   const auto run = f.run();
   caller later;
   f.caller_.answer_no_more();
-  later.read(**f.runs->find(run));  // before the run has heard of it
+  later.read(**f.runs->find(run));  // before the run learns that nobody can answer
   f.settle();
   CHECK(later.of("answer").empty());
   CHECK(f.answer(run, f.question(), R"({"approve":true})") == "");
@@ -390,7 +390,7 @@ TEST_CASE("G39: \"always\" ends with the definition it was said of") {
   CHECK(f.answer(run, f.question(), R"({"approve":true,"always":true})") == "");
   f.server->release();
   f.settle();
-  CHECK(f.caller_.of("question").size() == 1);  // "b" needs none
+  CHECK(f.caller_.of("question").size() == 1);  // no question about "b"
   f.tools.catalog = std::make_shared<mcp::catalog>(std::vector<mcp::entry_ptr>{f.changed("guarded")}, 99);
   f.server->release();
   f.settle();
@@ -455,7 +455,8 @@ TEST_CASE("L18 L19: a cancel while a question is open ends the run, and a late a
 
 namespace {
 
-/// Writes one record of a run, its end if nothing else is said, when it is told to, or fails then.
+/// Holds the append that ends with the record `waits_for` until go_on() is called; then the append fails if `fails` is
+/// set. All other appends succeed at once.
 class waiting_journal final : public journal {
  public:
   std::unique_ptr<run_journal> open_run(const std::string&) override { return std::make_unique<one>(*this); }
@@ -691,7 +692,7 @@ TEST_CASE("L8 L21: a parked run waits as long as a question, then it ends") {
   const auto& end = std::get<record::run_ended>(f.written().back());
   CHECK(end.reason == stop_reason::caller_tools);
   CHECK(fault_of(f.written()) == "");
-  // Nobody cancelled it, and who was to carry out the call may have done so.
+  // The text does not say that the call was not executed: the caller may have done so.
   const auto& told = std::get<record::call_result>(f.written().at(f.written().size() - 2));
   CHECK(told.result.text() ==
         words::error_result("No result: the program that was to carry out this call sent no result in time.").text());
@@ -731,7 +732,7 @@ TEST_CASE("G23: what is acknowledged is synced before it: a detached start, an a
     lines told;
     for (std::size_t i = 0; i < run.records.size(); ++i)
       told.push_back(std::string(name_of(run.records[i])) + (run.synced[i] ? " synced" : ""));
-    // A record that is written with a synced one is synced with it.
+    // A record that is written together with a synced one is synced with it.
     CHECK(told == lines{detach ? "run_started synced" : "run_started", "round_started", "assistant", "question",
                         "call_intent", "answer synced", "call_intent", "call_result synced", "parked synced",
                         "caller_result synced", "round_started", "assistant synced", "run_ended synced"});

@@ -1,4 +1,4 @@
-// Runs that an earlier process left: gone on with from their records.
+// Runs that an earlier process left: the next process resumes them from their records.
 #include "daemon/loop/core/recovery.hpp"
 #include "daemon/loop/run/runner.hpp"
 #include "test/daemon/loop/next_process.hpp"
@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::int64_t day_ms = 86'400'000;
 
-/// The records of a detached run that has called "lookup" and waits for it.
+/// Returns the records of a detached run that has called "lookup" and waits for its result.
 std::vector<run_record> left_in_a_call(bool repeatable = false) {
   fixture f;
   f.server->hold["lookup"] = true;
@@ -30,14 +30,14 @@ std::vector<run_record> left_in_a_call(bool repeatable = false) {
   return records;
 }
 
-/// `lookup` is the one tool, and its calls may be repeated.
+/// Offers only `lookup` and allows its calls to be repeated.
 void offer_with_retries(fixture& f) {
   auto lookup = std::make_shared<mcp::catalog_entry>(*f.entry("lookup"));
   lookup->manner.max_retries = 2;
   f.tools.catalog = std::make_shared<mcp::catalog>(std::vector<mcp::entry_ptr>{std::move(lookup)}, 9);
 }
 
-/// The records of a run that waits for its caller's tool.
+/// Returns the records of a run that waits for the results of its caller's tools.
 std::vector<run_record> left_parked(std::int64_t question_timeout_ms = 60'000) {
   fixture f;
   f.model->script = {calls({call("a", "mine")})};
@@ -56,17 +56,18 @@ run_request results_of_its_caller() {
   return results;
 }
 
-/// Keeps its runs as if they were on a disk.
+/// A journal that keeps its runs, as if they were on a disk.
 struct kept_on final : journal {
   std::unique_ptr<run_journal> open_run(const std::string& run) override { return records.open_run(run); }
   bool keeps_sessions() const override { return true; }
   memory_journal records{true};
 };
 
-/// A process that is told to stop 3 s before its end.
+/// The first base of stopping_process, so that the journal is there before the fixture.
 struct disk_first {
   kept_on disk;
 };
+/// A process that is told to stop. stop() returns once the runs have had `grace` to end.
 struct stopping_process : disk_first, fixture {
   stopping_process() : fixture(false, &disk) { unproven = "its records are on a disk of its own"; }
   bool stop(milliseconds grace = milliseconds(3'000)) {
@@ -81,7 +82,7 @@ struct stopping_process : disk_first, fixture {
     return joined;
   }
   const std::vector<run_record>& records() const { return *disk.records.kept().back().second; }
-  bool at_once = false;  // stop() needed no time
+  bool at_once = false;  // stop() was done before `grace` had passed
 };
 
 }  // namespace
@@ -154,7 +155,7 @@ TEST_CASE("L18 G24: a process of a millisecond can number a thousand events befo
   };
   const auto before = first_number(milliseconds(0));
   CHECK(first_number(milliseconds(1)) >= before + 1'000);
-  CHECK(first_number(milliseconds(100 * 365 * day_ms)) < std::uint64_t{1} << 53);  // as JSON's readers have numbers
+  CHECK(first_number(milliseconds(100 * 365 * day_ms)) < std::uint64_t{1} << 53);  // exact in JSON readers
 }
 
 TEST_CASE("G20 L18: a cancel that comes when the run is being left for the next process is refused, not answered") {
@@ -224,7 +225,7 @@ TEST_CASE("G24: only runs that were detached, or wait for their caller's tools, 
   std::get<record::run_started>(records.front()).detached = false;
   CHECK_FALSE(goes_on(records));
   CHECK_FALSE(goes_on({}));
-  CHECK_FALSE(goes_on(left_in_a_call(), false));  // loop.resumeDetached
+  CHECK_FALSE(goes_on(left_in_a_call(), false));  // loop.resumeDetached is false
 }
 
 TEST_CASE("G24: a detached run goes on where its records end, and no call is silently made twice") {
@@ -254,7 +255,7 @@ TEST_CASE(
   f.resume(records);
   CHECK(f.called() == lines{"lookup", "lookup"});
 
-  // So does one of a run that goes on with a session, by what that has called.
+  // The same holds for a run in a session, by the names that the session's runs have called.
   next_process g;
   g.list({{"other", "srv__lookup"}, {"lookup", "srv__lookup_123456"}});
   g.model->script = {says("done")};
@@ -314,7 +315,7 @@ TEST_CASE(
     "L8 L21 G24: a run that waits for its caller's tools has no more time in the next process than it was given") {
   for (const bool in_time : {true, false}) {
     next_process f;
-    f.time.advance(milliseconds(50'000));  // nobody was there meanwhile
+    f.time.advance(milliseconds(50'000));  // no process runs meanwhile
     f.model->script = {says("done")};
     f.resume(left_parked());
     f.time.advance(milliseconds(in_time ? 9'999 : 10'000));
@@ -467,7 +468,7 @@ TEST_CASE("G24: after a loss of power no call of a run is made by itself, whatev
       all.insert(all.end(), f.added().begin(), f.added().end());
       CHECK(fault_of(all) == "");
       const auto result = std::string((*f.runs->find("long"))->result().text());
-      // Without a reply nobody knows what the round did, so it is not asked again; else the model is told.
+      // Without a reply the effects of the round are unknown, so the run ends. With one, the model is told.
       CHECK(contains(result, replied ? R"("stopReason":"final")" : R"("stopReason":"interrupted")"));
       CHECK(contains(result, "may have taken effect"));
       CHECK(f.model->requests.size() == (replied ? 1 : 0));
@@ -513,7 +514,7 @@ TEST_CASE("G24 L13: a call that an earlier process sent may have acted, also whe
 }
 
 TEST_CASE("G24 L13: a call is not made again after a restart where the configuration does not allow that any more") {
-  next_process f;  // its tools may not be repeated
+  next_process f;  // calls of its tools may not be repeated
   f.model->script = {says("done")};
   f.resume(left_in_a_call(true));
   CHECK(f.called().empty());
@@ -615,7 +616,7 @@ TEST_CASE("G20 L21: who asks for a parked run that was left is told that it goes
   r.client_tools = {raw_json::own(R"({"name":"mine","inputSchema":{"type":"object"}})")};
   f.run(std::move(r));
   f.caller_.done = {};
-  f.run(detached("other"));  // it has its time to end, so the daemon is still there
+  f.run(detached("other"));  // shut_down() waits for this run
   bool joined = false;
   asio::co_spawn(
       f.context, [&]() -> asio::awaitable<void> { co_await f.runs->shut_down(milliseconds(3'000)); },
@@ -678,7 +679,7 @@ TEST_CASE("L8 G24: the time that a detached run uses is recorded while it waits,
       f.time.advance(milliseconds(1'000));
       f.settle();
     }
-    left = f.records();  // as SIGKILL would leave it
+    left = f.records();  // the records that SIGKILL would leave
     f.stop(milliseconds(0));
   }
   REQUIRE(std::holds_alternative<record::time_used>(left.back()));
@@ -750,7 +751,7 @@ TEST_CASE("L8 G24: a ceiling that was lowered holds for good, also for a round t
       CHECK(whole.reason() == stop_reason::max_rounds);
       continue;
     }
-    next_process third;  // which has no such ceiling
+    next_process third;  // a process without that ceiling
     third.model->script = {says("done")};
     third.resume(left);
     CHECK(std::get<record::run_ended>(third.added().back()).reason == stop_reason::max_rounds);

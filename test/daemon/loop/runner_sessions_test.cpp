@@ -1,4 +1,4 @@
-// Runs in sessions: what they are given, and who may go on with one.
+// Runs in sessions: the history that they get, and the rules for continuing a session.
 #include "daemon/loop/core/recovery.hpp"
 #include "daemon/loop/run/runner.hpp"
 #include "test/daemon/loop/loop_fixture.hpp"
@@ -17,7 +17,7 @@ using namespace mcpbx::daemon::test;
 
 namespace {
 
-// Sessions that a test puts there; what runs write goes to the fixture's own journal.
+// Sessions that a test provides. Records of runs go to the fixture's own journal.
 class kept_sessions : public journal {
  public:
   std::unique_ptr<run_journal> open_run(const std::string& run) override { return written_to->open_run(run); }
@@ -41,8 +41,8 @@ class kept_sessions : public journal {
   std::map<std::string, history> there;
   asio::io_context* io = nullptr;
   int loads = 0;
-  bool slow = false;           // what is asked for is held until the test gives it
-  std::function<void()> held;  // that
+  bool slow = false;           // load_history() waits until the test calls `held`
+  std::function<void()> held;  // answers the latest load_history()
 };
 
 struct sessions_fixture : kept_sessions, fixture {
@@ -137,7 +137,7 @@ TEST_CASE("L17: who cancels a run goes on with its session at once, behind its e
   CHECK(f.runs->cancel(first, "enough"));
   caller second, third;
   CHECK(f.runs->start(in_session("ses_1"), second).has_value());
-  // One waits, and no more than one.
+  // One run waits for the session, and no more than one.
   const auto refused = f.runs->start(in_session("ses_1"), third);
   REQUIRE_FALSE(refused.has_value());
   CHECK(refused.error().code == errc::unavailable);
@@ -275,7 +275,7 @@ TEST_CASE("L19 G24: a run that goes on with a session keeps to what the session'
   CHECK(contains(f.caller_.done.front().text(), "there is no tool named \\\"srv__other\\\" here"));
   CHECK(f.started().profile == "careful");
   CHECK(f.started().asked_limits.text() == R"({"maxRounds":3})");
-  const auto next = folded(f.kept.runs().front()->records).terms;  // what the run after it is given
+  const auto next = folded(f.kept.runs().front()->records).terms;  // the terms for the session's next run
   CHECK((next.profile == "careful" && next.tools == std::vector<std::string>{"srv__l*"}));
   CHECK(next.limits.text() == R"({"maxRounds":3})");
 }
@@ -288,7 +288,7 @@ TEST_CASE("L19 G24: a session whose terms cannot be kept is not gone on with") {
   r.keep_terms = [](run_request&, const run_terms&) -> result<void> { return fail(errc::invalid_argument, "no"); };
   f.run(r);
   r.keep_terms = [](run_request& mine, const run_terms&) -> result<void> {
-    mine.model = "gone";  // that of the profile
+    mine.model = "gone";  // the profile's model does not exist
     return {};
   };
   f.run(r);
@@ -323,7 +323,7 @@ TEST_CASE("L14: a result that was cut can be read on in the next run of its sess
   CHECK(std::ranges::count(f.model->requests[0].tools->tools, "mcpbx__read_result",
                            &providers::tool_definition::name) == 1);
   CHECK(contains(f.caller_.member("messages"), "the end"));
-  CHECK(folded(f.kept.runs().front()->records).results.size() == 1);  // the run after this one can read it, too
+  CHECK(folded(f.kept.runs().front()->records).results.size() == 1);  // the session's next run can read it, too
 }
 
 TEST_CASE("F8: a name that a run of the session has called means the same tool in its later runs") {
@@ -366,5 +366,5 @@ TEST_CASE("F8 L14: no tool goes when the one that reads on comes, for it has a p
   };
   CHECK(names(0) == "srv__lookup srv__other ");
   CHECK(names(1) == "srv__lookup srv__other mcpbx__read_result ");
-  CHECK(f.server->params.size() == 1);  // what was not offered is not called
+  CHECK(f.server->params.size() == 1);  // a tool that was not offered is not called
 }

@@ -1,4 +1,4 @@
-// What a request asks of the run's model: settings for all of its calls, and what its first round has to call.
+// Settings of a request for all model calls of its run, and tool calls that it requires in the first round.
 #include "providers/wire/registry/registry.hpp"
 #include "test/daemon/loop/loop_fixture.hpp"
 
@@ -102,7 +102,7 @@ TEST_CASE("D2: a first round that is begun again with a shorter history has to c
 
 TEST_CASE("D2: the tool that has to be called is the run's, under the name that the model sees") {
   fixture f;
-  // As an API shows it that takes no dots.
+  // Adapts names for an API that takes no dots.
   const auto adapt = [](std::span<const mcp::entry_ptr> entries, std::string_view api) {
     auto all = plain_adapter(entries, api);
     for (auto& tool : all)
@@ -158,7 +158,7 @@ TEST_CASE(
   const auto messages = body_for("anthropic", last);
   CHECK(contains(messages, R"("tool_choice":{"type":"none"},"tools":[{"name":"srv__lookup")"));
   CHECK_FALSE(contains(body_for("anthropic", f.model->requests[0]), "tool_choice"));
-  // All others are sent what they were sent without tools.
+  // The requests to all other APIs are the same as without tools.
   for (const std::string api : {"openai-chat", "azure", "dial", "openai-responses", "gemini", "ollama"}) {
     CAPTURE(api);
     auto bare = last;

@@ -50,7 +50,7 @@ TEST_CASE("L15: a quick model writes the line about the tool at work, and its to
   REQUIRE(f.quick->requests.size() == 1);
   CHECK(f.quick->requests[0].settings.max_output_tokens == 20);
   CHECK(f.quick->requests[0].tools == nullptr);
-  CHECK_FALSE(f.quick->requests[0].may_repeat);  // a second try would come when the tool is done
+  CHECK_FALSE(f.quick->requests[0].may_repeat);  // a retry would come after the tool's end
   CHECK(f.model->requests[0].may_repeat);
   CHECK(f.quick->requests[0].messages.back()->text() == "Tool: lookup\nArguments: {\"of\":\"Lisbon\"}");
   f.server->release();
@@ -58,7 +58,7 @@ TEST_CASE("L15: a quick model writes the line about the tool at work, and its to
   CHECK(f.caller_.member("stopReason") == "final");
   CHECK(input_tokens(f) == 30);
   CHECK(f.caller_.done[0].text().find("Looking up") == std::string_view::npos);
-  // The fold of the records agrees.
+  // The records alone give the same number.
   CHECK(fold(f.written(), f.written().size()).usage().input == 30);
   CHECK(f.time.armed() == 0);
 }

@@ -1,5 +1,5 @@
 // Every reason for which a run ends, each after a round that went well: the reason, its sentence, its events, and a
-// conversation that any provider takes back.
+// conversation that any provider accepts.
 #include "daemon/loop/core/recovery.hpp"
 #include "mcp/support/shared_bytes.hpp"
 #include "test/daemon/loop/core/wire_history.hpp"
@@ -34,10 +34,10 @@ step broken(providers::model_error::kind type) {
 
 struct stop_case {
   stop_reason reason;
-  std::string sentence;                          ///< behind "Unable to complete task: "
-  std::vector<step> then;                        ///< what the model says after the first round
-  std::function<void(run_request&)> asked = {};  ///< how the run is asked for
-  std::function<void(fixture&)> act = {};        ///< what happens when nothing goes on by itself
+  std::string sentence;                          ///< follows "Unable to complete task: "
+  std::vector<step> then;                        ///< answers of the model after the first round
+  std::function<void(run_request&)> asked = {};  ///< changes the request before the start
+  std::function<void(fixture&)> act = {};        ///< ends the run if it does not end by itself
 };
 
 std::vector<stop_case> all_stops() {
@@ -143,7 +143,7 @@ TEST_CASE("L11: each stop reason has its sentence, its status, one done, and lea
     CHECK(f.caller_.member("stopReason") == to_string(c.reason));
     const auto whole = c.sentence.empty() ? "" : "Unable to complete task: " + c.sentence;
     if (c.reason == stop_reason::caller_tools) {
-      // Its caller has had a result when the run was handed over, and may have gone.
+      // The caller got its result when the calls were handed over, and may have left since.
       CHECK_FALSE(f.written().empty());
     } else {
       CHECK(f.caller_.of("tool_call").size() == f.caller_.of("tool_result").size());
@@ -156,12 +156,12 @@ TEST_CASE("L11: each stop reason has its sentence, its status, one done, and lea
     const auto core = fold(f.written(), f.written().size());
     CHECK(core.reason() == c.reason);
     CHECK(core.reason_text() == whole);
-    CHECK(core.messages().size() >= 4);  // with the round that went well
+    CHECK(core.messages().size() >= 4);  // includes the round that went well
     CHECK(fault_of(core.messages()) == "");
     CHECK(wire_fault_of(core.messages()) == "");
   }
   for (int i = 0; i <= static_cast<int>(stop_reason::repeated_calls); ++i)
-    // A run asks on the connection that began it, so that none is left that waits for a yes without anybody to ask.
+    // needs_approval is left out: only detached runs end with it, and none of these runs is detached.
     if (const auto reason = static_cast<stop_reason>(i); reason != stop_reason::needs_approval)
       CHECK_MESSAGE(seen.contains(reason), to_string(reason));
 }
@@ -278,7 +278,7 @@ TEST_CASE("G18: what ended detached runs hold makes way for a run that is to beg
     f.server->release();
     f.settle();
     REQUIRE(f.caller_.done.size() == 1);
-    f.caller_ = {};  // it has read everything
+    f.caller_ = {};  // the old caller has read everything
     f.model->requests.clear();
     CHECK(f.runs->find("before").has_value() != waits);
     held.set(23u << 18);
@@ -361,9 +361,9 @@ TEST_CASE("G18: runs that wait for room begin in the order in which they came, w
     CHECK(f.runs->active() == 3);
     CHECK(f.model->requests.empty());
     held.set(0);
-    start("e");  // others were before it, though there is room now
+    start("e");  // other runs wait before it, though there is room now
     CHECK(f.model->requests.empty());
-    f.time.advance(milliseconds(0));  // nobody looks meanwhile: what was let go of has called them
+    f.time.advance(milliseconds(0));  // no polling: freeing bytes has called the waiting runs
     f.settle();
     std::string begun;
     for (const auto& r : f.model->requests) begun += r.messages.back()->text();

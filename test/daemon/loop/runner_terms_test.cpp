@@ -1,4 +1,5 @@
-// A run that goes on after a restart: the stricter of the configuration that it began under and that of now holds.
+// Runs that resume after a restart under two configurations, that of their start and the present one: of
+// each rule the stricter version holds.
 #include "mcp/client/catalog/tool_names.hpp"
 #include "test/daemon/loop/next_process.hpp"
 
@@ -20,7 +21,7 @@ using namespace mcpbx::daemon::test;
 namespace runner_terms_test {
 namespace {
 
-/// A detached run whose model is about to answer its first request.
+/// Returns the records of a detached run that waits for the first answer of its model.
 std::vector<run_record> left_thinking() {
   fixture f;
   f.offer({"lookup", "locked", "precious"});
@@ -33,7 +34,7 @@ record::run_started& beginning(std::vector<run_record>& records) {
   return std::get<record::run_started>(records.front());
 }
 
-/// A detached run that began while the catalog named the tools of `srv` as `naming` says.
+/// Returns the records of a detached run that began while the catalog named the tools of `srv` as `naming` says.
 std::vector<run_record> left_thinking_under(tool_naming naming, const std::function<void(record::run_started&)>& with) {
   auto records = left_thinking();
   beginning(records).servers = std::make_shared<const std::vector<server_terms>>(
@@ -56,7 +57,7 @@ TEST_CASE("G24: what the servers' entries said is kept with runs that may go on 
 
 TEST_CASE("G24: a run that goes on uses no tool that its server's entry withheld when it began") {
   next_process f;
-  f.offer({"lookup", "locked", "precious"});  // the entry denies nothing any more
+  f.offer({"lookup", "locked", "precious"});  // the server's entry denies nothing any more
   f.model->script = {calls({call("a", "srv__locked")}), calls({call("b", "srv__lookup")}), says("done")};
   f.resume(left_thinking());
   CHECK(f.called() == lines{"lookup"});
@@ -89,7 +90,7 @@ TEST_CASE("G24 L19: a run that goes on asks about what needed a yes when it bega
   auto records = left_thinking();
   beginning(records).servers =
       std::make_shared<const std::vector<server_terms>>(std::vector<server_terms>{{"srv", {}, {}, {"other"}}});
-  next_process f;  // whose entry lists other tools
+  next_process f;  // its server's entry wants approval for other tools
   f.offer({"lookup", "other"});
   f.model->script = {calls({call("a", "srv__other")}), says("done")};
   f.resume(std::move(records));

@@ -1,5 +1,5 @@
-// Live runs: the shell around the fold, against scripted models and servers. Every run of every test here is held
-// against the folds of its records when its fixture ends.
+// Live runs of the runner, with scripted models and servers. At the end of each test the fixture checks every run
+// against the commands of its records.
 #include "daemon/loop/run/runner.hpp"
 
 #include "daemon/loop/core/answer_format.hpp"
@@ -170,7 +170,7 @@ TEST_CASE("L7: the guidance joins the system prompt with names only, can be repl
   CHECK(contains(system, "srv__lookup, srv__other"));
   CHECK(system_of(with(true, "Use few tools.")) == "be brief\n\nUse few tools.");
   CHECK(system_of(with(false, "")) == "be brief");
-  // A conversation that is gone on with has the guidance already.
+  // A conversation that is continued has the guidance already.
   auto r = with(true, "");
   r.system.clear();
   r.messages.insert(r.messages.begin(), providers::system_message(system));
@@ -348,7 +348,7 @@ TEST_CASE("L10: an unknown tool is told what resembles it and no server hears of
   REQUIRE(results.size() == 2);
   CHECK(contains(results[0], "Similar names: srv__lookup"));
   CHECK(contains(results[1], "The tools are: srv__lookup, srv__other"));
-  CHECK(f.caller_.of("tool_call").size() == 2);  // shown all the same
+  CHECK(f.caller_.of("tool_call").size() == 2);  // the caller sees the calls all the same
 }
 
 TEST_CASE("L10: a name that no API takes is told as the model wrote it, and never runs the tool it would become") {
@@ -600,7 +600,7 @@ TEST_CASE("G28: a broken model stream is an error with its sentence and never an
       f.caller_.of("error") ==
       lines{
           R"({"type":"error","message":"the model \"scripted\" stopped in the middle of its answer","retryable":true,"partial":true})"});
-  // What came is told as a part, and nowhere as an answer.
+  // The text that came is reported as a part, and nowhere as an answer.
   CHECK(f.caller_.member("partialText") == "half an");
   CHECK_FALSE(contains(f.caller_.member("messages"), "half an"));
   CHECK(folded(f.written()).partial_text == "half an");
@@ -894,7 +894,7 @@ TEST_CASE("L18: the same request with the same name attaches to its run and any 
   f.settle();
   CHECK(f.runs->active() == 0);
 
-  // A detached one may be started twice: the second time tells that it is there, also when it has ended.
+  // A detached run may be started twice: the second start finds the first run, even when it has ended.
   f.model->script = {silent()};
   r.run = "kept";
   int told = 0;
@@ -983,7 +983,7 @@ TEST_CASE("runner: unknown models and names in use and too many runs are errors"
   CHECK(f.run(r) == "mine");
   CHECK(f.runs->start(r, f.caller_).error().code == errc::invalid_argument);
   f.runs->cancel("mine", "");
-  f.caller_.then = [&] {  // the name is free when done arrives
+  f.caller_.then = [&] {  // the run's name is free when `done` arrives
     f.caller_.done.clear();
     CHECK(f.runs->start(r, f.caller_).has_value());
   };

@@ -1,4 +1,4 @@
-// What model calls count that gave no reply.
+// Usage of model calls that gave no reply.
 #include "test/daemon/loop/loop_fixture.hpp"
 
 #include <doctest/doctest.h>
@@ -14,7 +14,7 @@ namespace {
 
 constexpr providers::usage half_an_answer{.input = 100, .output = 7, .estimated = true};
 
-/// "input output", with "about" before it where some of it is an estimate.
+/// Returns "input output" of the result, after "about" if some of it is an estimate.
 std::string counted(const fixture& f) {
   const auto usage = find_member(f.caller_.done.at(0), "usage");
   return (find_member(usage, "estimated").is_true() ? "about " : "") +
@@ -22,7 +22,7 @@ std::string counted(const fixture& f) {
          std::string(find_member(usage, "outputTokens").text());
 }
 
-/// The same from the records alone.
+/// Returns the same from the records alone.
 std::string folded(const fixture& f) {
   const auto u = fold(f.written(), f.written().size()).usage();
   return (u.estimated ? "about " : "") + std::to_string(u.input) + " " + std::to_string(u.output);

@@ -1,5 +1,4 @@
-// The scenarios that documents about such loops ask for, where no other test is about them; README.md has the list of
-// all.
+// Scenarios of tool loops that no other test covers. README.md lists all scenarios and their tests.
 #include "test/daemon/loop/core/wire_history.hpp"
 #include "test/daemon/loop/loop_fixture.hpp"
 
@@ -184,7 +183,7 @@ TEST_CASE("L14: a tool that found nothing says so in words, unless other words a
     CHECK(contains(last_result(f.model->requests.at(1)).result.text(),
                    configured ? "leer" : "No relevant content found"));
     CHECK_FALSE(last_result(f.model->requests.at(1)).is_error);
-    CHECK(contains(f.caller_.of("tool_result").at(0), R"("content":[])"));  // the caller has what the tool said
+    CHECK(contains(f.caller_.of("tool_result").at(0), R"("content":[])"));  // the caller gets the tool's own result
   }
 }
 

@@ -1,4 +1,4 @@
-// The sentences of a run.
+// Texts of a run for people and for the model: titles, reasons, guidance, time spans.
 #include "daemon/loop/run_words.hpp"
 #include "mcp/support/text.hpp"
 

@@ -21,7 +21,7 @@ void answer_last_call(scripted_process& p, std::string_view result) {
   p.answer(*m, result);
 }
 
-/// The catalog's client of a server that is not up yet, made by way of a lazy server that was listed before.
+/// The catalog's client of a lazy server, which was up once and has stopped. `second` scripts its next process.
 struct sleeping {
   supervisor_rig r;
   std::shared_ptr<client> owner;
@@ -623,7 +623,7 @@ TEST_CASE(
   const auto second = ask("second", &one);
   log("2");
   const auto third = ask("third", &two);
-  log("3");  // two askers: the log may be about either
+  log("3");  // two askers: the log may belong to either
   owner->cancel(third, "enough");
   r.turn();
   const auto direct = ask("direct", nullptr, false);
@@ -631,7 +631,7 @@ TEST_CASE(
   owner->cancel(first, "enough");
   owner->cancel(second, "enough");
   r.turn();
-  log("5");  // the one open call does not listen
+  log("5");  // the one open call takes no logs
   owner->cancel(direct, "enough");
   r.turn();
   CHECK(heard == std::vector<std::string>{"first 1", "second 2"});

@@ -1,5 +1,4 @@
-// Requirements of a managed client on any connector, tested with one that has no process, and further ones on the
-// connector of processes.
+// Managed clients with a connector that has no process, and links of the connector of processes.
 #include "mcp/client/connect/connector.hpp"
 
 #include "test/mcp/async/pump.hpp"
@@ -138,7 +137,7 @@ TEST_CASE("a connection that cannot be opened is tried again, unless the connect
   CHECK(stopped);
 }
 
-// An owner that destroys its link in the event of this number.
+// Destroys its link inside the event number `at`.
 struct leaver final : link_events {
   int at = 0, events = 0;
   std::unique_ptr<transport> connection;

@@ -1,4 +1,4 @@
-// Death at every step: whatever a server does and when, each call has one outcome and nothing is left behind.
+// Servers that fail at any step: each call has one outcome and nothing is left behind.
 #include "mcp/support/shared_bytes.hpp"
 #include "test/mcp/client/supervisor_rig.hpp"
 
@@ -13,7 +13,7 @@ enum class fate { exit_before, exit_after, die, half_line, close_stdout, hang, g
 constexpr fate fates[] = {fate::exit_before,  fate::exit_after, fate::die,    fate::half_line,
                           fate::close_stdout, fate::hang,       fate::garbage};
 
-/// Returns the script of a server that meets its fate at its `step`-th message.
+/// Returns the script of a server that fails in the way `f` at its message number `step`.
 script doomed(const script& healthy, int step, fate f) {
   return [healthy, left = std::make_shared<int>(step), f](scripted_process& p, const message& m) {
     if ((*left)-- != 0) {
@@ -69,7 +69,7 @@ TEST_CASE("G1 G2 G5: whatever step a server fails at, each call has one outcome 
           const auto owner = r.owner("srv__echo");
           r.advance(1000);
           r.turn();
-          // Calls to the doomed process: before, during and after its start.
+          // Calls to the failing process: before, during and after its start.
           box boxes[6];
           for (int i = 0; i < 6; ++i) {
             r.call(*owner, boxes[i]);

@@ -1,5 +1,5 @@
-// Reentrant use by handlers of a tool server's calls: inside outcome, progress and log they call again, cancel other
-// calls, restart or stop the server, release it. Meant for the asan preset.
+// Reentrant use by handlers of a server's calls: inside outcome, progress and log they call again, cancel other calls,
+// restart or stop the server, or release it. Meant for the asan preset.
 #include "test/mcp/client/supervisor_rig.hpp"
 
 #include <fcntl.h>
@@ -134,8 +134,8 @@ TEST_CASE(
 }
 
 #ifndef NDEBUG
-// Returns the signal that ends a process in which a supervisor's handler calls `destroy`. 0: no handler called it, or
-// nothing came of it.
+// Returns the signal that ended a process in which a handler destroys its supervisor. Returns 0 if none did, also if no
+// handler was called.
 int signal_of(const std::function<void(supervisor_rig&, std::function<void()> destroy)>& with) {
   const pid_t pid = ::fork();
   REQUIRE(pid >= 0);

@@ -1,4 +1,4 @@
-// Scripts in which a conversation finds out the era of a tool server.
+// Scripts in which a session finds out the era of a tool server.
 #include "test/mcp/client/session_rig.hpp"
 
 using namespace mcpbx;
@@ -56,7 +56,7 @@ TEST_CASE("a silent server is taken for a legacy one after 5 s or a third of its
 }
 
 TEST_CASE("a modern server that answers the probe too late, before initialize, is spoken to as one at once") {
-  // Servers that start in great numbers take longer than the probe's wait, and answer both requests in their order.
+  // When many servers start at once, one may take longer than the wait for the probe and answer both requests in order.
   session_rig s;
   s.begin();
   s.advance(milliseconds(5000));
@@ -65,7 +65,7 @@ TEST_CASE("a modern server that answers the probe too late, before initialize, i
   CHECK(s.core.era() == era::modern);
   CHECK(s.core.revision() == "2026-07-28");
   CHECK(s.sent.back().find("tools/list") != std::string::npos);
-  // The server's answer to initialize no longer matters, and that request must not be cancelled either.
+  // The answer to initialize no longer matters, and mcpbx must not cancel that request either.
   SUBCASE("and accepts initialize afterwards") {
     s.answer("initialize", R"({"protocolVersion":"2025-11-25","capabilities":{"tools":{}}})");
   }

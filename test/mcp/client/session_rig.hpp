@@ -1,4 +1,4 @@
-// A conversation without surroundings: messages are given and taken as text, the clock is a number.
+// A session_core alone: messages go in and come out as text, and the clock is a number.
 #pragma once
 #include "mcp/client/session/session_core.hpp"
 
@@ -70,7 +70,7 @@ class session_rig : public mcp::session_output, public mcp::session_events {
     for (const auto& line : sent) n += method_of(line) == method ? 1 : 0;
     return n;
   }
-  /// Turns the clock, stopping whenever the conversation has something to do.
+  /// Advances the clock, with a stop at each time at which the session has work.
   void advance(milliseconds by) {
     const time_point target = now + by;
     for (int i = 0; i < 100'000 && core.next_deadline() <= target; ++i) {
@@ -97,7 +97,7 @@ class session_rig : public mcp::session_output, public mcp::session_events {
     REQUIRE(core.ready());
   }
 
-  // One call whose outcome is kept.
+  // Keeps the outcome of one call.
   struct outcome_box {
     int times = 0;
     mcp::call_outcome last;

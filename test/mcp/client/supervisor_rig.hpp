@@ -1,4 +1,4 @@
-// A supervisor with scripted tool servers and a turned clock.
+// A supervisor with scripted tool servers and a manual clock.
 #pragma once
 #include "mcp/client/process/process_connector.hpp"
 #include "mcp/client/supervise/supervisor.hpp"

@@ -1,4 +1,4 @@
-// Whether any answer can fit a schema, found with work that grows with its bytes.
+// Search for a part of a schema that no answer can fit, with work that grows with the schema's bytes.
 #include "daemon/loop/core/answer_format.hpp"
 
 #include <doctest/doctest.h>

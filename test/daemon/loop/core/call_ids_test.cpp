@@ -1,4 +1,4 @@
-// The ids of calls: unique in the conversation, whatever a provider sends.
+// Ids of calls: unique in the conversation, whatever a provider sends.
 #include "daemon/loop/core/call_ids.hpp"
 
 #include <doctest/doctest.h>

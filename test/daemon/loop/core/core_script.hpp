@@ -1,4 +1,4 @@
-// Runs without a shell: a run_core driven by hand, what it commands, and the rules that every finished run must keep.
+// Runs without a shell: a run_core driven by hand, its commands as text, and the rules for every finished run.
 #pragma once
 #include "daemon/loop/core/run_core.hpp"
 #include "daemon/loop/run_words.hpp"
@@ -97,11 +97,11 @@ inline record::call_result failed(std::string id, std::string_view text = "broke
   return {std::move(id), words::error_result(text), true, record::result_cause::server, 3};
 }
 
-/// A core and everything it has been given; carries out what needs nobody else.
+/// A run_core and all records given to it. Carries out the commands that need no answer from outside.
 struct script {
   run_core core;
   std::vector<run_record> records;
-  std::vector<lines> started;  // what each record started
+  std::vector<lines> started;  // commands after each record
   std::deque<run_command> todo;
   bool model_open = false;
   std::vector<std::string> running;
@@ -109,7 +109,7 @@ struct script {
   bool handed_over = false;
 
   explicit script(run_limits limits = {}) { take(opening(std::move(limits))); }
-  /// Goes on after a crash that left these records.
+  /// Resumes after a crash that left these records.
   explicit script(std::vector<run_record> left) : records(std::move(left)) {
     for (const auto& r : records) core.apply(r);
     core.resume();
@@ -125,8 +125,8 @@ struct script {
     for (const auto& c : core.commands()) todo.push_back(c);
   }
 
-  /// Carries out the next command as the shell would. Calls of a tool whose name begins with "unknown" are refused
-  /// without an intent, those of "guarded" need a yes, "mine" is a tool of the caller.
+  /// Carries out the next command as the shell would. The tool's name decides about a call: "unknown*" is refused
+  /// without an intent, "guarded" needs approval, "mine" is a tool of the caller.
   void carry_out_one() {
     const auto next = std::move(todo.front());
     todo.pop_front();
@@ -184,7 +184,7 @@ struct script {
     while (!todo.empty()) carry_out_one();
   }
 
-  /// What comes from outside; everything that follows from it happens before this returns.
+  /// Gives the model's reply. Like all functions below, it also carries out everything that follows from its event.
   script& model(record::assistant r) {
     settle();
     REQUIRE(model_open);
@@ -225,7 +225,7 @@ struct script {
     settle();
     return *this;
   }
-  /// The caller's results of all calls that were handed to it.
+  /// Gives the caller's results of all calls that were handed over.
   script& gives(std::string_view text = "mine") {
     settle();
     REQUIRE(std::exchange(handed_over, false));
@@ -243,8 +243,8 @@ struct script {
   }
 };
 
-/// What is wrong with a conversation, or "": each assistant message with calls is followed by one message with exactly
-/// one result per call, in call order, and there is no other result.
+/// Returns a fault in a conversation, or "". Each assistant message with calls must be followed by one message with
+/// exactly one result per call, in call order; no other results are allowed.
 inline std::string fault_of(const std::vector<providers::message_ptr>& messages) {
   for (std::size_t i = 0; i < messages.size(); ++i) {
     const auto& m = *messages[i];
@@ -267,7 +267,8 @@ inline std::string fault_of(const std::vector<providers::message_ptr>& messages)
   return {};
 }
 
-/// The call that a run which stops at its first failure began behind a failed one of the same reply, or "".
+/// Returns the id of a call that was begun after a failed call of the same reply in a run that stops at its first
+/// failure, or "".
 inline std::string begun_behind_a_failure(const std::vector<run_record>& records) {
   const auto* started = std::get_if<record::run_started>(&records.front());
   if (!started || started->limits.on_tool_error != tool_error_policy::stop) return {};
@@ -283,7 +284,7 @@ inline std::string begun_behind_a_failure(const std::vector<run_record>& records
   return {};
 }
 
-/// What is wrong with a finished run's records, or "".
+/// Returns a fault in the records of a finished run, or "".
 inline std::string fault_of(const std::vector<run_record>& records) {
   if (const auto id = begun_behind_a_failure(records); !id.empty()) return id + " was begun behind a failure";
   std::map<std::string, int> results;
@@ -301,7 +302,7 @@ inline std::string fault_of(const std::vector<run_record>& records) {
   return {};
 }
 
-/// The fold of the first `count` records.
+/// Returns a run_core that has applied the first `count` records.
 inline run_core fold(const std::vector<run_record>& records, std::size_t count) {
   run_core core;
   for (std::size_t i = 0; i < count; ++i) core.apply(records[i]);

@@ -1,4 +1,4 @@
-// Searches the orders depth first and remembers the places where it has been.
+// Searches the orders depth first and remembers the places that it has visited.
 #include "test/daemon/loop/core/order_explorer.hpp"
 
 namespace mcpbx::daemon::test {
@@ -25,7 +25,7 @@ record::answer unanswered(const std::string& question, bool unattended, bool mut
   return {question, {}, true, unattended, mute};
 }
 
-// What a run starts when each round from here on makes one call, which fails, and in the end there is an answer.
+// Returns the commands that follow if each further round makes one call, which fails, until the run ends.
 lines future_of(script s) {
   const auto known = s.started.size();
   for (int i = 0; i < 4 && !s.core.ended(); ++i) {
@@ -42,7 +42,7 @@ lines future_of(script s) {
   return all;
 }
 
-// All that tells one conversation from another of the same explorer, but for the texts of its results.
+// Returns a key that tells the conversations of one explorer apart, except for the texts of their results.
 std::string shape_of(const std::vector<providers::message_ptr>& messages) {
   std::string all;
   for (const auto& m : messages) {
@@ -120,7 +120,7 @@ void check_resumption(const script& s) {
       REQUIRE(fault_of(again.records) == "");
       REQUIRE(fault_of(again.core.messages()) == "");
       REQUIRE(wire_fault_of(again.core.messages()) == "");
-      // The fold of all its records is the same run, whatever a crash in the middle did.
+      // Applying all records gives the same run, whatever the crash interrupted.
       const auto whole = fold(again.records, again.records.size());
       REQUIRE(whole.ended());
       REQUIRE(whole.text() == again.core.text());
@@ -149,7 +149,7 @@ std::vector<record::assistant> order_explorer::replies(std::size_t played) const
       some.push_back(call("r" + std::to_string(played) + "c" + std::to_string(i)));
     auto other = some;
     if (people) {
-      // A call that needs a yes, one of the caller's own, and between them one that any server makes.
+      // A call that needs approval, one of the caller's own tools, and between them one of a server's tool.
       some.front().name = "guarded";
       if (count > 1) some.back().name = "mine";
       other.front().name = "mine";
@@ -163,7 +163,7 @@ std::vector<record::assistant> order_explorer::replies(std::size_t played) const
     all.push_back(reply("", some, end_reason::length));
     all.push_back(reply("", some, end_reason::unknown));
     all.push_back(reply("", some, end_reason::malformed_call));
-    // Blanks beside calls, and names that no API takes back.
+    // Blank text beside calls, and names that no API takes back.
     other.front().name = "unknown.lookup";
     other.back().name = "no such tool!";
     other.back().problem = "no JSON";
@@ -175,8 +175,8 @@ std::vector<record::assistant> order_explorer::replies(std::size_t played) const
   return all;
 }
 
-// Where the model is asked, what comes depends on what was said and on which rounds failed; on single calls only where
-// they are counted.
+// Returns a key for the point at which the model is asked. The future depends on the messages and on the failed rounds,
+// and on single calls only if they are counted.
 std::string order_explorer::place_of(const script& s, std::size_t played) const {
   std::string all = std::to_string(played) + " " + print(s.core.commands()).front() + " ";
   for (const auto& m : s.core.messages()) {
@@ -216,7 +216,7 @@ void order_explorer::follow(script s, std::size_t played) {
     if (s.todo.empty()) break;
     s.carry_out_one();
   }
-  // Else nothing would ever happen again.
+  // Otherwise nothing would ever happen again.
   REQUIRE((s.model_open || s.handed_over || !s.asked.empty() || !s.running.empty()));
   const auto go = [&](auto&& change, std::size_t more = 0) {
     script next = s;
@@ -267,7 +267,7 @@ void order_explorer::follow(script s, std::size_t played) {
   }
 }
 
-// Whatever ends a run from outside, here and now; and a store that fails while a cancel is being carried out.
+// Ends copies of the run from outside at this point, for each reason, and lets the store fail during a cancel.
 void order_explorer::inject(const script& s) {
   for (const auto why :
        {stop_reason::cancelled, stop_reason::timeout, stop_reason::interrupted, stop_reason::store_error}) {

@@ -1,4 +1,4 @@
-// The fold where calls are held back, made again, or cut: serial groups, attempts, large results.
+// State machine of a run: serial groups, repeated attempts, and results that are cut.
 #include "daemon/loop/core/run_core.hpp"
 #include "daemon/loop/results/read_result.hpp"
 #include "test/daemon/loop/core/core_script.hpp"
@@ -86,7 +86,7 @@ TEST_CASE("L12: after a crash the serial groups hold on") {
   s.model(in_groups({call("a"), call("b"), call("c")}, {1, 1, 0}));
   script again(s.records);
   again.settle();
-  // a and c had been sent and may not be repeated, so they are closed; then b has its turn.
+  // "a" and "c" were sent and may not be repeated, so they are closed; then "b" has its turn.
   CHECK(again.running == lines{"b"});
   CHECK(again.core.find_call("a") != nullptr);
   CHECK_FALSE(again.core.is_open("a"));
@@ -152,7 +152,7 @@ TEST_CASE("L14: the whole of a result that was cut is kept, also over a crash") 
   CHECK(s.core.kept().find("b") == nullptr);
   script again(s.records);
   CHECK(again.core.kept().ids() == s.core.kept().ids());
-  // A page that the model read is shown as it is and not kept itself.
+  // A page that the model has read is shown as it is and not kept itself.
   again.settle();
   again.model(reply("", {call("p", std::string(read_result::name))}));
   again.answer(answered("p", std::string(1500, 'y')));
@@ -177,9 +177,9 @@ TEST_CASE("L14: when the model refuses for length the oldest results are cut and
   CHECK(fault_of(s.core.messages()) == "");
   s.settle();
   CHECK(s.core.depth() == depth);
-  // The fold of every prefix starts the same.
+  // Every prefix of the records commands what the run started there.
   for (std::size_t n = 1; n <= s.records.size(); ++n) CHECK(print(fold(s.records, n).commands()) == s.started[n - 1]);
-  // Too long once more: that is all that can be done.
+  // A second refusal ends the run.
   s.fails(too_long());
   CHECK(s.core.reason() == stop_reason::context_full);
   CHECK(s.core.reason_text() == "Unable to complete task: the conversation is too long for \"m\".");

@@ -1,5 +1,5 @@
-// Every order of events for runs of up to three rounds of up to three calls, with a cancel, a time-out, an error or a
-// failing store at each step; and what a crash after any record leaves behind.
+// Every order of events in runs of up to three rounds of up to three calls, with a cancel, a time-out, an error or a
+// failing store at each step, and recovery from a crash after any record.
 #include "conf/model/key_values.hpp"
 #include "providers/wire/registry/registry.hpp"
 #include "test/daemon/loop/core/order_explorer.hpp"
@@ -26,8 +26,8 @@ run_limits with(int rounds, int concurrency, tool_error_policy errors = tool_err
   return l;
 }
 
-// Everywhere, and that it was a long way. The whole way is for the release: sanitizers make it ten times as long, and
-// see each step of the state machine with two calls a round.
+// Explores all orders and checks that at least `least_ends` runs ended. Sanitizers make this ten times as slow; with
+// two calls a round they still see each step of the state machine.
 order_explorer everywhere(order_explorer e, std::size_t least_ends) {
   if (mcpbx::test::sanitized) e.calls = std::min<std::size_t>(e.calls, 2);
   e.explore();
@@ -219,7 +219,7 @@ TEST_CASE("G24: after a crash open calls are closed as interrupted and the run e
   CHECK(closed.cause == record::result_cause::interrupted);
   CHECK(std::get<record::run_ended>(rest[2]).reason == stop_reason::interrupted);
 
-  // A run whose journal failed ends for that, and its calls are as open as after a crash.
+  // A failed journal ends the run with store_error and closes its open calls as a crash does.
   const auto lost =
       fold(s.records, s.records.size()).recovery({stop_reason::store_error, "the run's journal could not be written"});
   REQUIRE(lost.size() == 3);

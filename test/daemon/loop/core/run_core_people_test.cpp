@@ -1,4 +1,5 @@
-// Where people and the caller's own tools have a part: questions, answers, parked runs, and going on after a crash.
+// State machine of a run with people and the caller's own tools: questions, answers, parked runs, and resuming after a
+// crash.
 #include "test/daemon/loop/core/core_script.hpp"
 
 #include <doctest/doctest.h>
@@ -58,7 +59,7 @@ TEST_CASE("G39: a yes holds for the very definition and arguments that were show
   CHECK_FALSE(s.core.approved("b", "t", "a"));
   s.settle();
   s.answer(answered("a")).model(reply("", {call("b", "guarded")}));
-  CHECK(s.asked == std::vector<std::string>{"q_b"});  // a plain yes was for one call
+  CHECK(s.asked == std::vector<std::string>{"q_b"});  // a plain approval covers one call
   s.says("q_b", true, true).answer(answered("b")).model(reply("", {call("c", "guarded")}));
   CHECK(s.asked.empty());
   CHECK(s.core.approved("c", "t", "other"));
@@ -98,7 +99,7 @@ TEST_CASE("L9 G24: a run that was ending when mcpbx was interrupted ends, and ma
   script s(l);
   s.model(reply("", {call("a"), call("b"), call("c", "guarded")}));
   CHECK(s.running == lines{"a", "b"});
-  s.take(failed("b"));  // and its consequences are not recorded any more
+  s.take(failed("b"));  // the crash comes before the next record
   for (auto& r : s.records)
     if (auto* intent = std::get_if<record::call_intent>(&r)) intent->repeatable = true;
   script again(s.records);
@@ -132,7 +133,7 @@ TEST_CASE("G24: a run that goes on after a crash repeats what is safe and closes
   s.model(reply("", {call("a"), call("b", "guarded"), call("c", "mine")}));
   auto again = after_crash(s);
   again.settle();
-  CHECK(again.running.empty());  // "a" was sent, and nothing says that it may be sent twice
+  CHECK(again.running.empty());  // "a" was sent and may not be repeated
   CHECK(again.asked == std::vector<std::string>{"q_b"});
   again.says("q_b", true);
   CHECK(again.running == std::vector<std::string>{"b"});
@@ -173,7 +174,7 @@ TEST_CASE("G24: a crash before the model answered calls it again, after the last
   auto again = after_crash(s);
   again.settle();
   CHECK(again.model_open);
-  script first;  // run_started only
+  script first;  // its only record is run_started
   first.todo.clear();
   auto begun = after_crash(first);
   begun.settle();
@@ -197,7 +198,7 @@ TEST_CASE("G24 L9: a run that was stopping at its first failure ends after a cra
   s.model_open = false;
   s.take(reply("", {call("a"), unreadable, call("c")}));
   REQUIRE(s.started.back() == lines{"close_call b bad_arguments", "intend_calls a"});
-  s.carry_out_one();  // "b" has its result; the daemon is killed before the intent of "a" is written
+  s.carry_out_one();  // "b" has its result; the crash comes before the intent of "a"
   script again(s.records);
   again.settle();
   CHECK(again.core.reason() == stop_reason::tool_error);

@@ -1,4 +1,4 @@
-// The fold, one promise of docs/requirements.md (L) after the other.
+// State machine of a run, by the promises L1 and following of docs/requirements.md.
 #include "daemon/loop/core/run_core.hpp"
 
 #include "daemon/loop/json/event_json.hpp"
@@ -70,7 +70,7 @@ TEST_CASE("L3: history keeps its order and text beside calls") {
   const auto& m = s.core.messages();
   REQUIRE(m.size() == 5);
   CHECK(m[2]->text() == "let me see");
-  CHECK(m[2] == std::get<record::assistant>(s.records[2]).message);  // the very message the model gave
+  CHECK(m[2] == std::get<record::assistant>(s.records[2]).message);  // the same object as in the record
   CHECK(result_block(s.core, 3, 0).call_id == "a");
   CHECK(result_block(s.core, 3, 1).call_id == "b");
   CHECK(result_block(s.core, 3, 0).name == "lookup");
@@ -672,7 +672,7 @@ TEST_CASE("L23: one that is wrong twice is an error with its reason") {
   CHECK(s.core.reason_text().find("answer.n: expected an integer") != std::string::npos);
   CHECK(s.core.data().empty());
   CHECK(s.core.text() == R"({"n":"7"})");
-  // A crash at any point in between leads to the same end.
+  // A crash at any record leads to the same end.
   for (std::size_t cut = 1; cut < s.records.size(); ++cut) {
     script again(std::vector<run_record>(s.records.begin(), s.records.begin() + static_cast<std::ptrdiff_t>(cut)));
     again.settle();

@@ -1,4 +1,4 @@
-// The stricter of two sets of limits.
+// Combination of two sets of limits: the stricter value of each limit.
 #include "daemon/loop/core/stricter.hpp"
 
 #include <doctest/doctest.h>
@@ -22,7 +22,7 @@ std::vector<pair_of_values> all_pairs() {
   const auto number = [&](const char* what, auto field, int strict, int loose) {
     all.push_back({what, [=](run_limits& l) { l.*field = strict; }, [=](run_limits& l) { l.*field = loose; }});
   };
-  number("rounds", &run_limits::max_rounds, 0, 7);  // 0: no tool is offered
+  number("rounds", &run_limits::max_rounds, 0, 7);  // with 0 no tool is offered
   number("calls per round", &run_limits::max_calls_per_round, 3, 7);
   number("calls", &run_limits::max_calls, 3, 7);
   number("errors", &run_limits::max_consecutive_errors, 3, 7);

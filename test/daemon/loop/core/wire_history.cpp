@@ -30,7 +30,7 @@ bool is_object_text(const std::string& text) {
   return !error && v.is_object();
 }
 
-// What the strictest of them takes: names of one API's model are sent to the others, too.
+// Returns true for a name that the strictest API takes: a name from one API's model is sent to the others, too.
 bool is_sound_name(std::string_view name) {
   const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
   return !name.empty() && name.size() <= 64 && is_letter(name.front()) && std::ranges::all_of(name, [&](char c) {
@@ -44,10 +44,10 @@ bool is_blank(std::string_view text) {
   return text.find_first_not_of(" \t\r\n") == std::string_view::npos;
 }
 
-// Templates of some models refuse it.
+// Chat templates of some models refuse such messages.
 constexpr std::string_view met = "two messages of the user in a row";
 
-// Chat completions: each call's result right behind the message that made it, ids unique, nothing empty.
+// Checks chat completions: each call's result directly after the message that made it, unique ids, nothing empty.
 std::string chat_fault(const json::object& body) {
   std::string last;
   std::set<std::string> used;
@@ -91,8 +91,8 @@ std::string type_of(const json::value& v) {
   return v.is_object() ? text_of(v.get_object(), "type") : std::string();
 }
 
-// Messages: results first in the very next message, one for each tool_use, no blank text, input an object, and tools
-// defined where there is a call.
+// Checks Anthropic's Messages: results first in the next message, one for each tool_use, no blank text, each input an
+// object, and tools defined if there is a call.
 std::string anthropic_fault(const json::object& body) {
   std::set<std::string> used, open;
   for (const auto& v : body.at("messages").as_array()) {
@@ -131,7 +131,8 @@ std::string anthropic_fault(const json::object& body) {
   return used.empty() || body.contains("tools") ? "" : "calls where no tools are defined";
 }
 
-// Responses: an output for each function_call before anybody speaks again, nothing that is stored there.
+// Checks OpenAI's Responses: an output for each function_call before the next message, and nothing stored at the
+// provider.
 std::string responses_fault(const json::object& body) {
   if (const auto* store = body.if_contains("store"); store != nullptr && *store != json::value(false))
     return "an answer that is stored";
@@ -160,8 +161,8 @@ std::string responses_fault(const json::object& body) {
   return open.empty() ? "" : "no result of " + *open.begin();
 }
 
-// generateContent: as many functionResponse parts in the next content as the model's had functionCall parts, of the
-// same names in the same order.
+// Checks Gemini's generateContent: the next content has one functionResponse for each functionCall, with the same names
+// in the same order.
 std::string gemini_fault(const json::object& body) {
   std::vector<std::string> open;
   for (const auto& v : body.at("contents").as_array()) {
@@ -184,7 +185,7 @@ std::string gemini_fault(const json::object& body) {
   return open.empty() ? "" : "a call without result";
 }
 
-// /api/chat: a tool message for each call before anybody speaks again.
+// Checks Ollama's /api/chat: a tool message for each call before any other message.
 std::string ollama_fault(const json::object& body) {
   std::size_t open = 0;
   std::string last;
@@ -212,7 +213,7 @@ struct judge {
   std::string_view api;
   std::string (*fault_of)(const json::object& body);
 };
-// A line for each API that has a codec; without one the tests that use this fail.
+// Each API with a codec needs a line here; the tests fail without it.
 constexpr judge judges[] = {
     {"openai-chat", &chat_fault},    {"azure", &chat_fault},
     {"dial", &chat_fault},           {"openai-responses", &responses_fault},

@@ -1,4 +1,4 @@
-// Whether a provider would take a conversation: encoded by each codec there is and held against what its API demands.
+// Checks conversations against the demands of all APIs: each codec encodes them, and a judge looks for faults.
 #pragma once
 #include "daemon/loop/core/run_core.hpp"
 #include "providers/model/message.hpp"
@@ -9,13 +9,13 @@
 
 namespace mcpbx::daemon::test {
 
-/// What an API would refuse in a request's body, or "". For an API without a judge the fault is that there is none.
+/// Returns what the API would refuse in a request's body, or "". An API without a judge is a fault of its own.
 std::string fault_of_body(std::string_view api, std::string_view body);
 
-/// What some API would refuse in a request that goes on with this conversation, or "".
+/// Returns what some API would refuse in a request that continues this conversation, or "".
 std::string wire_fault_of(std::vector<providers::message_ptr> history);
 
-/// What is wrong with the messages in a run's result when its caller sends them back before another question, or "".
+/// Returns a fault in the messages of a run's result when its caller sends them back before another question, or "".
 std::string resent_fault_of(const run_core& core);
 
 }  // namespace mcpbx::daemon::test

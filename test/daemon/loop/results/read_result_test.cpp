@@ -135,7 +135,7 @@ TEST_CASE("L14: the oldest results of a conversation are cut until it is half as
   CHECK(kept.find("c0")->text().size() > 4000);
   CHECK(std::get<providers::tool_result_block>(before[2]->blocks[0]).result.text().size() > 4000);
 
-  // Once more: only what is left. Then nothing.
+  // The second cut takes the last large result; the third finds none.
   CHECK(cut_oldest_results(messages, kept, "") == 1);
   CHECK(cut_oldest_results(messages, kept, "") == 0);
 }

@@ -1,4 +1,4 @@
-// Tool output as data: nothing in it closes the mark.
+// Marks around tool output: nothing in the output can close them.
 #include "daemon/loop/results/result_mark.hpp"
 
 #include <doctest/doctest.h>
@@ -19,7 +19,7 @@ std::size_t count(std::string_view text, std::string_view part) {
   return n;
 }
 
-/// The texts of the content of a marked result.
+/// Marks a result and returns the texts of its content.
 std::vector<std::string> texts(std::string_view result) {
   const auto marked = marked_as_data(raw_json::own(result), nonce);
   REQUIRE(raw_json::parse(marked.text()).has_value());

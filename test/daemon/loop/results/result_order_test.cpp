@@ -1,4 +1,4 @@
-// Results that a caller hands back in another order than the calls were made in.
+// Order of results: a caller may hand them back in another order than that of the calls.
 #include "daemon/loop/results/result_order.hpp"
 
 #include "test/daemon/loop/loop_fixture.hpp"
@@ -35,7 +35,7 @@ providers::message_ptr with_results(const std::vector<std::string>& ids) {
   return message_of(providers::role::tool_results, std::move(blocks));
 }
 
-// The results as "id", in order, with "|" where a message ends.
+// Returns the call ids of all results in order, with "|" at the end of each message.
 std::string results_in(const std::vector<providers::message_ptr>& messages) {
   std::string all;
   for (const auto& m : messages) {

@@ -1,4 +1,4 @@
-// What the model sees of results.
+// Tool results as the model is shown them: empty ones replaced, large ones cut.
 #include "daemon/loop/results/result_view.hpp"
 
 #include "test/support/contains.hpp"

@@ -1,4 +1,4 @@
-// What a profile and a request make of the catalog.
+// Choice and renaming of the catalog's tools by a profile and a request.
 #include "daemon/loop/tools/chosen_tools.hpp"
 
 #include "test/daemon/loop/loop_fixture.hpp"
@@ -122,9 +122,9 @@ TEST_CASE("G24: what holds beside a choice withholds what any level of it withho
   CHECK(under({{}, {}, known}) == lines{"s__a", "s__b", "s__c"});
   CHECK(under({{"s__a", "s__b"}, {"*b"}, known}) == lines{"s__a"});
   CHECK(under({{}, {}, servers({{"s", {}, {"a"}, {}}})}) == lines{"s__b", "s__c"});
-  CHECK(under({{}, {}, servers({{"s", {"[ab]"}, {}, {}}})}).empty());  // our globs have no such form
+  CHECK(under({{}, {}, servers({{"s", {"[ab]"}, {}, {}}})}).empty());  // globs have no character classes
   CHECK(under({{}, {}, servers({{"s", {"a", "b"}, {"b"}, {}}})}) == lines{"s__a"});
   CHECK(under({{}, {"s__a"}, servers({{"s", {"a", "b"}, {}, {}}})}) == lines{"s__b"});
-  CHECK(under({{}, {}, servers({{"other", {}, {}, {}}})}).empty());  // the server was not there
+  CHECK(under({{}, {}, servers({{"other", {}, {}, {}}})}).empty());  // "s" was not configured then
   CHECK(under({{}, {}, servers({})}).empty());
 }

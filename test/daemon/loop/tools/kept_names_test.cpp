@@ -1,4 +1,4 @@
-// Names that keep their meaning while a conversation goes on.
+// Tool names that keep their meaning during a conversation.
 #include "daemon/loop/tools/kept_names.hpp"
 
 #include "test/daemon/loop/loop_fixture.hpp"
@@ -16,7 +16,7 @@ using namespace mcpbx::daemon::test;
 
 namespace {
 
-// A tool by its server's own name, under the name that the catalog gives it.
+// A tool: its server's own name, and the name that the catalog gives it.
 using named = std::pair<std::string, std::string>;
 
 mcp::entry_ptr entry(const named& n) {
@@ -39,7 +39,7 @@ struct offers {
   kept_names names;
   std::uint64_t revision = 0;
   offered_ptr last;
-  // "own name as shown" of each tool.
+  // Offers the listed tools and returns "own name as shown name" of each.
   lines of(const std::vector<named>& listed) {
     last = names.settle(tools.offer(catalog_of(listed, ++revision), {}, "x"));
     lines all;
@@ -53,7 +53,7 @@ struct offers {
 TEST_CASE("F8: a name that was offered in a run means the same tool to its end") {
   offers o;
   CHECK(o.of({{"a.b", "s__a_b"}, {"x", "s__x"}}) == lines{"a.b as s__a_b", "x as s__x"});
-  // A tool comes whose name fits as it is, and the catalog gives it the name.
+  // The catalog gives the name to a new tool, "a_b", whose own name fits as it is.
   const auto after = o.of({{"a_b", "s__a_b"}, {"a.b", "s__a_b_123456"}, {"x", "s__x"}});
   REQUIRE(after.size() == 3);
   CHECK(o.last->set->forms_for("y").size() == 3);
@@ -63,10 +63,10 @@ TEST_CASE("F8: a name that was offered in a run means the same tool to its end")
   REQUIRE(o.last->set->tools.size() == 3);
   for (std::size_t i = 0; i < 3; ++i) {
     CHECK(o.last->set->tools[i].name == o.last->names[i]);
-    CHECK((i == 2 || !o.last->set->tools[i].encoded));  // bytes with the other name are not sent
+    CHECK((i == 2 || !o.last->set->tools[i].encoded));  // bytes encoded with the old name are dropped
   }
   CHECK(o.last->guidance.find(o.last->names[0]) != std::string::npos);
-  // It goes and comes back, and the newcomer keeps the name that it got.
+  // "a.b" goes and comes back, and "a_b" keeps the name that it got.
   CHECK(o.of({{"a_b", "s__a_b"}}) == lines{after[0]});
   CHECK(o.of({{"a_b", "s__a_b"}, {"a.b", "s__a_b_123456"}, {"x", "s__x"}}) == after);
 }

@@ -1,4 +1,4 @@
-// The tools of a round: filters, sharing, names.
+// Tools that a round offers: filters, shared objects, names, and room for them.
 #include "daemon/loop/tools/round_tools.hpp"
 
 #include "daemon/loop/tools/caller_tools.hpp"
@@ -170,7 +170,7 @@ TEST_CASE("F8: what a definition becomes is kept per API: a changed catalog conv
   const auto first = tools.offer(catalog_of({wide("a"), wide("b")}, 1), {}, "openai-chat");
   const auto second = tools.offer(catalog_of({wide("a"), entry("b"), wide("c")}, 2), {}, "openai-chat");
   CHECK(first->set != second->set);
-  CHECK(schema_of(first, "s__a").data() == schema_of(second, "s__a").data());  // the very same bytes
+  CHECK(schema_of(first, "s__a").data() == schema_of(second, "s__a").data());  // the same bytes in memory
   CHECK(schema_of(first, "s__b") != schema_of(second, "s__b"));
   const auto other = tools.offer(catalog_of({wide("a")}, 3), {}, "anthropic");
   CHECK(schema_of(first, "s__a").find("$odd") != std::string_view::npos);
@@ -195,7 +195,7 @@ TEST_CASE("F8: one changed tool of many is converted and encoded alone, and the 
       return std::pair(request.tools, providers::find_codec(api)->encode(request, options).body.str());
     };
     const auto [first, first_body] = ask(tools, before);
-    // What each was encoded to, by the codec's key for it.
+    // Remembers the encoded form of each tool, by the codec's key.
     std::vector<const char*> encoded;
     std::string key(providers::find_api(api)->tools.name);
     if (api == "openai-responses" || api == "anthropic") key += "/lax";
@@ -239,7 +239,7 @@ TEST_CASE(
   const auto for_anthropic = for_gemini->set->forms_for("anthropic");
   CHECK(for_anthropic[1].has_value());
   CHECK_FALSE(for_anthropic[2].has_value());
-  // Of those beyond the room there is none, and the run's own are there.
+  // A tool that had no room has no form; the run's own tools have one.
   const auto own = tools.with_own(*tools.offer(listed, {}, "gemini", 1), {entry("mine")}, "gemini");
   const auto few = own->set->forms_for("ollama");
   REQUIRE(few.size() == 2);
@@ -303,14 +303,14 @@ TEST_CASE(
   const auto a = entry("a"), b = entry("b"), d = entry("d"), odd = entry("odd"), z = entry("z");
   const auto first = tools.offer(catalog_of({z, d, odd, b, a}, 1), {}, "x", 3);
   CHECK(first->names == std::vector<std::string>{"x_a", "x_b", "x_d"});
-  CHECK(first->left_out == std::vector<std::string>{"s__z"});  // one that the API cannot take needs no room
+  CHECK(first->left_out == std::vector<std::string>{"s__z"});  // "odd", which the API cannot take, needs no room
   CHECK(first->set->tools.size() == 3);
   CHECK(first->find("x_z") == nullptr);
   REQUIRE(lines.size() == 1);
   CHECK(lines[0] ==
         "1 of 4 tools are not offered to a model that has room for 3 (maxTools): s__z; choose with "
         "tools.allow or tools.deny of their servers or of a profile, or raise maxTools of the model");
-  // Another order, the same tools again after others, and another room.
+  // The same tools are not reported again, in any order or after other lists; less room is.
   CHECK(tools.offer(catalog_of({a, z, b, odd, d}, 2), {}, "x", 3)->left_out == first->left_out);
   CHECK(tools.offer(catalog_of({a, b}, 3), {}, "x", 3)->left_out.empty());
   CHECK(tools.offer(catalog_of({a, b, d, z}, 4), {}, "x", 3)->left_out == first->left_out);
@@ -337,7 +337,7 @@ TEST_CASE("F8: the caller's own tools are never left out") {
   CHECK(all->set->own == 2);
   CHECK(all->left_out == std::vector<std::string>{"s__d"});
   CHECK(catalog_room(0, 5) == any_number);
-  CHECK(catalog_room(128) == 127);  // one place is kept for the tool that reads on
+  CHECK(catalog_room(128) == 127);  // one place is kept for mcpbx__read_result
   CHECK(catalog_room(128, 5) == 122);
   CHECK(catalog_room(5, 5) == 0);
 }
@@ -395,10 +395,10 @@ TEST_CASE(
   const question_words question("please use z__t4, then `m__t3`. Not xa__t4.");
   const auto asked = tools.offer(catalog, {}, "x", 4, question);
   CHECK(names(asked) == list{"a__t0", "m__t0", "m__t3", "z__t4"});
-  // The same question and catalog give the very same object, so that a prompt cache holds on to it.
+  // The same question and catalog give the same object, so that a prompt cache stays valid.
   CHECK(tools.offer(catalog, {}, "x", 4, question) == asked);
   CHECK(names(tools.offer(catalog, {}, "x", 4)) == list{"a__t0", "a__t1", "m__t0", "z__t0"});
-  // The server's own name of a tool counts too, and where there is room for all the question changes nothing.
+  // The server's own name of a tool counts too. With room for all tools the question changes nothing.
   CHECK(names(tools.offer(catalog, {}, "x", 3, question_words("t2"))) == list{"a__t2", "m__t2", "z__t2"});
   CHECK(tools.offer(catalog, {}, "x", 15, question) == tools.offer(catalog, {}, "x", 15));
   CHECK(names(tools.offer(catalog, {}, "x", 0, question)).empty());

@@ -1,4 +1,4 @@
-// A gate in front of the catalog: lists count once they have been decided about.
+// The gate in front of the catalog: lists count once the gate has decided about them.
 #include "mcp/client/catalog/definition_gate.hpp"
 #include "test/mcp/client/supervisor_rig.hpp"
 

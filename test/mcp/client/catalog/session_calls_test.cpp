@@ -1,4 +1,4 @@
-// Calls over one conversation, and other messages that a server may send.
+// Calls over one session, and the other messages that a server may send.
 #include "mcp/client/catalog/tool_result.hpp"
 #include "mcp/redact/secret.hpp"
 #include "test/mcp/client/session_rig.hpp"

@@ -1,4 +1,4 @@
-// A conversation that keeps more lists than that of tools.
+// A session that keeps further lists beside that of tools.
 #include "test/mcp/client/session_rig.hpp"
 #include "test/support/more_kinds.hpp"
 

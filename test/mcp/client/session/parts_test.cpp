@@ -1,4 +1,4 @@
-// Small parts of a session: the stderr of a server, the window of unsent requests.
+// Small parts: the stderr log of a server, and the window of unsent requests.
 #include "mcp/client/process/stderr_log.hpp"
 #include "mcp/client/session/write_window.hpp"
 #include "mcp/redact/secret.hpp"
@@ -14,7 +14,7 @@ using namespace mcpbx::mcp;
 
 namespace {
 
-/// A catcher of the log while it lives.
+/// Collects the log as long as it lives.
 struct log_catcher {
   log_catcher() {
     log::install(log::level::info, [this](log::level, std::string_view line) {
@@ -163,7 +163,7 @@ TEST_CASE("the window counts requests until they are written and sees when nobod
   CHECK(w.unwritten().front().bytes == 100);
   CHECK(w.requests(1) == 1);
   CHECK(w.next_time() == start + write_window::most_stall);
-  CHECK_FALSE(w.stalled(1, start + milliseconds(30'000)));  // something was taken since
+  CHECK_FALSE(w.stalled(1, start + milliseconds(30'000)));  // the server has read something since
   CHECK_FALSE(w.stalled(1, start + milliseconds(59'999)));
   CHECK(w.stalled(1, start + milliseconds(60'000)));
   w.drained();

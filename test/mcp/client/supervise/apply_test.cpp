@@ -1,4 +1,4 @@
-// Lists of servers that replace each other: started, kept, restarted and stopped are exactly those that have to be.
+// Replacing the list of servers: only servers that differ are started, restarted or stopped.
 #include "test/mcp/client/supervisor_rig.hpp"
 
 #include <string>
@@ -18,7 +18,7 @@ server_options identified(const std::string& name, std::string identity) {
   return o;
 }
 
-/// Servers that are up, and how often the catalog has changed since.
+/// Servers that are up, with the number of catalog changes since then.
 struct apply_rig : supervisor_rig {
   explicit apply_rig(std::vector<server_options> first) {
     for (const auto* name : {"a", "b", "c"}) launcher.add(name, legacy_script({"echo", "list"}));
@@ -104,7 +104,7 @@ TEST_CASE("apply: a changed server is restarted once, when the old one has gone"
   CHECK(r.launcher.spawned.size() == 2);
   CHECK(r.status(0).state == server_state::restarting);
   CHECK(r.names() == names{"b__echo", "b__list"});
-  CHECK(r.supervisor->restart("a").has_value());  // it starts anyway
+  CHECK(r.supervisor->restart("a").has_value());  // accepted, since "a" starts anyway
   int settled = 0;
   r.supervisor->when_settled(milliseconds(60'000), [&] { ++settled; });
   r.turn();

@@ -1,4 +1,4 @@
-// The rules of starting, restarting and stopping, by the turned clock.
+// Rules of starting, restarting and stopping, on a manual clock.
 #include "mcp/client/supervise/supervisor_core.hpp"
 
 #include "test/support/manual_time.hpp"
@@ -24,7 +24,7 @@ class dice final : public random_source {
   std::mt19937_64 engine_;
 };
 
-/// A core and its clock; keeps what it was told to do and when.
+/// A core with its clock. Keeps all commands, with their times since the beginning.
 struct rig {
   explicit rig(supervisor_core::options o = {}, std::uint64_t seed = 1) : random(seed), core(o, random) {}
   dice random;
@@ -153,7 +153,7 @@ TEST_CASE("G2: fifty servers that die together do not restart within the same 10
     for (std::uint64_t i = 0; i < 50; ++i) {
       auto r = std::make_unique<rig>(supervisor_core::options{}, i);
       r->up();
-      if (round == 1) {  // they died once before
+      if (round == 1) {  // the servers died once before
         r->core.gone(r->now, 0);
         r->advance(milliseconds(0));
         r->core.ready(r->now);

@@ -50,7 +50,7 @@ TEST_CASE("G7: a server that hangs in its start delays nobody") {
   CHECK(settled == 1);
   r.advance(8000);
   CHECK(settled == 2);
-  // The next try is under way already.
+  // The next try is in progress already.
   CHECK(r.status(0).state == server_state::starting);
   CHECK(r.status(0).start_failed);
   CHECK(r.status(0).process->pid > 0);
@@ -138,7 +138,7 @@ TEST_CASE("G2: a server that dies is restarted at once and works again") {
   r.call(*r.owner("srv__echo"), b);
   r.turn();
   CHECK(b.answered());
-  // Nothing has changed for those who look at the catalog.
+  // The catalog reports no change.
   CHECK(r.supervisor->snapshot() == before);
 }
 
@@ -403,7 +403,7 @@ TEST_CASE("a change of the catalog is told once per turn and only when there is 
   r.turn();
   CHECK(changes == before + 1);
   CHECK(r.names() == std::vector<std::string>{"one__a", "one__b", "two__echo"});
-  // Whoever holds the old snapshot keeps a consistent view, and unchanged entries are shared.
+  // A user of the old snapshot keeps a consistent view, and unchanged entries are shared.
   CHECK(old->entries().size() == 2);
   CHECK(r.supervisor->snapshot()->entries()[0] == old->entries()[0]);
   r.advance(20'000);

@@ -1,5 +1,5 @@
 // Processes: what a tool server is given, what is left when something ends (G20 to G22, G36).
-#include "test/e2e/harness.hpp"
+#include "test/e2e/harness/harness.hpp"
 
 #include <doctest/doctest.h>
 

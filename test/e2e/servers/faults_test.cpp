@@ -1,6 +1,6 @@
 // Tool servers that hang or answer wrongly: every call ends, neighbours notice nothing, the status names who it was
 // (G4 to G7, G13, G14, G49).
-#include "test/e2e/harness.hpp"
+#include "test/e2e/harness/harness.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,5 +1,5 @@
 // A caller's request through the daemon to a tool server and back: bytes, ids, progress, lists.
-#include "test/e2e/harness.hpp"
+#include "test/e2e/harness/harness.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,5 +1,5 @@
 // Tool servers that die: what the caller hears, what is started again, what is never repeated (G1 to G3, G8).
-#include "test/e2e/harness.hpp"
+#include "test/e2e/harness/harness.hpp"
 
 #include <doctest/doctest.h>
 

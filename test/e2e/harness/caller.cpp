@@ -1,7 +1,7 @@
 // A non-blocking socket, a buffer, lines.
-#include "test/e2e/caller.hpp"
+#include "test/e2e/harness/caller.hpp"
 
-#include "test/e2e/processes.hpp"
+#include "test/e2e/harness/processes.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,6 +1,6 @@
 // A command of the CLI at a pseudo-terminal, and somebody who types.
 #pragma once
-#include "test/e2e/harness.hpp"
+#include "test/e2e/harness/harness.hpp"
 
 #include <string>
 #include <string_view>

@@ -1,5 +1,5 @@
 // Reads what a program writes to its terminal, and types.
-#include "test/e2e/pseudo_terminal.hpp"
+#include "test/e2e/harness/pseudo_terminal.hpp"
 
 #include <doctest/doctest.h>
 

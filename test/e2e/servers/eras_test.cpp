@@ -1,5 +1,5 @@
 // Callers of the handshake era with tool servers of every era and revision.
-#include "test/e2e/harness.hpp"
+#include "test/e2e/harness/harness.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,5 +1,5 @@
 // Names in the catalog, filters, and what a definition may not do (M4, G38, G44).
-#include "test/e2e/harness.hpp"
+#include "test/e2e/harness/harness.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,5 +1,5 @@
 // Pinned tool definitions, from the server to every door (G37).
-#include "test/e2e/harness.hpp"
+#include "test/e2e/harness/harness.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,5 +1,5 @@
 // Noise, floods, huge and odd answers: skipped, bounded or passed on, never believed (G9 to G12, G15).
-#include "test/e2e/harness.hpp"
+#include "test/e2e/harness/harness.hpp"
 
 #include <doctest/doctest.h>
 

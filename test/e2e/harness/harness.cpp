@@ -1,5 +1,5 @@
 // Starting and ending the programs under test.
-#include "test/e2e/harness.hpp"
+#include "test/e2e/harness/harness.hpp"
 
 #include <doctest/doctest.h>
 

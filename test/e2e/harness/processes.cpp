@@ -1,5 +1,5 @@
 // fork, pipes, poll, /proc.
-#include "test/e2e/processes.hpp"
+#include "test/e2e/harness/processes.hpp"
 
 #include <doctest/doctest.h>
 
