@@ -2,7 +2,7 @@
 #include "daemon/guard/approval_seal.hpp"
 
 #include "daemon/guard/sha256.hpp"
-#include "mcp/support/text.hpp"
+#include "mcp/json/json_writer.hpp"
 
 #include <string_view>
 
@@ -17,12 +17,9 @@ std::string_view origin_of(const mcp::catalog_entry& e) {
 
 approval_seal seal_of(const mcp::catalog_entry& tool, const raw_json& arguments) {
   // Hash a JSON array, so that no part can be taken for the end of another.
-  std::string text = "[";
-  for (const std::string_view part : {std::string_view(tool.server), origin_of(tool), std::string_view(tool.tool)}) {
-    append_quoted(text, part);
-    text += ',';
-  }
-  text.append(tool.definition.text()).append("]");
+  std::string text;
+  json_writer w(text);
+  w.begin_array().value(tool.server).value(origin_of(tool)).value(tool.tool).token(tool.definition.text()).end_array();
   return {sha256_hex(text), sha256_hex(arguments.text())};
 }
 

@@ -2,8 +2,7 @@
 #include "daemon/toolbox/clock.hpp"
 #include "daemon/toolbox/files.hpp"
 #include "daemon/toolbox/toolbox_tools.hpp"
-#include "mcp/json/json_scanner.hpp"
-#include "mcp/json/raw_json.hpp"
+#include "mcp/json/json_writer.hpp"
 #include "mcp/redact/hidden_text.hpp"
 #include "mcp/support/text.hpp"
 
@@ -172,11 +171,10 @@ result<answer> file_info(const context& c, const arguments& a) {
     mode[static_cast<std::size_t>(3 - i)] = static_cast<char>('0' + ((info.st_mode >> (3 * i)) & 7));
   const auto shown = printable(place->shown());
   const auto kind = std::string(kind_name(info.st_mode));
-  return answer{{shown + ": " + kind + ", " + std::to_string(info.st_size) + " bytes, changed " + modified->iso +
-                 ", mode " + mode},
-                "{\"path\":" + json_quoted(shown) + ",\"type\":" + json_quoted(kind) +
-                    ",\"size\":" + std::to_string(info.st_size) + ",\"modified\":" + json_quoted(modified->iso) +
-                    ",\"mode\":" + json_quoted(mode) + "}"};
+  return answer{
+      {shown + ": " + kind + ", " + std::to_string(info.st_size) + " bytes, changed " + modified->iso + ", mode " +
+       mode},
+      json_object("path", shown, "type", kind, "size", info.st_size, "modified", modified->iso, "mode", mode)};
 }
 
 constexpr tool file_tool_list[] = {

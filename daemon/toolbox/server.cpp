@@ -36,13 +36,6 @@ raw_json call_result(const answer& a, bool is_error) {
   return out.end_object().json();
 }
 
-std::vector<std::string> member_names(std::string_view object) {
-  std::vector<std::string> names;
-  if (const auto opened = raw_object::open(raw_json::literal(object)))
-    opened->for_each([&names](std::string_view key, const raw_json&) { names.emplace_back(key); });
-  return names;
-}
-
 }  // namespace
 
 server::server(options o, folders files)
@@ -181,9 +174,11 @@ void server::initialize(const raw_json& params, const mcp::reply_once& reply) {
 void server::list_tools(const raw_json& params, const mcp::reply_once& reply) const {
   if (const auto cursor = find_member(params, "cursor"); cursor && !cursor.is_null())
     return refuse_params(reply, "There is no such cursor: the list of tools has one page.");
-  std::string list;
-  for (const auto* t : tools_) list += (list.empty() ? "" : ",") + definition(*t, files_);
-  reply.result(raw_json::own("{\"tools\":[" + list + "]}"));
+  std::string text;
+  json_writer out(text);
+  out.begin_object().key("tools").begin_array();
+  for (const auto* t : tools_) out.token(definition(*t, files_));
+  reply.result(out.end_array().end_object().json());
 }
 
 void server::call_tool(const raw_json& params, const mcp::reply_once& reply) const {

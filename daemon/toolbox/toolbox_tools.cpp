@@ -3,7 +3,7 @@
 
 #include "daemon/toolbox/calculator.hpp"
 #include "daemon/toolbox/clock.hpp"
-#include "mcp/json/raw_json.hpp"
+#include "mcp/json/json_writer.hpp"
 
 namespace mcpbx::toolbox {
 namespace {
@@ -12,10 +12,9 @@ std::string words(const local_time& t) {
   return t.iso + " (" + t.weekday + ", " + t.zone + (t.abbreviation == t.zone ? "" : ", " + t.abbreviation) + ")";
 }
 
-std::string members(const local_time& t) {
-  return "\"time\":" + json_quoted(t.iso) + ",\"weekday\":" + json_quoted(t.weekday) +
-         ",\"timeZone\":" + json_quoted(t.zone) + ",\"utcOffset\":" + json_quoted(t.offset) +
-         ",\"unixSeconds\":" + std::to_string(t.unix_seconds);
+std::string json_of(const local_time& t) {
+  return json_object("time", t.iso, "weekday", t.weekday, "timeZone", t.zone, "utcOffset", t.offset, "unixSeconds",
+                     t.unix_seconds);
 }
 
 result<answer> current_time(const context& c, const arguments& a) {
@@ -23,7 +22,7 @@ result<answer> current_time(const context& c, const arguments& a) {
   if (!zone) return std::unexpected(zone.error());
   const auto time = time_in_zone(c.wall_ms() / 1000, *zone);
   if (!time) return std::unexpected(time.error());
-  return answer{{words(*time)}, "{" + members(*time) + "}"};
+  return answer{{words(*time)}, json_of(*time)};
 }
 
 result<answer> convert_time(const context& c, const arguments& a) {
@@ -39,7 +38,7 @@ result<answer> convert_time(const context& c, const arguments& a) {
   if (!source) return std::unexpected(source.error());
   const auto target = time_in_zone(moment->unix_seconds, *to);
   if (!target) return std::unexpected(target.error());
-  answer out{{words(*source) + " is " + words(*target)}, "{" + members(*target) + "}"};
+  answer out{{words(*source) + " is " + words(*target)}, json_of(*target)};
   if (!moment->note.empty()) out.texts.push_back(moment->note);
   return out;
 }
@@ -50,7 +49,7 @@ result<answer> calculate_tool(const context&, const arguments& a) {
   const auto value = calculate(*expression);
   if (!value) return std::unexpected(value.error());
   const auto text = value->text();
-  return answer{{text}, "{\"result\":" + text + ",\"exact\":" + (value->is_exact() ? "true" : "false") + "}"};
+  return answer{{text}, json_object("result", raw_json::own(text), "exact", value->is_exact())};
 }
 
 constexpr std::string_view time_output =
@@ -81,15 +80,6 @@ constexpr tool calculators[] = {
      calculate_tool},
 };
 
-/// Returns the names of a JSON object's members as a JSON array.
-std::string names_of(std::string_view properties) {
-  std::string out;
-  if (const auto object = raw_object::open(raw_json::literal(properties)))
-    object->for_each(
-        [&out](std::string_view key, const raw_json&) { out += (out.empty() ? "[" : ",") + json_quoted(key); });
-  return out.empty() ? "[]" : out + "]";
-}
-
 }  // namespace
 
 std::span<const tool> time_tools() {
@@ -99,21 +89,30 @@ std::span<const tool> arithmetic_tools() {
   return calculators;
 }
 
+std::vector<std::string> member_names(std::string_view object) {
+  std::vector<std::string> names;
+  if (const auto opened = raw_object::open(raw_json::literal(object)))
+    opened->for_each([&names](std::string_view key, const raw_json&) { names.emplace_back(key); });
+  return names;
+}
+
 std::string definition(const tool& t, const folders& files) {
   std::string description(t.description);
   // Names the permitted folders, because a model that does not know them guesses.
   if (t.properties.find("\"path\"") != std::string_view::npos)
     description += " Folders that can be read: " + files.names() + ".";
-  std::string out = "{\"name\":" + json_quoted(t.name) + ",\"title\":" + json_quoted(t.title) +
-                    ",\"description\":" + json_quoted(description) +
-                    ",\"inputSchema\":{\"type\":\"object\",\"properties\":" + std::string(t.properties);
-  if (!t.required.empty()) out.append(",\"required\":").append(t.required);
-  out += ",\"additionalProperties\":false}";
-  if (!t.output_properties.empty())
-    out += ",\"outputSchema\":{\"type\":\"object\",\"properties\":" + std::string(t.output_properties) +
-           ",\"required\":" + names_of(t.output_properties) + "}";
-  return out + ",\"annotations\":{\"title\":" + json_quoted(t.title) +
-         R"(,"readOnlyHint":true,"destructiveHint":false,"idempotentHint":true,"openWorldHint":false}})";
+  std::string out;
+  json_writer w(out);
+  w.begin_object().members("name", t.name, "title", t.title, "description", description);
+  w.key("inputSchema").begin_object().member("type", "object").key("properties").token(t.properties);
+  w.given("required", raw_json::literal(t.required)).member("additionalProperties", false).end_object();
+  if (!t.output_properties.empty()) {
+    w.key("outputSchema").begin_object().member("type", "object").key("properties").token(t.output_properties);
+    w.list("required", member_names(t.output_properties)).end_object();
+  }
+  w.key("annotations").begin_object().members("title", t.title, "readOnlyHint", true, "destructiveHint", false);
+  w.members("idempotentHint", true, "openWorldHint", false).end_object().end_object();
+  return out;
 }
 
 }  // namespace mcpbx::toolbox

@@ -40,6 +40,8 @@ std::span<const tool> arithmetic_tools();
 std::span<const tool> file_tools();
 std::span<const tool> search_tools();
 
+/// Returns the names of a JSON object's members; `object` must live forever.
+std::vector<std::string> member_names(std::string_view object);
 /// Returns the definition for tools/list.
 std::string definition(const tool& t, const folders& files);
 

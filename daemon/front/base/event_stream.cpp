@@ -1,6 +1,8 @@
 // Formatting of event lines into one string, because at hundreds of thousands of tokens a second each piece counts.
 #include "daemon/front/base/event_stream.hpp"
 
+#include "mcp/json/json_writer.hpp"
+
 #include <charconv>
 #include <utility>
 
@@ -37,11 +39,9 @@ void append_number(std::string& out, std::uint64_t n) {
 
 event_stream::event_stream(owner& told, mcp::reply_once reply, std::string run)
     : owner_(&told), reply_(std::move(reply)), run_(std::move(run)) {
-  head_ = R"({"jsonrpc":"2.0","method":"mcpbx/event","params":{"request":)";
-  head_ += reply_.id().token();
-  head_ += ",\"run\":";
-  append_quoted(head_, run_);
-  head_ += ",\"seq\":";
+  json_writer w(head_);
+  w.begin_object().member("jsonrpc", "2.0").member("method", "mcpbx/event").key("params").begin_object();
+  w.key("request").token(reply_.id().token()).member("run", run_).key("seq");
 }
 
 void event_stream::read(run_feed& feed, run_feed::wish w) {

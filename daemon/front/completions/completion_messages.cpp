@@ -199,10 +199,12 @@ class message_reader {
     providers::message said;
     read_content(json, place, said, false);
     if (fault_) return;
-    std::string result = R"({"content":[{"type":"text","text":)";
-    append_quoted(result, said.text());
+    std::string result;
+    json_writer w(result);
+    w.begin_object().key("content").begin_array().token(json_object("type", "text", "text", said.text()));
+    w.end_array().end_object();
     const auto results = messages_.back()->role == role::tool_results ? results_ : (results_ = add(role::tool_results));
-    results->blocks.emplace_back(providers::tool_result_block{id, call->second, raw_json::own(result + "}]}"), false});
+    results->blocks.emplace_back(providers::tool_result_block{id, call->second, w.json(), false});
     open_.erase(call);
   }
 

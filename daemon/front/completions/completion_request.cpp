@@ -139,22 +139,20 @@ class request_reader {
     if (type != "function") return wrong(place + ".type", "\"function\"", find_member(tool, "type"));
     if (!function.is_object()) return wrong(place + ".function", "an object", function);
     const auto name = member_text(function, "name");
-    std::string definition = "{\"name\":" + json_quoted(name);
-    if (auto description = given_member(function, "description").as_string())
-      definition += ",\"description\":" + json_quoted(*description);
-    definition += ",\"inputSchema\":";
+    std::string definition;
+    json_writer w(definition);
+    w.begin_object().member("name", name);
+    if (auto description = given_member(function, "description").as_string()) w.member("description", *description);
     auto schema = given_member(function, "parameters");
     if (!schema) schema = raw_json::literal(R"({"type":"object","properties":{}})");
     if (auto object = raw_object::open(schema); object && !object->contains("type")) {
       object->set("type", raw_json::literal("\"object\""));
       schema = object->json();
     }
-    definition += schema.text();
     const auto strict = given_member(function, "strict");
     if (strict && strict.type() != raw_json::kind::boolean)
       return wrong(place + ".function.strict", "true or false", strict);
-    if (strict.is_true()) definition += R"(,"strict":true)";
-    auto checked = raw_json::own(definition + "}");
+    auto checked = w.member("inputSchema", schema).set("strict", strict.is_true()).end_object().json();
     if (const auto good = check_caller_tool(checked); !good) return fault(place + ".function", good.error().message);
     if (!names_.insert(name).second)
       return fault(place + ".function.name", "the name " + json_quoted(name) + " is there twice");

@@ -2,6 +2,7 @@
 // reply to a question.
 #include "daemon/front/rpc/methods.hpp"
 #include "daemon/store/records/principal.hpp"
+#include "mcp/json/json_writer.hpp"
 #include "mcp/support/text.hpp"
 
 #include <limits>
@@ -61,10 +62,10 @@ run_request read_chat_of(mcp::param_reader& in, const rpc_caller& c) {
 }
 
 void answer(rpc_caller& c, const answer_params& p, const mcp::reply_once& reply) {
-  c.answer(p.run, p.question,
-           raw_json::own(std::string(p.approve ? R"({"approve":true)" : R"({"approve":false)") +
-                         (p.always ? R"(,"always":true})" : "}")),
-           reply);
+  std::string json;
+  json_writer w(json);
+  w.begin_object().member("approve", p.approve).set("always", p.always).end_object();
+  c.answer(p.run, p.question, w.json(), reply);
 }
 
 }  // namespace

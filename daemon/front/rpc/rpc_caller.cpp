@@ -3,6 +3,7 @@
 
 #include "daemon/policy/policy.hpp"
 #include "daemon/store/records/principal.hpp"
+#include "mcp/json/json_writer.hpp"
 #include "mcp/redact/hidden_text.hpp"
 #include "mcp/server/rpc_errors.hpp"
 #include "mcp/support/log.hpp"
@@ -28,9 +29,9 @@ constexpr std::array<std::string_view, 12> for_servers{
     "mcpbx/pins/list", "mcpbx/sessions/list", "mcpbx/sessions/get", "mcpbx/sessions/delete"};
 
 void answer_started(const runner::recorded_run& begun, const mcp::reply_once& reply) {
-  std::string json = "{\"run\":" + json_quoted(begun.run);
-  if (!begun.session.empty()) json += ",\"session\":" + json_quoted(begun.session);
-  reply.result(raw_json::own(json + "}"));
+  std::string json;
+  json_writer w(json);
+  reply.result(w.begin_object().member("run", begun.run).filled("session", begun.session).end_object().json());
 }
 
 }  // namespace

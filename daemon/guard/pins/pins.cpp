@@ -53,15 +53,14 @@ std::string first_pinned_part(const raw_json& definition) {
   // In the order of canonical JSON.
   constexpr std::array<std::string_view, 5> members{"annotations", "description", "inputSchema", "name",
                                                     "outputSchema"};
-  std::string out = "{";
+  std::string out;
+  json_writer w(out);
+  w.begin_object();
   const auto object = raw_object::open(definition);
-  for (const auto key : members) {
-    const raw_json value = object ? object->find(key) : raw_json();
-    if (value.empty()) continue;
-    out += out.size() > 1 ? ",\"" : "\"";
-    out.append(key).append("\":").append(canonical_json(value));
-  }
-  return out + "}";
+  for (const auto key : members)
+    if (const raw_json value = object ? object->find(key) : raw_json()) w.key(key).token(canonical_json(value));
+  w.end_object();
+  return out;
 }
 
 std::string pin_hash(std::string_view part, std::string_view origin) {

@@ -1,5 +1,6 @@
 // Writes and reads the file of pins as JSON. The reader is strict, because an unclear file must not be trusted.
 #include "daemon/guard/pins/pins.hpp"
+#include "mcp/json/json_writer.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -97,17 +98,10 @@ void append_names(std::string& out, const name_book& names) {
   bool first = true;
   for (const auto& [name, holders] : names) {
     out += std::exchange(first, false) ? "\n" : ",\n";
-    append_quoted(out, name);
-    bool first_holder = true;
-    for (const auto& [server, tool] : holders) {
-      out += std::exchange(first_holder, false) ? ":[" : ",";
-      out += "{\"server\":";
-      append_quoted(out, server);
-      out += ",\"tool\":";
-      append_quoted(out, tool);
-      out += '}';
-    }
-    out += ']';
+    json_writer w(out);
+    w.key(name).begin_array();
+    for (const auto& [server, tool] : holders) w.token(json_object("server", server, "tool", tool));
+    w.end_array();
   }
 }
 
@@ -123,12 +117,9 @@ std::string to_text(const pin_file& file) {
     bool first = true;
     for (const auto& [tool, p] : pins) {
       out += std::exchange(first, false) ? "\n" : ",\n";
-      append_quoted(out, tool);
-      out.append(":{\"sha256\":\"").append(p.sha256).append("\",\"pinnedAt\":");
-      append_quoted(out, p.pinned_at);
-      if (p.whole) out += ",\"whole\":true";
-      if (p.definition) out.append(",\"definition\":").append(p.definition.text());
-      out += '}';
+      json_writer w(out);
+      w.key(tool).begin_object().member("sha256", p.sha256).member("pinnedAt", p.pinned_at);
+      w.set("whole", p.whole).given("definition", p.definition).end_object();
     }
     out += '}';
   }

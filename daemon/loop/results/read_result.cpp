@@ -4,6 +4,7 @@
 
 #include "daemon/loop/results/result_text.hpp"
 #include "daemon/loop/run_words.hpp"
+#include "mcp/json/json_writer.hpp"
 #include "mcp/support/text.hpp"
 
 #include <spdlog/fmt/fmt.h>
@@ -42,14 +43,15 @@ const mcp::entry_ptr& entry() {
     e->description =
         "Reads more of a tool result that was cut because it is large. The notice in such a result says which call and "
         "offset to give.";
-    e->definition = raw_json::own(
-        R"({"name":"mcpbx__read_result","description":)" + json_quoted(e->description) +
-        R"(,"inputSchema":{"type":"object","properties":{)"
+    const auto schema = raw_json::literal(
+        R"({"type":"object","properties":{)"
         R"("call":{"type":"string","description":"The id of the call whose result is read."},)"
         R"("offset":{"type":"integer","minimum":0,"description":"Where to start, in bytes of its text; 0 is the beginning."},)"
         R"("length":{"type":"integer","minimum":1,"description":"How many bytes to read at most."}},)"
-        R"("required":["call"],"additionalProperties":false},)"
-        R"("annotations":{"title":"Read More","readOnlyHint":true,"openWorldHint":false}})");
+        R"("required":["call"],"additionalProperties":false})");
+    const auto annotations = raw_json::literal(R"({"title":"Read More","readOnlyHint":true,"openWorldHint":false})");
+    e->definition = raw_json::own(
+        json_object("name", e->name, "description", e->description, "inputSchema", schema, "annotations", annotations));
     e->exposed = e->definition;
     e->legacy = e->definition;
     e->annotations = {true, false, true, false, "Read More"};
@@ -78,13 +80,17 @@ raw_json page(const kept_results& kept, const raw_json& arguments, std::int64_t 
   // Gives at least one character, even if a shorter page was requested.
   auto to = text.boundary(from + std::min(length, text.size() - from));
   for (auto more = length; to <= from; ++more) to = text.boundary(std::min(from + more + 1, text.size()));
-  std::string json = R"({"content":[{"type":"text","text":")";
-  text.append(json, from, to);
-  json += R"("},{"type":"text","text":)";
-  append_quoted(json, to < text.size()
+  const auto notice = to < text.size()
                           ? fmt::format("[Bytes {} to {} of {}. {}]", from, to, text.size(), hint(call_id, to))
-                          : fmt::format("[Bytes {} to {} of {}: this is the end.]", from, to, text.size()));
-  return raw_json::own(json + "}]}");
+                          : fmt::format("[Bytes {} to {} of {}: this is the end.]", from, to, text.size());
+  std::string json;
+  json_writer w(json);
+  w.begin_object().key("content").begin_array().begin_object().member("type", "text").key("text");
+  json += '"';
+  text.append(json, from, to);
+  json += '"';
+  w.end_object().token(json_object("type", "text", "text", notice)).end_array().end_object();
+  return w.json();
 }
 
 }  // namespace mcpbx::daemon::read_result

@@ -4,6 +4,7 @@
 #include "daemon/loop/results/read_result.hpp"
 #include "daemon/loop/results/result_text.hpp"
 #include "daemon/loop/run_words.hpp"
+#include "mcp/json/json_writer.hpp"
 #include "mcp/redact/hidden_text.hpp"
 #include "mcp/support/text.hpp"
 
@@ -19,10 +20,10 @@ namespace {
 constexpr std::size_t tail_share = 4;  // a quarter of the shown text is taken from its end
 
 raw_json text_only(std::string_view text, bool is_error) {
-  std::string json = R"({"content":[{"type":"text","text":)";
-  append_quoted(json, text);
-  json += is_error ? R"(}],"isError":true})" : "}]}";
-  return raw_json::own(json);
+  std::string json;
+  json_writer w(json);
+  w.begin_object().key("content").begin_array().token(json_object("type", "text", "text", text)).end_array();
+  return w.set("isError", is_error).end_object().json();
 }
 
 // The parts without text, such as images: those that are kept, in order, and number and size of the others.
@@ -58,14 +59,16 @@ result_view cut(const raw_json& result, bool is_error, std::size_t max_bytes, st
   const auto head = missing ? text.boundary(room - room / tail_share) : text.size();
   const auto tail = missing ? text.boundary(text.size() - room / tail_share) : text.size();
 
-  std::string json = R"({"content":[)";
-  bool first = true;
+  std::string json;
+  json_writer w(json);
+  w.begin_object().key("content").begin_array();
   const auto add = [&](std::size_t from, std::size_t to) {
     if (from >= to) return;
-    json += first ? R"({"type":"text","text":")" : R"(,{"type":"text","text":")";
-    first = false;
+    w.begin_object().member("type", "text").key("text");
+    json += '"';
     text.append(json, from, to);
-    json += "\"}";
+    json += '"';
+    w.end_object();
   };
   add(0, head);
   if (missing || parts.left_out > 0) {
@@ -79,19 +82,11 @@ result_view cut(const raw_json& result, bool is_error, std::size_t max_bytes, st
                             counted(parts.left_out, "part") + (parts.left_out == 1 ? " that is" : " that are"),
                             bytes(parts.left_out_bytes), parts.left_out == 1 ? "was" : "were");
     notice += missing ? ". " + read_result::hint(call_id, head) + "]" : ".]";
-    json += first ? R"({"type":"text","text":)" : R"(,{"type":"text","text":)";
-    first = false;
-    append_quoted(json, notice);
-    json += '}';
+    w.token(json_object("type", "text", "text", notice));
   }
   add(tail, text.size());
-  for (const auto& part : parts.kept) {
-    if (!first) json += ',';
-    first = false;
-    json += part.text();
-  }
-  json += is_error ? R"(],"isError":true})" : "]}";
-  return {raw_json::own(json), missing};
+  for (const auto& part : parts.kept) w.value(part);
+  return {w.end_array().set("isError", is_error).end_object().json(), missing};
 }
 
 }  // namespace
