@@ -28,7 +28,7 @@ enum class tool_shape : std::uint8_t {
 /// Form of an API's tool definitions.
 struct tool_form {
   std::string_view name;  ///< key of the cache; APIs with the same form share it
-  tool_shape shape;
+  tool_shape shape = tool_shape::plain;
   std::string_view schema;         ///< key of the schema
   bool empty_description = false;  ///< send the description even if it is empty
   strict_mark strict = strict_mark::none;
