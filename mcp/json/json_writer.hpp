@@ -3,18 +3,20 @@
 #pragma once
 #include "mcp/json/enum_words.hpp"
 #include "mcp/json/raw_json.hpp"
+#include "mcp/json/segment_builder.hpp"
 
 #include <charconv>
 #include <concepts>
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 
 namespace mcpbx {
 
-/// Appends one value, and all that is in it, to `out`, which must outlive the writer; `Out` is std::string or
-/// byte_buffer. Nothing of what is written is read again, so that large bytes are copied once.
+/// Appends a value and all that is in it, or several with commas between them, to `out`, which must outlive the writer.
+/// `Out` is std::string, byte_buffer, or segment_builder, which takes raw_json without a copy. Never reads `out`.
 template <class Out>
 class basic_json_writer {
  public:
@@ -49,12 +51,26 @@ class basic_json_writer {
   }
   /// JSON as it stands; null when absent.
   basic_json_writer& value(const raw_json& json) {
-    return token(json.empty() ? std::string_view("null") : json.text());
+    if (json.empty()) return token("null");
+    separate();
+    return more(json);
   }
   /// Checked JSON as it stands: one value, or several with the commas between them.
   basic_json_writer& token(std::string_view json) {
     separate();
     out_ += json;
+    return *this;
+  }
+  /// Continues a value of which token() or value() wrote the first part only.
+  basic_json_writer& more(std::string_view rest) {
+    out_ += rest;
+    return *this;
+  }
+  basic_json_writer& more(const raw_json& rest) {
+    if constexpr (requires { out_.append(rest); })
+      out_.append(rest);
+    else
+      out_ += rest.text();
     return *this;
   }
 
@@ -81,12 +97,16 @@ class basic_json_writer {
     return end_array();
   }
 
-  // Members that are left out: a text that is empty, JSON that is absent, what is not so.
+  // Members that are left out: a text that is empty, JSON or a value that is absent, what is not so.
   basic_json_writer& filled(std::string_view name, std::string_view text) {
     return text.empty() ? *this : member(name, text);
   }
   basic_json_writer& given(std::string_view name, const raw_json& json) {
     return json.empty() ? *this : member(name, json);
+  }
+  template <class V>
+  basic_json_writer& given(std::string_view name, const std::optional<V>& v) {
+    return v ? member(name, *v) : *this;
   }
   basic_json_writer& set(std::string_view name, bool yes) { return yes ? member(name, true) : *this; }
 
@@ -114,6 +134,7 @@ class basic_json_writer {
 };
 
 using json_writer = basic_json_writer<std::string>;
+using segment_writer = basic_json_writer<segment_builder>;
 
 /// Returns an object with these members: names and values in turn.
 template <class... NamesAndValues>

@@ -2,6 +2,7 @@
 #include "providers/rehearsal/fill.hpp"
 
 #include "mcp/json/json_walk.hpp"
+#include "mcp/json/json_writer.hpp"
 #include "providers/rehearsal/question_words.hpp"
 
 #include <algorithm>
@@ -179,6 +180,8 @@ std::optional<filled> fill(const raw_json& schema, const findings& from, std::st
   walk::elements(walk::find(schema.text(), "required"), [&](std::string_view r) { needed.push_back(walk::text(r)); });
   supply s{from, earlier, needed.empty()};
   filled all;
+  json_writer w(all.arguments);
+  w.begin_object();
   bool possible = true;
   // Required properties choose first.
   for (const bool required : {true, false})
@@ -189,13 +192,11 @@ std::optional<filled> fill(const raw_json& schema, const findings& from, std::st
         possible = possible && !required;
         return;
       }
-      all.arguments += all.arguments.empty() ? "{" : ",";
-      append_quoted(all.arguments, name);
-      all.arguments += ':' + found->json;
+      w.key(name).token(found->json);
       all.certainty += found->certainty;
     });
   if (!possible) return std::nullopt;
-  all.arguments += all.arguments.empty() ? "{}" : "}";
+  w.end_object();
   return all;
 }
 

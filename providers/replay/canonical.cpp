@@ -26,53 +26,44 @@ class rewriter {
 
   raw_json rewrite(const raw_json& json, int depth = 0) {
     value(json.text(), depth);
-    return raw_json::own(out_);
+    return w_.json();
   }
 
  private:
   void value(std::string_view v, int depth) {
-    if (walk::is_string(v)) return append_quoted(out_, text(unescaped(v), depth));
+    if (walk::is_string(v)) return void(w_.value(text(unescaped(v), depth)));
     if (depth == deepest || (!walk::is_object(v) && !walk::is_array(v))) return whole(v);
     if (walk::is_object(v)) return object(v, depth);
-    char before = '[';
-    walk::elements(v, [&](std::string_view element) {
-      out_ += std::exchange(before, ',');
-      value(element, depth + 1);
-    });
-    out_ += before == '[' ? "[]" : "]";
+    w_.begin_array();
+    walk::elements(v, [&](std::string_view element) { value(element, depth + 1); });
+    w_.end_array();
   }
 
   void object(std::string_view v, int depth) {
     std::vector<std::pair<std::string, std::string_view>> all;
     walk::members(v, [&](std::string_view key, std::string_view member) { all.emplace_back(key, member); });
     if (sorted_) std::ranges::sort(all);
-    char before = '{';
+    w_.begin_object();
     for (const auto& [key, member] : all) {
-      out_ += std::exchange(before, ',');
-      append_quoted(out_, text(key, depth));
-      out_ += ':';
+      w_.key(text(key, depth));
       value(member, depth + 1);
     }
-    out_ += all.empty() ? "{}" : "}";
+    w_.end_object();
   }
 
   // Writes a number, a literal or a value that is nested too deep. Its line breaks stand between tokens only.
   void whole(std::string_view v) {
-    if (redacted_ && redactor::redact(v) != v) {
-      out_ += R"("***")";
-      return;
-    }
-    const auto from = out_.size();
-    out_ += v;
-    std::replace_if(
-        out_.begin() + static_cast<std::ptrdiff_t>(from), out_.end(), [](char c) { return c == '\n' || c == '\r'; },
-        ' ');
+    if (redacted_ && redactor::redact(v) != v) return void(w_.value("***"));
+    std::string text(v);
+    std::ranges::replace_if(text, [](char c) { return c == '\n' || c == '\r'; }, ' ');
+    w_.token(text);
   }
 
   std::string text(const std::string& t, int depth) const { return redacted_ ? clean_text(t, depth) : t; }
 
   bool sorted_, redacted_;
   std::string out_;
+  json_writer w_{out_};
 };
 
 // Redacts JSON inside a string (some APIs send arguments so), which may escape a secret once more. `depth` counts on

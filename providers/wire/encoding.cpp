@@ -144,6 +144,12 @@ bool is_blank_text(std::string_view text) {
   return true;
 }
 
+bool has_media(const message& m) {
+  return std::ranges::any_of(m.blocks, [](const auto& b) {
+    return std::holds_alternative<image_block>(b) || std::holds_alternative<file_block>(b);
+  });
+}
+
 std::string said_text(const message& m) {
   auto text = m.text();
   for (const auto& b : m.blocks)
@@ -169,15 +175,6 @@ std::string left_out(const image_block& image) {
 
 std::span<const std::string> first_of(const std::vector<std::string>& texts, std::size_t most) {
   return std::span(texts).first(std::min(texts.size(), most));
-}
-
-std::string string_list(std::span<const std::string> texts) {
-  std::string out;
-  for (const auto& text : texts) {
-    out += out.empty() ? '[' : ',';
-    append_quoted(out, text);
-  }
-  return out.empty() ? "[]" : out + "]";
 }
 
 std::string data_url(std::string_view mime, std::string_view base64) {

@@ -69,6 +69,9 @@ bool is_blank_text(std::string_view text);
 /// answers around it, or leave no question.
 inline constexpr std::string_view nothing_said = "[empty message]";
 
+/// Returns true if `m` has an image or a file.
+bool has_media(const message& m);
+
 /// Returns the text of an assistant message, followed by its refusals.
 std::string said_text(const message& m);
 
@@ -80,8 +83,6 @@ std::string left_out(const image_block& image);
 /// a text in UTF-8, else left_out().
 std::string file_words(const file_block& file);
 
-/// Returns a JSON list of strings.
-std::string string_list(std::span<const std::string> texts);
 /// Returns the first `most` texts, for an API that refuses more.
 std::span<const std::string> first_of(const std::vector<std::string>& texts, std::size_t most);
 

@@ -22,7 +22,7 @@ void message_list::add(role from, raw_json fragment) {
   if (fragment.empty()) return;
   if (from == role::user) return users_.push_back(std::move(fragment));
   end_users();
-  write(from, std::move(fragment));
+  write(from, fragment);
 }
 
 void message_list::add(result_fragments results) {
@@ -30,17 +30,16 @@ void message_list::add(result_fragments results) {
   add(role::user, std::move(results.images));
 }
 
-void message_list::write(role from, raw_json fragment) {
-  if (!std::exchange(first_, false)) body_.append_literal(",");
+void message_list::write(role from, const raw_json& fragment) {
   last_ = from;
-  body_.append(std::move(fragment));
+  body_.value(fragment);
 }
 
 void message_list::end_users() {
   if (users_.empty()) return;
   if (bridges_ && last_ == role::tool_results) write(role::assistant, raw_json::literal(bridge));
   if (users_.size() == 1)
-    write(role::user, std::move(users_.front()));
+    write(role::user, users_.front());
   else
     write_joined();
   users_.clear();
@@ -52,31 +51,41 @@ void message_list::end_users() {
 void message_list::write_joined() {
   const auto content = [](const raw_json& m) { return walk::find(m.text(), "content"); };
   const bool parts = std::ranges::any_of(users_, [&](const auto& m) { return walk::is_array(content(m)); });
-  write(role::user, raw_json::literal(parts ? R"({"role":"user","content":[)" : R"({"role":"user","content":")"));
+  last_ = role::user;
+  body_.begin_object().member("role", "user").key("content");
+  if (parts)
+    body_.begin_array();
+  else
+    body_.token("\"");
   bool first = true;
   for (const auto& m : users_) {
     const auto said = content(m);
-    if (inside(said).empty()) continue;
-    if (!std::exchange(first, false)) body_.append_literal(parts ? "," : R"(\n\n)");
-    const bool as_part = parts && walk::is_string(said);
-    if (as_part) body_.append_literal(R"({"type":"text","text":)");
-    body_.append(m.slice(as_part ? said : inside(said)));
-    if (as_part) body_.append_literal("}");
+    const auto inner = m.slice(inside(said));
+    if (inner.empty()) continue;
+    if (!parts)
+      body_.more(std::exchange(first, false) ? "" : R"(\n\n)").more(inner);
+    else if (walk::is_string(said))
+      body_.begin_object().member("type", "text").member("text", m.slice(said)).end_object();
+    else
+      body_.value(inner);
   }
-  body_.append_literal(parts ? "]" : "\"");
+  if (parts)
+    body_.end_array();
+  else
+    body_.more("\"");
   write_joined_images();
-  body_.append_literal("}");
+  body_.end_object();
 }
 
 void message_list::write_joined_images() {
-  bool first = true;
+  bool any = false;
   for (const auto& m : users_) {
-    const auto images = inside(walk::find(m.text(), "images"));
+    const auto images = m.slice(inside(walk::find(m.text(), "images")));
     if (images.empty()) continue;
-    body_.append_literal(std::exchange(first, false) ? R"(,"images":[)" : ",");
-    body_.append(m.slice(images));
+    if (!std::exchange(any, true)) body_.key("images").begin_array();
+    body_.value(images);
   }
-  if (!first) body_.append_literal("]");
+  if (any) body_.end_array();
 }
 
 }  // namespace mcpbx::providers

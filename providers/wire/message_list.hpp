@@ -1,6 +1,7 @@
 // Writes the messages of a request to APIs like chat completions in an order that every template accepts: joins
 // neighbouring user messages, and puts an assistant message between tools and user if the server needs it.
 #pragma once
+#include "mcp/json/json_writer.hpp"
 #include "providers/model/message.hpp"
 
 #include <string_view>
@@ -25,12 +26,12 @@ result_fragments results_once(const message& m, std::string_view key, std::strin
   return made;
 }
 
-/// Writes messages, separated by commas, into a request's body. The bytes of a message depend on the messages before it
+/// Writes messages into the array begun in a request's body. The bytes of a message depend on the messages before it
 /// only, so that the prefix of a conversation stays the same in later requests.
 class message_list {
  public:
   /// `bridges`: the server refuses a user message right behind a tool message.
-  explicit message_list(segments& body, bool bridges = false) : body_(body), bridges_(bridges) {}
+  explicit message_list(segment_writer& body, bool bridges = false) : body_(body), bridges_(bridges) {}
   message_list(const message_list&) = delete;
   message_list& operator=(const message_list&) = delete;
 
@@ -42,14 +43,14 @@ class message_list {
   void finish() { end_users(); }
 
  private:
-  void write(role from, raw_json fragment);
+  void write(role from, const raw_json& fragment);
   // Writes the collected user messages, before any other message and at the end.
   void end_users();
   void write_joined();
   void write_joined_images();
 
-  segments& body_;
-  bool bridges_, first_ = true;
+  segment_writer& body_;
+  bool bridges_;
   role last_ = role::system;
   std::vector<raw_json> users_;  // consecutive user messages that are not written yet
 };

@@ -7,32 +7,6 @@
 #include <array>
 
 namespace mcpbx::providers {
-namespace {
-
-constexpr int max_depth = 16;
-
-void append_member(std::string& out, std::string_view key, std::string_view value) {
-  if (!out.empty() && out.back() != '{') out += ',';
-  append_quoted(out, key);
-  out += ':';
-  out += value;
-}
-
-// Merges `over` into `ours`: members of objects one by one, down to max_depth.
-std::string merged(std::string_view ours, std::string_view over, int depth) {
-  if (!walk::is_object(ours) || !walk::is_object(over) || depth == max_depth) return std::string(over);
-  std::string out = "{";
-  walk::members(ours, [&](std::string_view key, std::string_view value) {
-    const auto other = walk::find(over, key);
-    if (other != "null") append_member(out, key, other.empty() ? std::string(value) : merged(value, other, depth + 1));
-  });
-  walk::members(over, [&](std::string_view key, std::string_view value) {
-    if (value != "null" && walk::find(ours, key).empty()) append_member(out, key, value);
-  });
-  return out + "}";
-}
-
-}  // namespace
 
 bool is_reserved_member(std::string_view key) {
   constexpr std::array<std::string_view, 10> reserved{"model",        "stream",   "messages",          "input",
@@ -41,18 +15,39 @@ bool is_reserved_member(std::string_view key) {
   return std::ranges::find(reserved, key) != reserved.end();
 }
 
-std::string body_members::write(const raw_json& extra) const {
-  std::string out;
-  const auto over = extra.text();
-  for (const auto& [key, value] : members_) {
-    const auto other = is_reserved_member(key) ? std::string_view() : walk::find(over, key);
-    if (other != "null") append_member(out, key, other.empty() ? value : merged(value, other, 1));
-  }
-  walk::members(over, [&](std::string_view key, std::string_view value) {
-    const bool ours = std::ranges::any_of(members_, [&](const auto& m) { return m.first == key; });
-    if (!ours && value != "null" && !is_reserved_member(key)) append_member(out, key, value);
+namespace {
+
+constexpr int max_depth = 16;
+
+// Writes the members of `ours`, merged with those of `over` down to max_depth.
+void write_merged(segment_writer& w, std::string_view ours, std::string_view over, int depth) {
+  const auto is_fixed = [&](std::string_view key) { return depth == 0 && is_reserved_member(key); };
+  walk::members(ours, [&](std::string_view key, std::string_view value) {
+    const auto other = is_fixed(key) ? std::string_view() : walk::find(over, key);
+    if (other == "null") return;
+    w.key(key);
+    if (!walk::is_object(value) || !walk::is_object(other) || depth + 1 == max_depth) {
+      w.token(other.empty() ? value : other);
+    } else {
+      w.begin_object();
+      write_merged(w, value, other, depth + 1);
+      w.end_object();
+    }
   });
-  return out;
+  walk::members(over, [&](std::string_view key, std::string_view value) {
+    if (value != "null" && !is_fixed(key) && walk::find(ours, key).empty()) w.key(key).token(value);
+  });
+}
+
+}  // namespace
+
+void write_members(segment_writer& w, std::string_view ours, const raw_json& extra) {
+  write_merged(w, ours, extra.text(), 0);
+}
+
+void write_sampling(json_writer& w, const call_settings& settings, std::string_view top_p) {
+  if (!settings.temperature.empty()) w.key("temperature").token(settings.temperature);
+  if (!settings.top_p.empty()) w.key(top_p).token(settings.top_p);
 }
 
 }  // namespace mcpbx::providers

@@ -2,7 +2,7 @@
 // members and in the mark for strictness.
 #include "providers/wire/tool_list.hpp"
 
-#include "mcp/json/raw_json.hpp"
+#include "mcp/json/json_writer.hpp"
 #include "providers/wire/encoding.hpp"
 
 #include <cstddef>
@@ -12,32 +12,34 @@
 namespace mcpbx::providers {
 namespace {
 
-std::string_view strictness(const tool_form& form, const tool_definition& tool, std::optional<bool> strict,
-                            bool takes_strict) {
-  if (form.strict == strict_mark::none) return "";
+// Returns the member strict of a tool, if it is sent.
+std::optional<bool> strictness(const tool_form& form, const tool_definition& tool, std::optional<bool> strict,
+                               bool takes_strict) {
+  if (form.strict == strict_mark::none) return std::nullopt;
   const bool always = form.strict == strict_mark::always;
   if (always && !strict) strict = false;
   takes_strict = takes_strict || always;
   if ((strict == true || (takes_strict && tool.strict)) && is_strict_schema(tool.schema.text(), form.rules))
-    return R"(,"strict":true)";
-  if (always || (strict == false && form.strict != strict_mark::only_true)) return R"(,"strict":false)";
-  return "";
+    return true;
+  if (always || (strict == false && form.strict != strict_mark::only_true)) return false;
+  return std::nullopt;
 }
 
-raw_json encode_tool(const tool_form& f, const tool_definition& tool, std::optional<bool> strict, bool takes_strict) {
+raw_json encode_tool(const tool_form& form, const tool_definition& tool, std::optional<bool> strict,
+                     bool takes_strict) {
   std::string out;
   out.reserve(256 + tool.name.size() + tool.description.size() + tool.schema.text().size());
-  out += f.begin;
-  append_quoted(out, tool.name);
-  if (!tool.description.empty() || f.empty_description) {
-    out += R"(,"description":)";
-    append_quoted(out, tool.description);
-  }
-  out += f.schema;
-  out += tool.schema.empty() ? std::string_view(R"({"type":"object","properties":{}})") : tool.schema.text();
-  out += strictness(f, tool, strict, takes_strict);
-  out += f.end;
-  return raw_json::own(out);
+  json_writer w(out);
+  w.begin_object();
+  if (form.shape != tool_shape::plain) w.member("type", "function");
+  if (form.shape == tool_shape::nested) w.key("function").begin_object();
+  w.member("name", tool.name);
+  if (!tool.description.empty() || form.empty_description) w.member("description", tool.description);
+  w.member(form.schema, tool.schema.empty() ? raw_json::literal(R"({"type":"object","properties":{}})") : tool.schema);
+  w.given("strict", strictness(form, tool, strict, takes_strict));
+  if (form.shape == tool_shape::nested) w.end_object();
+  w.end_object();
+  return w.json();
 }
 
 }  // namespace
@@ -59,12 +61,10 @@ raw_json tool_list(const tool_form& form, const tool_set& set, std::optional<boo
     }
     byte_buffer out;
     out.reserve(size);
-    out.append('[');
-    for (const auto& tool : tools) {
-      if (&tool != &tools.front()) out.append(',');
-      out.append(tool.text());
-    }
-    out.append(']');
+    basic_json_writer<byte_buffer> w(out);
+    w.begin_array();
+    for (const auto& tool : tools) w.value(tool);
+    w.end_array();
     return raw_json::whole(out.take());
   });
 }

@@ -18,11 +18,19 @@ enum class strict_mark : std::uint8_t {
   always      ///< sent always, because the API would try to make schemas strict without it
 };
 
-/// Shape of an API's tool definitions.
+/// Place of a tool's own members in its definition.
+enum class tool_shape : std::uint8_t {
+  plain,  ///< {"name":…}
+  typed,  ///< {"type":"function","name":…}
+  nested  ///< {"type":"function","function":{"name":…}}
+};
+
+/// Form of an API's tool definitions.
 struct tool_form {
-  std::string_view name;                ///< key of the cache; APIs with the same form share it
-  std::string_view begin, schema, end;  ///< text before the tool's name, before its schema, and last
-  bool empty_description = false;       ///< send the description even if it is empty
+  std::string_view name;  ///< key of the cache; APIs with the same form share it
+  tool_shape shape = tool_shape::plain;
+  std::string_view schema;         ///< key of the schema
+  bool empty_description = false;  ///< send the description even if it is empty
   strict_mark strict = strict_mark::none;
   strict_rules rules = strict_rules::openai;  ///< of schemas that may be marked
 };

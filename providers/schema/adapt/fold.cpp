@@ -1,6 +1,7 @@
 // Merges branches: the result has the union of their properties, and requires those that every branch requires.
 #include "providers/schema/adapt/fold.hpp"
 
+#include "mcp/json/json_writer.hpp"
 #include "mcp/support/text.hpp"
 #include "providers/schema/adapt/adapt.hpp"
 
@@ -156,28 +157,27 @@ std::string fold_combinators(raw_object& schema, const raw_json& root) {
   collect(root, from, 0, all);
   for (const auto* key : keys) schema.erase(key);
   std::string properties;
+  json_writer w(properties);
+  w.begin_object();
   for (const auto& [name, schemas, known] : all.properties) {
-    properties += properties.empty() ? "{" : ",";
-    append_quoted(properties, name);
-    properties += ':';
-    if (schemas.size() == 1) {
-      properties += schemas.front().text();
-      continue;
-    }
-    properties += R"({"anyOf":[)";
-    for (std::size_t i = 0; i < schemas.size(); ++i) properties.append(i == 0 ? "" : ",").append(schemas[i].text());
-    properties += "]}";
+    w.key(name);
+    if (schemas.size() == 1)
+      w.value(schemas.front());
+    else
+      w.begin_object().list("anyOf", schemas).end_object();
   }
-  schema.set("properties", raw_json::own(properties.empty() ? "{}" : properties + "}"));
-  std::string required;
-  for (const auto& f : all.required.all()) {
-    required += required.empty() ? "[" : ",";
-    append_quoted(required, f);
-  }
-  if (!required.empty())
-    schema.set("required", raw_json::own(required + "]"));
-  else
+  w.end_object();
+  schema.set("properties", w.json());
+  if (const auto& names = all.required.all(); !names.empty()) {
+    std::string required;
+    json_writer list(required);
+    list.begin_array();
+    for (const auto& name : names) list.value(name);
+    list.end_array();
+    schema.set("required", list.json());
+  } else {
     schema.erase("required");
+  }
   return all.conditions;
 }
 

@@ -3,6 +3,7 @@
 #include "providers/text/marks/offered_tools.hpp"
 
 #include "mcp/json/json_walk.hpp"
+#include "mcp/json/json_writer.hpp"
 #include "providers/model/arguments.hpp"
 #include "providers/model/json_repair.hpp"
 #include "providers/model/names.hpp"
@@ -259,19 +260,23 @@ void set_untyped(tool_call_block& call, const tool_definition* tool, const std::
   std::unordered_map<std::string_view, const untyped_argument*> last;
   for (const auto& a : arguments) last[a.name] = &a;
   tool_properties properties(tool);
-  std::string json = "{";
+  std::string json;
+  json_writer w(json);
+  w.begin_object();
   for (const auto& a : arguments) {
     if (last[a.name] != &a) continue;
-    if (json.size() > 1) json += ',';
-    append_quoted(json, a.name);
-    json += ':';
+    w.key(a.name);
     const auto wanted = properties.types_for(a.name);
-    auto value = typed(a.text, wanted);
+    const auto value = typed(a.text, wanted);
     const auto word = trimmed(a.text);
-    if (value.empty() && (wanted & null_type) != 0 && (word == "null" || word == "None")) value = "null";
-    json += value.empty() ? json_quoted(a.text) : value;
+    if (!value.empty())
+      w.token(value);
+    else if ((wanted & null_type) != 0 && (word == "null" || word == "None"))
+      w.token("null");
+    else
+      w.value(a.text);
   }
-  json += '}';
+  w.end_object();
   call.arguments_text = json;
   call.arguments = on_one_line(raw_json::own(json));
 }

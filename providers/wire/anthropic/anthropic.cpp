@@ -28,101 +28,80 @@ constexpr std::string_view mark = R"(,"cache_control":{"type":"ephemeral"})";
 constexpr std::string_view fragment_end = "}]}";
 constexpr std::int64_t max_thinking_budget = 100'000'000;  // beyond any model; sums of it do not overflow
 
+template <class Out>
+void write_text(basic_json_writer<Out>& w, std::string_view text) {
+  w.begin_object().member("type", "text").member("text", text).end_object();
+}
+
+/// Writes an image or document (`kind`) in base64.
+void write_media(json_writer& w, std::string_view kind, std::string_view mime, std::string_view data) {
+  w.begin_object().member("type", kind).key("source").begin_object().member("type", "base64");
+  w.member("media_type", media_type(mime)).member("data", data).end_object().end_object();
+}
+
+void write_part(json_writer& w, const result_part& part) {
+  if (part.is_text())
+    write_text(w, part.text);
+  else
+    write_media(w, is_shown_image(part.mime) ? "image" : "document", part.mime, part.data);
+}
+
 /// The blocks of one message.
 class block_list {
  public:
-  explicit block_list(std::string_view role) {
-    out_ = R"({"role":")";
-    out_ += role;
-    out_ += R"(","content":)";
-  }
+  explicit block_list(std::string_view role) { w_.begin_object().member("role", role).key("content").begin_array(); }
 
   void text(std::string_view text) {
-    if (is_blank_text(text)) return;  // the API refuses blank texts
-    next();
-    append_text(out_, text);
+    if (!is_blank_text(text)) write_text(next(), text);  // the API refuses blank texts
   }
 
-  /// Adds an image or document (`kind`) in base64.
   void media(std::string_view kind, std::string_view mime, std::string_view data) {
-    next();
-    append_media(out_, kind, mime, data);
+    write_media(next(), kind, mime, data);
   }
 
   void link(std::string_view kind, std::string_view url) {
-    next();
-    out_ += R"({"type":")";
-    out_ += kind;
-    out_ += R"(","source":{"type":"url","url":)";
-    append_quoted(out_, url);
-    out_ += "}}";
+    next().begin_object().member("type", kind).key("source").begin_object().member("type", "url");
+    w_.member("url", url).end_object().end_object();
   }
 
   void call(const tool_call_block& call) {
-    next();
-    out_ += R"({"type":"tool_use","id":)";
-    append_quoted(out_, fitting_id(call.id));
-    out_ += R"(,"name":)";
-    append_quoted(out_, fitting_name(call.name));
-    out_ += R"(,"input":)";
-    out_ += sent_arguments(call);
-    out_ += '}';
+    next().begin_object().member("type", "tool_use").member("id", fitting_id(call.id));
+    w_.member("name", fitting_name(call.name)).key("input").token(sent_arguments(call)).end_object();
   }
 
   void result(const tool_result_block& block) {
-    next();
-    out_ += R"({"type":"tool_result","tool_use_id":)";
-    append_quoted(out_, fitting_id(block.call_id));
-    const auto converted =
-        convert_result(block, {.images = media_place::inside, .documents = media_place::inside, .error_prefix = false});
-    char before = '[';
-    for (const auto& part : converted.parts) {
-      if (part.is_text() && is_blank_text(part.text)) continue;
-      if (before == '[') out_ += R"(,"content":)";
-      out_ += std::exchange(before, ',');
-      if (part.is_text())
-        append_text(out_, part.text);
-      else
-        append_media(out_, is_shown_image(part.mime) ? "image" : "document", part.mime, part.data);
+    next().begin_object().member("type", "tool_result").member("tool_use_id", fitting_id(block.call_id));
+    auto parts =
+        convert_result(block, {.images = media_place::inside, .documents = media_place::inside, .error_prefix = false})
+            .parts;
+    std::erase_if(parts, [](const auto& part) { return part.is_text() && is_blank_text(part.text); });
+    if (block.is_error && parts.empty())  // the API refuses an error without content
+      parts.emplace_back().text = "The tool failed and did not say why.";
+    if (!parts.empty()) {
+      w_.key("content").begin_array();
+      for (const auto& part : parts) write_part(w_, part);
+      w_.end_array();
     }
-    if (block.is_error && before == '[') {  // the API refuses an error without content
-      out_ += R"(,"content":)";
-      out_ += std::exchange(before, ',');
-      append_text(out_, "The tool failed and did not say why.");
-    }
-    if (before == ',') out_ += ']';
-    if (block.is_error) out_ += R"(,"is_error":true)";
-    out_ += '}';
+    w_.set("is_error", block.is_error).end_object();
   }
 
-  bool empty() const { return before_ == '['; }
+  bool empty() const { return empty_; }
   /// Returns the message, or an absent value if it has no block.
   raw_json finish() {
-    if (empty()) return {};
-    return raw_json::own(out_ + "]}");
+    if (empty_) return {};
+    w_.end_array().end_object();
+    return w_.json();
   }
 
  private:
-  void next() { out_ += std::exchange(before_, ','); }
-
-  static void append_text(std::string& out, std::string_view text) {
-    out += R"({"type":"text","text":)";
-    append_quoted(out, text);
-    out += '}';
-  }
-
-  static void append_media(std::string& out, std::string_view kind, std::string_view mime, std::string_view data) {
-    out += R"({"type":")";
-    out += kind;
-    out += R"(","source":{"type":"base64","media_type":)";
-    append_quoted(out, media_type(mime));
-    out += R"(,"data":)";
-    append_quoted(out, data);
-    out += "}}";
+  json_writer& next() {
+    empty_ = false;
+    return w_;
   }
 
   std::string out_;
-  char before_ = '[';
+  json_writer w_{out_};
+  bool empty_ = true;
 };
 
 void add_image(block_list& out, const image_block& image) {
@@ -164,32 +143,28 @@ raw_json encode_message(const message& m) {
   return out.finish();
 }
 
-void append_tools(segments& body, const tool_set& set, bool strict, bool takes_strict) {
+void write_tools(segment_writer& w, const tool_set& set, bool strict, bool takes_strict) {
   constexpr std::string_view end = "}]";
   const auto tools = tool_list(anthropic_api().tools, set, strict, takes_strict);
   auto text = tools.text();
   text.remove_suffix(end.size());
-  body.append_literal(R"(,"tools":)");
-  body.append(tools.slice(text));
-  body.append_literal(mark);  // a cache mark in the last tool
-  body.append_literal(end);
+  w.member("tools", tools.slice(text)).more(mark).more(end);  // a cache mark in the last tool
 }
 
-// Appends all system messages, wherever they are in the conversation: the API has one place for them.
-void append_system(std::string& out, const model_request& request) {
-  std::string blocks;
+// Writes all system messages, wherever they are in the conversation: the API has one place for them.
+void write_system(segment_writer& w, const model_request& request) {
+  bool any = false;
   for (const auto& m : request.messages) {
     if (m->role != role::system) continue;
     const auto text = m->text();
     if (is_blank_text(text)) continue;
-    blocks += blocks.empty() ? R"({"type":"text","text":)" : R"(},{"type":"text","text":)";
-    append_quoted(blocks, text);
+    if (std::exchange(any, true))
+      w.end_object();
+    else
+      w.key("system").begin_array();
+    w.begin_object().member("type", "text").member("text", text);
   }
-  if (blocks.empty()) return;
-  out += R"(,"system":[)";
-  out += blocks;
-  out += mark;
-  out += "}]";
+  if (any) w.more(mark).end_object().end_array();
 }
 
 // Returns false with a fixed budget for thinking: the API then refuses to be forced to call a tool.
@@ -203,15 +178,14 @@ std::int64_t thinking_budget(const wire_options& options) {
                                   max_thinking_budget);
 }
 
-// Returns the member tool_choice, or "" if it is not needed.
-std::string tool_choice(const model_request& request, bool forced, std::optional<bool> parallel) {
-  if (!request.offered()) return R"({"type":"none"})";
-  if (!forced && parallel != false) return {};
-  std::string out = !forced                         ? R"({"type":"auto")"
-                    : request.required_tool.empty() ? R"({"type":"any")"
-                                                    : R"({"type":"tool","name":)" + json_quoted(request.required_tool);
-  if (parallel == false) out += R"(,"disable_parallel_tool_use":true)";
-  return out + "}";
+// Writes the member tool_choice if it is needed.
+void write_tool_choice(json_writer& w, const model_request& request, bool forced, std::optional<bool> parallel) {
+  const bool offered = request.offered() != nullptr;
+  if (offered && !forced && parallel != false) return;
+  w.key("tool_choice").begin_object();
+  w.member("type", !offered ? "none" : !forced ? "auto" : request.required_tool.empty() ? "any" : "tool");
+  if (forced) w.filled("name", request.required_tool);
+  w.set("disable_parallel_tool_use", parallel == false).end_object();
 }
 
 bool is_effort(std::string_view word) {
@@ -219,15 +193,19 @@ bool is_effort(std::string_view word) {
   return std::ranges::find(known, word) != known.end();
 }
 
-// Returns the member for effort and answer schema. The API supports only a part of JSON Schema; a schema that it may
+// Writes the member for effort and answer schema. The API supports only a part of JSON Schema; a schema that it may
 // refuse is not sent, and only the answer is checked.
-std::string output_config(const model_request& request, const call_settings& asked, const wire_options& options) {
-  body_members config;
-  if (is_effort(asked.reasoning_effort)) config.add_text("effort", asked.reasoning_effort);
-  if (options.answer_schema && is_strict_schema(request.answer_schema.text(), strict_rules::anthropic))
-    config.add("format", R"({"type":"json_schema","schema":)" + std::string(request.answer_schema.text()) + "}");
-  auto text = config.write({});
-  return text.empty() ? text : "{" + text + "}";
+void write_output_config(json_writer& w, const model_request& request, std::string_view effort, bool takes_schema) {
+  const bool known = is_effort(effort);
+  const bool schema = takes_schema && is_strict_schema(request.answer_schema.text(), strict_rules::anthropic);
+  if (!known && !schema) return;
+  w.key("output_config").begin_object();
+  if (known) w.member("effort", effort);
+  if (schema) {
+    w.key("format").begin_object().member("type", "json_schema");
+    w.member("schema", request.answer_schema).end_object();
+  }
+  w.end_object();
 }
 
 // Returns true if a cache mark may be put on the last block: not on thinking, and not on unknown blocks.
@@ -275,14 +253,15 @@ struct message_piece {
   bool own = false, marked = false, noted = false;
 };
 
-void append_piece(segments& body, const message_piece& p, std::string_view note) {
-  if (!p.marked && !p.noted) return body.append(p.fragment);
+void write_piece(segment_writer& w, const message_piece& p, std::string_view note) {
+  if (!p.marked && !p.noted) return void(w.value(p.fragment));
   auto text = p.fragment.text();
   text.remove_suffix(fragment_end.size());
-  body.append(p.fragment.slice(text));
-  if (p.marked) body.append_literal(mark);
-  if (p.noted) body.append_copy(R"(},{"type":"text","text":)" + json_quoted(note));
-  body.append_literal(fragment_end);
+  w.value(p.fragment.slice(text));
+  if (p.marked) w.more(mark);
+  w.more("}");
+  if (p.noted) write_text(w, note);
+  w.more("]}");
 }
 
 }  // namespace
@@ -304,28 +283,23 @@ wire_request anthropic::encode(const model_request& request, const wire_options&
   auto limit = asked.max_output_tokens > 0 ? asked.max_output_tokens : usual_max_tokens;
   // Thinking counts as output, and the API refuses a limit that leaves no room beside it.
   if (const auto budget = thinking_budget(options); limit <= budget) limit += budget;
-  body_members members;
-  members.add_text("model", options.model);
-  members.add("max_tokens", std::to_string(limit));
-  members.add("stream", "true");
-  // Versions are dates, which compare as text.
-  if (version < usual_version) {
-    if (!asked.temperature.empty()) members.add("temperature", asked.temperature);
-    if (!asked.top_p.empty()) members.add("top_p", asked.top_p);
-  }
-  if (!asked.stop.empty()) members.add("stop_sequences", string_list(asked.stop));
   const bool forced = must_call(request) && takes_force(options);
-  if (tools)
-    if (auto choice = tool_choice(request, forced, asked.parallel_tool_calls); !choice.empty())
-      members.add("tool_choice", std::move(choice));
-  if (auto config = output_config(request, asked, options); !config.empty())
-    members.add("output_config", std::move(config));
-  out.body.append_copy("{" + members.write(options.body));
-  if (tools)
-    append_tools(out.body, *request.tools, options.strict == true, options.takes_strict || options.strict.has_value());
-  std::string middle;
-  append_system(middle, request);
-  out.body.append_copy(middle + R"(,"messages":[)");
+  std::string members;
+  json_writer own(members);
+  own.begin_object().member("model", options.model).member("max_tokens", limit).member("stream", true);
+  if (version < usual_version) write_sampling(own, asked);  // versions are dates, which compare as text
+  if (!asked.stop.empty()) own.list("stop_sequences", asked.stop);
+  if (tools) write_tool_choice(own, request, forced, asked.parallel_tool_calls);
+  write_output_config(own, request, asked.reasoning_effort, options.answer_schema);
+  own.end_object();
+
+  segment_builder body;
+  segment_writer w(body);
+  w.begin_object();
+  write_members(w, members, options.body);
+  if (tools) write_tools(w, *request.tools, options.strict == true, options.takes_strict || options.strict.has_value());
+  write_system(w, request);
+  w.key("messages").begin_array();
 
   std::vector<message_piece> pieces;
   pieces.reserve(request.messages.size());
@@ -347,11 +321,9 @@ wire_request anthropic::encode(const model_request& request, const wire_options&
     const auto speaker = pieces.back().of->role;
     pieces.back().noted = speaker == role::user || speaker == role::tool_results;
   }
-  for (std::size_t i = 0; i < pieces.size(); ++i) {
-    if (i != 0) out.body.append_literal(",");
-    append_piece(out.body, pieces[i], note);
-  }
-  out.body.append_literal("]}");
+  for (const auto& piece : pieces) write_piece(w, piece, note);
+  w.end_array().end_object();
+  out.body = body.take();
   out.unsaid = pieces.empty();
   return out;
 }

@@ -6,9 +6,8 @@ namespace mcpbx::providers {
 namespace {
 
 constexpr tool_form anthropic_tools{.name = anthropic::api,
-                                    .begin = R"({"name":)",
-                                    .schema = R"(,"input_schema":)",
-                                    .end = "}",
+                                    .shape = tool_shape::plain,
+                                    .schema = "input_schema",
                                     .strict = strict_mark::only_true,
                                     .rules = strict_rules::anthropic};
 

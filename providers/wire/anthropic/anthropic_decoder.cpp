@@ -2,6 +2,7 @@
 #include "providers/wire/anthropic/anthropic_decoder.hpp"
 
 #include "mcp/json/json_walk.hpp"
+#include "mcp/json/json_writer.hpp"
 #include "mcp/support/log.hpp"
 #include "mcp/support/text.hpp"
 #include "providers/model/names.hpp"
@@ -202,18 +203,14 @@ void anthropic_decoder::take_usage(std::string_view used) {
 
 std::string anthropic_decoder::assembled(const content_block& block, const tool_call_block* call) {
   std::string out;
-  char before = '{';
-  const auto put = [&](std::string_view key, std::string_view value) {
-    out += std::exchange(before, ',');
-    append_quoted(out, key);
-    out += ':';
-    out += value;
-  };
+  json_writer w(out);
+  w.begin_object();
+  const auto put = [&](std::string_view key, std::string_view value) { w.key(key).token(value); };
   const bool texts = block.type == "text", thoughts = block.type == "thinking";
   std::string cited(block.citations);
   bool text_put = false, input_put = false, name_put = false, signature_put = false, citations_put = false;
   const auto put_text = [&] {
-    if (!std::exchange(text_put, true)) put(block.type, json_quoted(block.text));
+    if (!std::exchange(text_put, true)) w.member(block.type, block.text);
   };
   const auto put_input = [&](std::string_view given) {
     if (std::exchange(input_put, true)) return;
@@ -227,9 +224,9 @@ std::string anthropic_decoder::assembled(const content_block& block, const tool_
     } else if (key == "input" && (call != nullptr || block.has_input)) {
       put_input(value);
     } else if (key == "id" && call != nullptr) {
-      put(key, json_quoted(call->id));
+      w.member(key, call->id);
     } else if (key == "name" && call != nullptr) {
-      put(key, json_quoted(fitting_name(call->name)));
+      w.member(key, fitting_name(call->name));
       name_put = true;
     } else if (key == "signature" && block.has_signature) {
       put(key, block.signature);
@@ -244,12 +241,12 @@ std::string anthropic_decoder::assembled(const content_block& block, const tool_
     }
   });
   if (texts || thoughts) put_text();
-  if (call != nullptr && !name_put) put("name", json_quoted(fitting_name(call->name)));
+  if (call != nullptr && !name_put) w.member("name", fitting_name(call->name));
   if (call != nullptr || block.has_input) put_input("{}");
   if (block.has_signature && !signature_put) put("signature", block.signature);
   if (!cited.empty() && !citations_put) put("citations", "[" + cited.substr(1) + "]");
-  if (before == '{') out += '{';
-  return out + "}";
+  w.end_object();
+  return out;
 }
 
 void anthropic_decoder::end(decoder_sink& sink) {

@@ -38,96 +38,92 @@ bool takes_media(std::string_view mime) {
   return std::ranges::find(known, media_type(mime)) != known.end();
 }
 
-// Writer for the parts of one content.
-class parts_writer {
+void write_text(json_writer& w, std::string_view text) {
+  w.begin_object().member("text", text).end_object();
+}
+
+void write_media(json_writer& w, std::string_view mime, std::string_view data) {
+  if (!takes_media(mime)) return write_text(w, "[" + media_words(mime, data) + ": left out]");
+  w.begin_object().key("inlineData").begin_object();
+  w.member("mimeType", media_type(mime)).member("data", data).end_object().end_object();
+}
+
+/// One content, of which the parts are written.
+class content_writer {
  public:
-  explicit parts_writer(std::string& out) : out_(out) {}
-  std::string& next() {
-    if (!std::exchange(first_, false)) out_ += ',';
-    return out_;
+  explicit content_writer(std::string_view role) { w_.begin_object().member("role", role).key("parts").begin_array(); }
+  /// Returns the writer for one more part.
+  json_writer& next() {
+    empty_ = false;
+    return w_;
   }
-  void text(std::string_view text) {
-    next() += R"({"text":)";
-    append_quoted(out_, text);
-    out_ += '}';
+  void text(std::string_view text) { write_text(next(), text); }
+  void media(std::string_view mime, std::string_view data) { write_media(next(), mime, data); }
+  bool empty() const { return empty_; }
+  /// Returns the content, or an absent value if it has no part.
+  raw_json finish() {
+    if (empty_) return {};
+    w_.end_array().end_object();
+    return w_.json();
   }
-  void media(std::string_view mime, std::string_view data) {
-    if (!takes_media(mime)) return text("[" + media_words(mime, data) + ": left out]");
-    next() += R"({"inlineData":{"mimeType":)";
-    append_quoted(out_, media_type(mime));
-    out_ += R"(,"data":)";
-    append_quoted(out_, data);
-    out_ += "}}";
-  }
-  bool empty() const { return first_; }
 
  private:
-  std::string& out_;
-  bool first_ = true;
+  std::string out_;
+  json_writer w_{out_};
+  bool empty_ = true;
 };
 
-void append_call(std::string& out, const tool_call_block& call, bool sign) {
-  out += R"({"functionCall":{"name":)";
-  append_quoted(out, fitting_name(call.name));
-  out += R"(,"args":)";
-  out += sent_arguments(call);
-  out += '}';
-  if (sign) {
-    out += R"(,"thoughtSignature":)";
-    append_quoted(out, foreign_signature);
-  }
-  out += '}';
+void write_call(json_writer& w, const tool_call_block& call, bool sign) {
+  w.begin_object().key("functionCall").begin_object();
+  w.member("name", fitting_name(call.name)).key("args").token(sent_arguments(call)).end_object();
+  w.filled("thoughtSignature", sign ? foreign_signature : "").end_object();
 }
 
 // Encodes the text and calls of another model's turn.
 raw_json encode_assistant(const message& m, bool sign) {
-  std::string out = R"({"role":"model","parts":[)";
-  parts_writer parts(out);
+  content_writer out("model");
   for (const auto& b : m.blocks) {
     if (const auto* text = std::get_if<text_block>(&b)) {
-      if (!text->text.empty()) parts.text(text->text);
+      if (!text->text.empty()) out.text(text->text);
     } else if (const auto* refusal = std::get_if<refusal_block>(&b)) {
-      if (!refusal->text.empty()) parts.text(refusal->text);
+      if (!refusal->text.empty()) out.text(refusal->text);
     } else if (const auto* call = std::get_if<tool_call_block>(&b)) {
       // Only the first of parallel calls has a signature.
-      append_call(parts.next(), *call, std::exchange(sign, false));
+      write_call(out.next(), *call, std::exchange(sign, false));
     }
   }
-  return parts.empty() ? raw_json() : raw_json::own(out + "]}");
+  return out.finish();
 }
 
 raw_json encode_user(const message& m, std::string_view note) {
-  std::string out = R"({"role":"user","parts":[)";
-  parts_writer parts(out);
+  content_writer out("user");
   for (const auto& b : m.blocks) {
     if (const auto* text = std::get_if<text_block>(&b)) {
-      if (!text->text.empty()) parts.text(text->text);
+      if (!text->text.empty()) out.text(text->text);
     } else if (const auto* image = std::get_if<image_block>(&b)) {
       if (image->url.empty())
-        parts.media(image->mime, image->data);
+        out.media(image->mime, image->data);
       else
-        parts.text("[image at " + image->url + ": left out, this API takes no addresses]");
+        out.text("[image at " + image->url + ": left out, this API takes no addresses]");
     } else if (const auto* file = std::get_if<file_block>(&b)) {
       if (file->url.empty() && takes_media(file->mime))
-        parts.media(file->mime, file->data);
+        out.media(file->mime, file->data);
       else if (file->url.empty())
-        parts.text(file_words(*file));
+        out.text(file_words(*file));
       else
-        parts.text("[file at " + file->url + ": left out, this API takes no addresses]");
+        out.text("[file at " + file->url + ": left out, this API takes no addresses]");
     }
   }
-  if (!note.empty()) parts.text(note);
-  if (parts.empty()) parts.text(nothing_said);
-  return raw_json::own(out + "]}");
+  if (!note.empty()) out.text(note);
+  if (out.empty()) out.text(nothing_said);
+  return out.finish();
 }
 
-// Returns the response object of a result: the tool's own object, or one with `output` or `error`.
-std::string response_of(const tool_result_block& r, const converted_result& converted) {
-  auto text = converted.text();
-  if (converted.structured_alone && walk::is_object(text)) return text;
-  std::string out = r.is_error ? R"({"error":)" : R"({"output":)";
-  append_quoted(out, text);
-  return out + "}";
+// Writes the response object of a result: the tool's own object, or one with `output` or `error`.
+void write_response(json_writer& w, const tool_result_block& r, const converted_result& converted) {
+  const auto text = converted.text();
+  if (converted.structured_alone && walk::is_object(text)) return void(w.token(text));
+  w.begin_object().member(r.is_error ? "error" : "output", text).end_object();
 }
 
 // Encodes one functionResponse for each call, in their order, followed by media that do not fit inside.
@@ -138,38 +134,35 @@ raw_json encode_results(const message& m, const id_lookup& ids, bool early, std:
                            .others = media_place::beside,
                            .takes = takes_media,
                            .error_prefix = false};
-  std::string out = R"({"role":"user","parts":[)";
-  parts_writer parts(out);
+  content_writer out("user");
   media_beside beside;
   for (const auto& b : m.blocks) {
     const auto* r = std::get_if<tool_result_block>(&b);
     if (r == nullptr) continue;
     auto converted = convert_result(*r, rules);
-    parts.next() += R"({"functionResponse":{)";
-    if (const auto id = ids.sent_id(r->call_id); !id.empty()) {
-      out += R"("id":)";
-      append_quoted(out, id);
-      out += ',';
-    }
-    out += R"("name":)";
-    append_quoted(out, fitting_name(r->name));
-    out += R"(,"response":)";
-    out += response_of(*r, converted);
-    const bool media = std::ranges::any_of(converted.parts, [](const auto& p) { return !p.is_text(); });
-    if (media) {
-      out += R"(,"parts":[)";
-      parts_writer inside(out);
+    auto& w = out.next().begin_object().key("functionResponse").begin_object();
+    w.filled("id", ids.sent_id(r->call_id)).member("name", fitting_name(r->name));
+    write_response(w.key("response"), *r, converted);
+    if (!std::ranges::all_of(converted.parts, &result_part::is_text)) {
+      w.key("parts").begin_array();
       for (const auto& p : converted.parts)
-        if (!p.is_text()) inside.media(p.mime, p.data);
-      out += ']';
+        if (!p.is_text()) write_media(w, p.mime, p.data);
+      w.end_array();
     }
-    out += "}}";
+    w.end_object().end_object();
     beside.take(converted, r->name);
   }
-  if (!beside.empty()) parts.text(beside.words("Media"));
-  for (const auto& p : beside.parts()) parts.media(p.mime, p.data);
-  if (!note.empty()) parts.text(note);
-  return parts.empty() ? raw_json() : raw_json::own(out + "]}");
+  if (!beside.empty()) out.text(beside.words("Media"));
+  for (const auto& p : beside.parts()) out.media(p.mime, p.data);
+  if (!note.empty()) out.text(note);
+  return out.finish();
+}
+
+raw_json encode_system(const message& m) {
+  std::string out;
+  json_writer w(out);
+  write_text(w, m.text());
+  return w.json();
 }
 
 bool is_thinking_level(std::string_view effort) {
@@ -181,29 +174,50 @@ bool configures_thinking(const wire_options& options) {
   return !walk::find(walk::find(options.body.text(), "generationConfig"), "thinkingConfig").empty();
 }
 
-// Returns toolConfig for a required call. `name` is the tool to call, or "" for any.
-std::string tool_config(const std::string& name) {
-  std::string out = R"({"functionCallingConfig":{"mode":"ANY")";
-  if (!name.empty()) out += R"(,"allowedFunctionNames":[)" + json_quoted(name) + "]";
-  return out + "}}";
+// Writes toolConfig for a required call. `name` is the tool to call, or "" for any.
+void write_tool_config(json_writer& w, const std::string& name) {
+  w.key("toolConfig").begin_object().key("functionCallingConfig").begin_object().member("mode", "ANY");
+  if (!name.empty()) w.key("allowedFunctionNames").begin_array().value(name).end_array();
+  w.end_object().end_object();
 }
 
 std::string generation_config(const model_request& request, const wire_options& options) {
-  body_members config;
+  std::string out;
+  json_writer w(out);
+  w.begin_object();
   const auto asked = settings_of(request, options);
   const bool early = is_early(options.model);
-  if (asked.max_output_tokens > 0) config.add("maxOutputTokens", std::to_string(asked.max_output_tokens));
-  if (!asked.temperature.empty()) config.add("temperature", asked.temperature);
-  if (!asked.top_p.empty()) config.add("topP", asked.top_p);
-  if (!asked.stop.empty()) config.add("stopSequences", string_list(first_of(asked.stop, max_stop)));
+  if (asked.max_output_tokens > 0) w.member("maxOutputTokens", asked.max_output_tokens);
+  write_sampling(w, asked, "topP");
+  if (!asked.stop.empty()) w.list("stopSequences", first_of(asked.stop, max_stop));
   if (!early && is_thinking_level(asked.reasoning_effort) && !configures_thinking(options))
-    config.add("thinkingConfig", R"({"thinkingLevel":)" + json_quoted(asked.reasoning_effort) + "}");
+    w.key("thinkingConfig").begin_object().member("thinkingLevel", asked.reasoning_effort).end_object();
   if (request.answer_schema && (!request.offered() || !early)) {
-    config.add_text("responseMimeType", "application/json");
-    config.add("responseJsonSchema", std::string(request.answer_schema.text()));
+    w.member("responseMimeType", "application/json");
+    w.member("responseJsonSchema", request.answer_schema);
   }
-  auto text = config.write({});
-  return text.empty() ? text : "{" + text + "}";
+  w.end_object();
+  return out;
+}
+
+std::string own_members(const model_request& request, const wire_options& options) {
+  std::string out;
+  json_writer w(out);
+  w.begin_object();
+  if (const auto config = generation_config(request, options); config != "{}") w.key("generationConfig").token(config);
+  if (must_call(request)) write_tool_config(w, request.required_tool);
+  w.end_object();
+  return out;
+}
+
+void write_system(segment_writer& w, const model_request& request) {
+  bool any = false;
+  for (const auto& m : request.messages) {
+    if (m->role != role::system) continue;
+    if (!std::exchange(any, true)) w.key("systemInstruction").begin_object().key("parts").begin_array();
+    w.value(encoded_once(*m, "gemini/system", [&] { return encode_system(*m); }));
+  }
+  if (any) w.end_array().end_object();
 }
 
 std::string url_of(const wire_options& options) {
@@ -220,30 +234,17 @@ wire_request gemini::encode(const model_request& request, const wire_options& op
   out.headers = {{"Content-Type", "application/json"}, {"Accept", "text/event-stream, application/json"}};
   const bool early = is_early(options.model);
 
-  body_members members;
-  if (auto config = generation_config(request, options); !config.empty())
-    members.add("generationConfig", std::move(config));
-  if (must_call(request)) members.add("toolConfig", tool_config(request.required_tool));
-  auto head = "{" + members.write(options.body);
-  if (head.size() > 1) head += ',';
-  out.body.append_copy(head);
-
-  bool first = true;
-  for (const auto& m : request.messages) {
-    if (m->role != role::system) continue;
-    out.body.append_literal(std::exchange(first, false) ? R"("systemInstruction":{"parts":[)" : ",");
-    out.body.append(
-        encoded_once(*m, "gemini/system", [&] { return raw_json::own(R"({"text":)" + json_quoted(m->text()) + "}"); }));
-  }
-  if (!first) out.body.append_literal("]},");
+  segment_builder body;
+  segment_writer w(body);
+  w.begin_object();
+  write_members(w, own_members(request, options), options.body);
+  write_system(w, request);
   if (const auto tools = request.offered()) {
-    out.body.append_literal(R"("tools":[{"functionDeclarations":)");
-    out.body.append(tool_list(gemini_api().tools, *tools));
-    out.body.append_literal("}],");
+    w.key("tools").begin_array().begin_object();
+    w.member("functionDeclarations", tool_list(gemini_api().tools, *tools)).end_object().end_array();
   }
-
-  out.body.append_literal(R"("contents":[)");
-  first = true;
+  w.key("contents").begin_array();
+  out.unsaid = true;
   id_lookup ids;
   for (const auto& m : request.messages) {
     if (m->role == role::system) continue;
@@ -257,13 +258,13 @@ wire_request gemini::encode(const model_request& request, const wire_options& op
     };
     const std::string_view key =
         early ? (ids.own() ? "gemini/early/own" : "gemini/early") : (ids.own() ? "gemini/own" : "gemini");
-    auto fragment = own ? m->raw : note.empty() ? encoded_once(*m, key, make) : make();
+    const auto fragment = own ? m->raw : note.empty() ? encoded_once(*m, key, make) : make();
     if (fragment.empty()) continue;
-    if (!std::exchange(first, false)) out.body.append_literal(",");
-    out.body.append(std::move(fragment));
+    w.value(fragment);
+    out.unsaid = false;
   }
-  out.body.append_literal("]}");
-  out.unsaid = first;
+  w.end_array().end_object();
+  out.body = body.take();
   return out;
 }
 

@@ -6,11 +6,8 @@
 namespace mcpbx::providers {
 namespace {
 
-constexpr tool_form gemini_tools{.name = gemini::api,
-                                 .begin = R"({"name":)",
-                                 .schema = R"(,"parametersJsonSchema":)",
-                                 .end = "}",
-                                 .empty_description = true};
+constexpr tool_form gemini_tools{
+    .name = gemini::api, .shape = tool_shape::plain, .schema = "parametersJsonSchema", .empty_description = true};
 
 constexpr std::array<std::string_view, 6> kept_keywords{"title",    "format",  "minItems",
                                                         "maxItems", "minimum", "maximum"};

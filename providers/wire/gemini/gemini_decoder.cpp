@@ -2,6 +2,7 @@
 #include "providers/wire/gemini/gemini_decoder.hpp"
 
 #include "mcp/json/json_walk.hpp"
+#include "mcp/json/json_writer.hpp"
 #include "mcp/support/text.hpp"
 #include "providers/model/names.hpp"
 #include "providers/wire/api_errors.hpp"
@@ -192,19 +193,17 @@ void gemini_decoder::end(decoder_sink& sink) {
 
 raw_json gemini_decoder::assembled() const {
   if (parts_.empty()) return {};  // the API refuses to take back a turn without parts
-  std::string out = R"({"role":"model","parts":[)";
-  for (std::size_t i = 0; i < parts_.size(); ++i) {
-    const auto& p = parts_[i];
-    if (i != 0) out += ',';
-    if (!p.plain) {
-      out += p.json;
-      continue;
-    }
-    out += R"({"text":)";
-    append_quoted(out, p.text);
-    out += p.type == part::kind::thought ? R"(,"thought":true})" : "}";
+  std::string out;
+  json_writer w(out);
+  w.begin_object().member("role", "model").key("parts").begin_array();
+  for (const auto& p : parts_) {
+    if (p.plain)
+      w.begin_object().member("text", p.text).set("thought", p.type == part::kind::thought).end_object();
+    else
+      w.token(p.json);
   }
-  return raw_json::own(out + "]}");
+  w.end_array().end_object();
+  return w.json();
 }
 
 }  // namespace mcpbx::providers

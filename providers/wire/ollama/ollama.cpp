@@ -15,25 +15,18 @@
 namespace mcpbx::providers {
 namespace {
 
-void begin_message(std::string& out, std::string_view role, std::string_view content) {
-  out += R"({"role":")";
-  out += role;
-  out += R"(","content":)";
-  append_quoted(out, content);
+json_writer& begin_message(json_writer& w, std::string_view role, std::string_view content) {
+  return w.begin_object().member("role", role).member("content", content);
 }
 
-// Appends a list of base64 data, without the prefix of a data URL.
-void append_images(std::string& out, const std::vector<std::string_view>& images) {
-  if (images.empty()) return;
-  out += R"(,"images":[)";
-  for (std::size_t i = 0; i < images.size(); ++i) {
-    if (i != 0) out += ',';
-    append_quoted(out, images[i]);
-  }
-  out += ']';
+// Writes a user message; `images` are base64 data without the prefix of a data URL.
+void write_user(json_writer& w, std::string_view text, const std::vector<std::string_view>& images) {
+  begin_message(w, "user", text);
+  if (!images.empty()) w.list("images", images);
+  w.end_object();
 }
 
-void append_user_text(std::string& out, const message& m, std::string_view note) {
+void write_user(json_writer& w, const message& m, std::string_view note) {
   auto text = m.text();
   std::vector<std::string_view> images;
   for (const auto& b : m.blocks) {
@@ -47,98 +40,97 @@ void append_user_text(std::string& out, const message& m, std::string_view note)
     else
       text = with_note(std::move(text), "[image at " + image->url + ": left out, this API takes no addresses]");
   }
-  begin_message(out, "user", with_note(std::move(text), note));
-  append_images(out, images);
-  out += '}';
+  write_user(w, with_note(std::move(text), note), images);
 }
 
-void append_assistant(std::string& out, const message& m) {
+void write_assistant(json_writer& w, const message& m) {
   const auto text = said_text(m);
   const auto calls = m.calls();
   if (text.empty() && calls.empty()) return;  // the rest is for its origin only
-  begin_message(out, "assistant", text);
+  begin_message(w, "assistant", text);
   if (!calls.empty()) {
-    out += R"(,"tool_calls":[)";
-    for (std::size_t i = 0; i < calls.size(); ++i) {
-      if (i != 0) out += ',';
-      append_ollama_call(out, *calls[i], calls[i]->id);
-    }
-    out += ']';
+    w.key("tool_calls").begin_array();
+    for (const auto* call : calls) write_ollama_call(w, *call, call->id);
+    w.end_array();
   }
-  out += '}';
+  w.end_object();
 }
 
 // Encodes the tool messages of a turn, then one user message with all their images.
 result_fragments encode_results(const message& m, const id_lookup& ids, std::string_view note) {
   std::string out;
+  json_writer w(out);
   media_beside images;
   for (const auto& b : m.blocks) {
     const auto* r = std::get_if<tool_result_block>(&b);
     if (r == nullptr) continue;
-    if (!out.empty()) out += ',';
     auto converted = convert_result(*r, {.images = media_place::beside});
     auto text = converted.text();
     if (&b == &m.blocks.back()) text = with_note(std::move(text), note);
-    begin_message(out, "tool", text);
-    out += R"(,"tool_name":)";
-    append_quoted(out, fitting_name(r->name));
-    if (const auto id = ids.own() ? ids.sent_id(r->call_id) : std::string_view(r->call_id); !id.empty()) {
-      out += R"(,"tool_call_id":)";
-      append_quoted(out, id);
-    }
-    out += '}';
+    begin_message(w, "tool", text).member("tool_name", fitting_name(r->name));
+    w.filled("tool_call_id", ids.own() ? ids.sent_id(r->call_id) : std::string_view(r->call_id)).end_object();
     images.take(converted, r->name);
   }
-  if (images.empty()) return {raw_json::own(out), {}};
-  std::string beside;
-  begin_message(beside, "user", images.words("Images"));
+  if (images.empty()) return {w.json(), {}};
   std::vector<std::string_view> data;
   for (const auto& image : images.parts()) data.emplace_back(image.data);
-  append_images(beside, data);
-  return {raw_json::own(out), raw_json::own(beside + "}")};
+  std::string beside;
+  json_writer user(beside);
+  write_user(user, images.words("Images"), data);
+  return {w.json(), user.json()};
 }
 
 raw_json encode_message(const message& m, std::string_view note) {
   std::string out;
+  json_writer w(out);
   switch (m.role) {
     case role::system:
-      begin_message(out, "system", m.text());
-      out += '}';
+      begin_message(w, "system", m.text()).end_object();
       break;
     case role::user:
-      append_user_text(out, m, note);
+      write_user(w, m, note);
       break;
     case role::assistant:
-      append_assistant(out, m);
+      write_assistant(w, m);
       break;
     case role::tool_results:  // encode_results()
       break;
   }
-  return raw_json::own(out);
+  return w.json();
 }
 
-// Returns the member think. One model family has three levels; all others only accept true or false.
-std::string think_of(std::string_view effort, std::string_view model) {
-  if (effort == "none") return "false";
-  if (effort != "low" && effort != "medium" && effort != "high") return {};
-  return model.find("gpt-oss") != std::string_view::npos ? json_quoted(effort) : "true";
+// Writes the member think. One model family has three levels; all others only accept true or false.
+void write_think(json_writer& w, std::string_view effort, std::string_view model) {
+  if (effort == "none") return void(w.member("think", false));
+  if (effort != "low" && effort != "medium" && effort != "high") return;
+  if (model.find("gpt-oss") != std::string_view::npos)
+    w.member("think", effort);
+  else
+    w.member("think", true);
 }
 
-std::string head_of(const model_request& request, const wire_options& options) {
-  body_members own;
-  own.add_text("model", options.model);
-  own.add("stream", "true");
+std::string options_of(const call_settings& asked) {
+  std::string out;
+  json_writer w(out);
+  w.begin_object();
+  if (asked.max_output_tokens > 0) w.member("num_predict", asked.max_output_tokens);
+  write_sampling(w, asked);
+  if (!asked.stop.empty()) w.list("stop", asked.stop);
+  w.end_object();
+  return out;
+}
+
+std::string own_members(const model_request& request, const wire_options& options) {
+  std::string out;
+  json_writer w(out);
+  w.begin_object().member("model", options.model).member("stream", true);
   const auto asked = settings_of(request, options);
-  body_members settings;
-  if (asked.max_output_tokens > 0) settings.add("num_predict", std::to_string(asked.max_output_tokens));
-  if (!asked.temperature.empty()) settings.add("temperature", asked.temperature);
-  if (!asked.top_p.empty()) settings.add("top_p", asked.top_p);
-  if (!asked.stop.empty()) settings.add("stop", string_list(asked.stop));
-  if (auto text = settings.write({}); !text.empty()) own.add("options", "{" + text + "}");
-  if (auto think = think_of(asked.reasoning_effort, options.model); !think.empty()) own.add("think", std::move(think));
+  if (const auto set = options_of(asked); set != "{}") w.key("options").token(set);
+  write_think(w, asked.reasoning_effort, options.model);
   // A schema constrains every token and would prevent tool calls, so it is sent in rounds without tools only.
-  if (request.answer_schema && !request.offered()) own.add("format", std::string(request.answer_schema.text()));
-  return "{" + own.write(options.body) + ",";
+  if (!request.offered()) w.given("format", request.answer_schema);
+  w.end_object();
+  return out;
 }
 
 }  // namespace
@@ -149,14 +141,13 @@ wire_request ollama::encode(const model_request& request, const wire_options& op
   while (base.ends_with('/')) base.remove_suffix(1);
   out.url = join_url(base, base.ends_with("/api") ? "/chat" : "/api/chat");
   out.headers = {{"Content-Type", "application/json"}, {"Accept", "application/x-ndjson, application/json"}};
-  out.body.append_copy(head_of(request, options));
-  if (const auto tools = request.offered()) {
-    out.body.append_literal(R"("tools":)");
-    out.body.append(tool_list(ollama_api().tools, *tools));
-    out.body.append_literal(",");
-  }
-  out.body.append_literal(R"("messages":[)");
-  message_list list(out.body);
+  segment_builder body;
+  segment_writer w(body);
+  w.begin_object();
+  write_members(w, own_members(request, options), options.body);
+  if (const auto tools = request.offered()) w.member("tools", tool_list(ollama_api().tools, *tools));
+  w.key("messages").begin_array();
+  message_list list(w);
   id_lookup ids;
   const auto last_note = note_with_choice(request);  // the API has no tool_choice
   for (const auto& m : request.messages) {
@@ -174,7 +165,8 @@ wire_request ollama::encode(const model_request& request, const wire_options& op
     list.add(m->role, own ? m->raw : note.empty() ? encoded_once(*m, api, encode) : encode());
   }
   list.finish();
-  out.body.append_literal("]}");
+  w.end_array().end_object();
+  out.body = body.take();
   return out;
 }
 

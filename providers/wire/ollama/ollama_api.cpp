@@ -4,11 +4,8 @@
 namespace mcpbx::providers {
 namespace {
 
-constexpr tool_form ollama_tools{.name = ollama::api,
-                                 .begin = R"({"type":"function","function":{"name":)",
-                                 .schema = R"(,"parameters":)",
-                                 .end = "}}",
-                                 .empty_description = true};
+constexpr tool_form ollama_tools{
+    .name = ollama::api, .shape = tool_shape::nested, .schema = "parameters", .empty_description = true};
 
 result<wire_request> encode_ollama_list(const wire_options& options) {
   return model_list_request(options, "/api", "/tags");

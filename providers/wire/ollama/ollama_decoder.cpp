@@ -165,35 +165,22 @@ void ollama_decoder::end(std::string_view line, decoder_sink& sink) {
 }
 
 raw_json ollama_decoder::assembled(const std::vector<tool_call_block>& calls) const {
-  std::string out = R"({"role":"assistant","content":)";
-  append_quoted(out, content_);
-  if (!thinking_.empty()) {
-    out += R"(,"thinking":)";
-    append_quoted(out, thinking_);
-  }
+  std::string out;
+  json_writer w(out);
+  w.begin_object().member("role", "assistant").member("content", content_).filled("thinking", thinking_);
   if (!calls.empty()) {
-    out += R"(,"tool_calls":[)";
-    for (std::size_t i = 0; i < calls.size(); ++i) {
-      if (i != 0) out += ',';
-      append_ollama_call(out, calls[i], calls[i].provider_id);
-    }
-    out += ']';
+    w.key("tool_calls").begin_array();
+    for (const auto& call : calls) write_ollama_call(w, call, call.provider_id);
+    w.end_array();
   }
-  return raw_json::own(out + "}");
+  w.end_object();
+  return w.json();
 }
 
-void append_ollama_call(std::string& out, const tool_call_block& call, std::string_view id) {
-  out += '{';
-  if (!id.empty()) {
-    out += R"("id":)";
-    append_quoted(out, id);
-    out += ',';
-  }
-  out += R"("function":{"name":)";
-  append_quoted(out, fitting_name(call.name));
-  out += R"(,"arguments":)";
-  out += sent_arguments(call);
-  out += "}}";
+void write_ollama_call(json_writer& w, const tool_call_block& call, std::string_view id) {
+  w.begin_object().filled("id", id).key("function").begin_object();
+  w.member("name", fitting_name(call.name)).key("arguments").token(sent_arguments(call));
+  w.end_object().end_object();
 }
 
 }  // namespace mcpbx::providers

@@ -1,6 +1,7 @@
 // Push decoder of Ollama's answers: lines of JSON, the last one with "done":true. The last newline may be missing.
 #pragma once
 #include "mcp/json/json_scanner.hpp"
+#include "mcp/json/json_writer.hpp"
 #include "providers/wire/answer_decoder.hpp"
 #include "providers/wire/string_joiner.hpp"
 #include "providers/wire/thought_splitter.hpp"
@@ -45,7 +46,7 @@ class ollama_decoder final : public answer_decoder {
   bool seen_ = false, too_many_ = false;
 };
 
-/// Appends one entry of `tool_calls`; `id` may be "".
-void append_ollama_call(std::string& out, const tool_call_block& call, std::string_view id);
+/// Writes one entry of `tool_calls`; `id` may be "".
+void write_ollama_call(json_writer& w, const tool_call_block& call, std::string_view id);
 
 }  // namespace mcpbx::providers

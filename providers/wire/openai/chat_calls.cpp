@@ -196,14 +196,11 @@ call_assembler::finished call_assembler::finish(bool cut, call_ids& ids) {
   return all;
 }
 
-void append_call(std::string& out, const tool_call_block& call, std::string_view id) {
-  out += R"({"id":)";
-  append_quoted(out, id);
-  out += R"(,"type":"function","function":{"name":)";
-  append_quoted(out, fitting_name(call.name));
-  out += R"(,"arguments":)";
-  append_quoted(out, sent_arguments(call));
-  out += "}}";
+void write_call(json_writer& w, const tool_call_block& call, std::string_view id, std::string_view extra) {
+  w.begin_object().member("id", id).member("type", "function").key("function").begin_object();
+  w.member("name", fitting_name(call.name)).member("arguments", sent_arguments(call)).end_object();
+  if (extra.size() > 2) w.token(extra.substr(1, extra.size() - 2));
+  w.end_object();
 }
 
 }  // namespace mcpbx::providers

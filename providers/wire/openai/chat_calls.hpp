@@ -2,6 +2,7 @@
 // arguments, and no call may be lost or run with half of its arguments.
 #pragma once
 #include "mcp/json/json_scanner.hpp"
+#include "mcp/json/json_writer.hpp"
 #include "providers/model/message.hpp"
 #include "providers/wire/finished_calls.hpp"
 #include "providers/wire/openai/chat_delta.hpp"
@@ -60,7 +61,7 @@ class call_assembler {
   std::size_t bytes_ = 0;
 };
 
-/// Appends one entry of `tool_calls`; `id` is the endpoint's id of the call.
-void append_call(std::string& out, const tool_call_block& call, std::string_view id);
+/// Writes one entry of `tool_calls`; `id` is the endpoint's id of the call, `extra` an object of further members.
+void write_call(json_writer& w, const tool_call_block& call, std::string_view id, std::string_view extra = "");
 
 }  // namespace mcpbx::providers

@@ -247,37 +247,24 @@ raw_json chat_decoder::assembled(const call_assembler::finished& calls, std::str
   const auto content = content_.empty() ? text : std::string_view(content_);
   std::string out;
   out.reserve(240 + content.size() + calls_.bytes());
-  out += R"({"role":"assistant","content":)";
+  json_writer w(out);
+  w.begin_object().member("role", "assistant");
   if (content.empty() && options().null_content)
-    out += "null";
+    w.member("content", raw_json());
   else
-    append_quoted(out, content);
-  if (refused_) {
-    out += R"(,"refusal":)";
-    append_quoted(out, refusal_);
-  }
+    w.member("content", content);
+  if (refused_) w.member("refusal", refusal_);
   if (!calls.calls.empty()) {
-    out += R"(,"tool_calls":[)";
-    for (std::size_t i = 0; i < calls.calls.size(); ++i) {
-      const auto& call = calls.calls[i];
-      if (i != 0) out += ',';
-      append_call(out, call, dialect_id(call.id, options()));
-      if (const auto extra = calls.extras[i].text(); extra.size() > 2) {
-        out.back() = ',';
-        out += extra.substr(1);
-      }
-    }
-    out += ']';
+    w.key("tool_calls").begin_array();
+    for (std::size_t i = 0; i < calls.calls.size(); ++i)
+      write_call(w, calls.calls[i], dialect_id(calls.calls[i].id, options()), calls.extras[i].text());
+    w.end_array();
   }
   const auto& echo = options().echo_reasoning;
-  vendor_.write(out, echo == "auto");
-  if (echo != "auto" && echo != "none" && !reasoning_.empty()) {
-    out += ',';
-    append_quoted(out, echo);
-    out += ':';
-    append_quoted(out, reasoning_);
-  }
-  return raw_json::own(out + "}");
+  vendor_.write(w, echo == "auto");
+  if (echo != "auto" && echo != "none") w.filled(echo, reasoning_);
+  w.end_object();
+  return w.json();
 }
 
 }  // namespace mcpbx::providers

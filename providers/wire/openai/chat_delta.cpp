@@ -46,20 +46,11 @@ bool vendor_fields::element::merge(std::string_view piece) {
   return true;
 }
 
-void vendor_fields::element::write(std::string& out) const {
-  if (members.empty()) {
-    out += json;
-    return;
-  }
-  char before = '{';
-  for (const auto& [key, value] : members) {
-    out += before;
-    append_quoted(out, key);
-    out += ':';
-    out += value;
-    before = ',';
-  }
-  out += '}';
+void vendor_fields::element::write(json_writer& w) const {
+  if (members.empty()) return void(w.token(json));
+  w.begin_object();
+  for (const auto& [key, value] : members) w.key(key).token(value);
+  w.end_object();
 }
 
 bool vendor_fields::is_reasoning(std::string_view key) {
@@ -101,31 +92,23 @@ void vendor_fields::add(std::string_view key, std::string_view value) {
   }
 }
 
-void vendor_fields::write_value(std::string& out, const field& f) {
+void vendor_fields::write_value(json_writer& w, const field& f) {
   if (f.kind == '"') {
-    append_quoted(out, f.text);
+    w.value(f.text);
   } else if (f.kind == '[') {
-    out += '[';
-    for (std::size_t i = 0; i < f.elements.size(); ++i) {
-      if (i != 0) out += ',';
-      f.elements[i].write(out);
-    }
-    out += ']';
+    w.begin_array();
+    for (const auto& e : f.elements) e.write(w);
+    w.end_array();
   } else if (f.kind == 'm') {
-    out += without_indexes(merged_deltas(f.deltas));
+    w.token(without_indexes(merged_deltas(f.deltas)));
   } else {
-    out += f.value;
+    w.token(f.value);
   }
 }
 
-void vendor_fields::write(std::string& out, bool reasoning) const {
-  for (const auto& f : fields_) {
-    if (f.kind == 'x' || (!reasoning && is_reasoning(f.key))) continue;
-    out += ',';
-    append_quoted(out, f.key);
-    out += ':';
-    write_value(out, f);
-  }
+void vendor_fields::write(json_writer& w, bool reasoning) const {
+  for (const auto& f : fields_)
+    if (f.kind != 'x' && (reasoning || !is_reasoning(f.key))) write_value(w.key(f.key), f);
 }
 
 bool vendor_fields::empty() const {
@@ -133,11 +116,13 @@ bool vendor_fields::empty() const {
 }
 
 raw_json vendor_fields::object() const {
+  if (empty()) return {};
   std::string all;
-  write(all);
-  if (all.empty()) return {};
-  all.front() = '{';
-  return raw_json::own(all + "}");
+  json_writer w(all);
+  w.begin_object();
+  write(w);
+  w.end_object();
+  return w.json();
 }
 
 }  // namespace mcpbx::providers

@@ -1,7 +1,7 @@
 // Collects vendor fields of a chat-completions answer, which come in pieces and are sent back to their origin
 // (DeepSeek, OpenRouter, DIAL, Gemini).
 #pragma once
-#include "mcp/json/raw_json.hpp"
+#include "mcp/json/json_writer.hpp"
 #include "providers/wire/string_joiner.hpp"
 
 #include <cstddef>
@@ -27,8 +27,8 @@ class vendor_fields {
   static constexpr std::size_t max_fields = 1000, max_merged = 100'000;
   void add(std::string_view key, std::string_view value);
   bool empty() const;
-  /// Appends `,"key":value` for each field; leaves out reasoning if `reasoning` is false.
-  void write(std::string& out, bool reasoning = true) const;
+  /// Writes a member for each field; leaves out reasoning if `reasoning` is false.
+  void write(json_writer& w, bool reasoning = true) const;
   /// Returns `{"key":value,…}`, or an absent value.
   raw_json object() const;
 
@@ -42,7 +42,7 @@ class vendor_fields {
     bool merge(std::string_view piece);
     std::string_view find(std::string_view key) const;
     void put(std::string_view key, std::string_view value);
-    void write(std::string& out) const;
+    void write(json_writer& w) const;
   };
   struct field {
     std::string key;
@@ -54,7 +54,7 @@ class vendor_fields {
     char kind = 0;           // '"', '[', 'm' (merged), 'v', or 'x' (left out)
     std::size_t values = 0;  // number of values in `deltas`
   };
-  static void write_value(std::string& out, const field& f);
+  static void write_value(json_writer& w, const field& f);
   std::vector<field> fields_;
   std::map<std::string, std::size_t, std::less<>> places_;  // index of fields by name
 };

@@ -13,17 +13,11 @@ constexpr std::string_view openai_base_url = "https://api.openai.com/v1";
 // OpenAI and services that copied its API refuse more tools.
 constexpr std::size_t openai_max_tools = 128;
 
-constexpr tool_form chat_tools{.name = openai_chat::api,
-                               .begin = R"({"type":"function","function":{"name":)",
-                               .schema = R"(,"parameters":)",
-                               .end = "}}",
-                               .strict = strict_mark::when_told};
+constexpr tool_form chat_tools{
+    .name = openai_chat::api, .shape = tool_shape::nested, .schema = "parameters", .strict = strict_mark::when_told};
 
-constexpr tool_form responses_tools{.name = openai_responses::api,
-                                    .begin = R"({"type":"function","name":)",
-                                    .schema = R"(,"parameters":)",
-                                    .end = "}",
-                                    .strict = strict_mark::always};
+constexpr tool_form responses_tools{
+    .name = openai_responses::api, .shape = tool_shape::typed, .schema = "parameters", .strict = strict_mark::always};
 
 result<wire_request> encode_openai_list(const wire_options& options) {
   return model_list_request(options, "", "/models");

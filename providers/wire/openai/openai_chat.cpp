@@ -16,101 +16,71 @@ namespace {
 
 constexpr std::size_t max_stop = 4;  // stop sequences that the API takes
 
-void append_text_message(std::string& out, std::string_view role, std::string_view text) {
-  out += R"({"role":")";
-  out += role;
-  out += R"(","content":)";
-  append_quoted(out, text);
-  out += '}';
+void write_text_message(json_writer& w, std::string_view role, std::string_view text) {
+  w.begin_object().member("role", role).member("content", text).end_object();
 }
 
-void append_image(std::string& out, std::string_view url, std::string_view detail = "") {
-  out += R"({"type":"image_url","image_url":{"url":)";
-  append_quoted(out, url);
-  if (!detail.empty()) {
-    out += ",\"detail\":";
-    append_quoted(out, detail);
-  }
-  out += "}}";
+void write_image(json_writer& w, std::string_view url, std::string_view detail = "") {
+  w.begin_object().member("type", "image_url").key("image_url").begin_object();
+  w.member("url", url).filled("detail", detail).end_object().end_object();
 }
 
-void append_text_part(std::string& out, std::string_view text) {
-  out += R"({"type":"text","text":)";
-  append_quoted(out, text);
-  out += '}';
+void write_text_part(json_writer& w, std::string_view text) {
+  w.begin_object().member("type", "text").member("text", text).end_object();
 }
 
-// Appends audio, a document with its bytes, or words for a file that cannot be sent.
-void append_file(std::string& out, const file_block& file) {
+// Writes audio, a document with its bytes, or words for a file that cannot be sent.
+void write_file(json_writer& w, const file_block& file) {
   const auto type = media_type(file.mime);
   const std::string_view format = type == "audio/wav" ? "wav" : type == "audio/mpeg" ? "mp3" : "";
   if (file.data.empty())
-    return append_text_part(out, "[file " + file.name + (file.name.empty() ? "" : ", ") + file.url + "]");
+    return write_text_part(w, "[file " + file.name + (file.name.empty() ? "" : ", ") + file.url + "]");
   if (!format.empty()) {
-    out += R"({"type":"input_audio","input_audio":{"data":)";
-    append_quoted(out, file.data);
-    out += R"(,"format":")";
-    out += format;
-    out += "\"}}";
+    w.begin_object().member("type", "input_audio").key("input_audio").begin_object();
+    w.member("data", file.data).member("format", format).end_object().end_object();
     return;
   }
-  if (type != "application/pdf") return append_text_part(out, file_words(file));
-  out += R"({"type":"file","file":{"filename":)";
-  append_quoted(out, file.name.empty() ? "file.pdf" : file.name);
-  out += R"(,"file_data":)";
-  append_quoted(out, data_url(file.mime, file.data));
-  out += "}}";
+  if (type != "application/pdf") return write_text_part(w, file_words(file));
+  w.begin_object().member("type", "file").key("file").begin_object();
+  w.member("filename", file.name.empty() ? "file.pdf" : file.name);
+  w.member("file_data", data_url(file.mime, file.data)).end_object().end_object();
 }
 
-void append_user(std::string& out, const message& m, std::string_view note) {
-  bool media = false;
-  for (const auto& b : m.blocks)
-    media = media || std::holds_alternative<image_block>(b) || std::holds_alternative<file_block>(b);
-  if (!media) return append_text_message(out, "user", with_note(m.text(), note));
-  out += R"({"role":"user","content":)";
-  char before = '[';
-  const auto next = [&] { out += std::exchange(before, ','); };
+void write_user(json_writer& w, const message& m, std::string_view note) {
+  if (!has_media(m)) return write_text_message(w, "user", with_note(m.text(), note));
+  w.begin_object().member("role", "user").key("content").begin_array();
   for (const auto& b : m.blocks) {
     if (const auto* text = std::get_if<text_block>(&b)) {
-      next();
-      append_text_part(out, text->text);
+      write_text_part(w, text->text);
     } else if (const auto* image = std::get_if<image_block>(&b)) {
-      next();
       if (image->url.empty() && !is_shown_image(image->mime))
-        append_text_part(out, left_out(*image));
+        write_text_part(w, left_out(*image));
       else
-        append_image(out, image->url.empty() ? data_url(image->mime, image->data) : image->url, image->detail);
+        write_image(w, image->url.empty() ? data_url(image->mime, image->data) : image->url, image->detail);
     } else if (const auto* file = std::get_if<file_block>(&b)) {
-      next();
-      append_file(out, *file);
+      write_file(w, *file);
     }
   }
-  if (!note.empty()) {
-    next();
-    append_text_part(out, note);
-  }
-  out += "]}";
+  if (!note.empty()) write_text_part(w, note);
+  w.end_array().end_object();
 }
 
-// Appends another model's message: only the parts that every server understands.
-void append_assistant(std::string& out, const message& m, const wire_options& options) {
+// Writes another model's message: only the parts that every server understands.
+void write_assistant(json_writer& w, const message& m, const wire_options& options) {
   const auto text = said_text(m);
   const auto calls = m.calls();
   if (text.empty() && calls.empty()) return;  // the rest is for its origin only, and servers refuse an empty message
-  out += R"({"role":"assistant","content":)";
+  w.begin_object().member("role", "assistant");
   if (text.empty() && options.null_content && !calls.empty())
-    out += "null";
+    w.member("content", raw_json());
   else
-    append_quoted(out, text);
+    w.member("content", text);
   if (!calls.empty()) {
-    out += R"(,"tool_calls":[)";
-    for (std::size_t i = 0; i < calls.size(); ++i) {
-      if (i != 0) out += ',';
-      append_call(out, *calls[i], dialect_id(calls[i]->id, options));
-    }
-    out += ']';
+    w.key("tool_calls").begin_array();
+    for (const auto* call : calls) write_call(w, *call, dialect_id(call->id, options));
+    w.end_array();
   }
-  out += '}';
+  w.end_object();
 }
 
 // Encodes the tool messages of a turn, then one user message with all their images. A note goes into the last tool
@@ -118,56 +88,53 @@ void append_assistant(std::string& out, const message& m, const wire_options& op
 result_fragments encode_results(const message& m, const wire_options& options, std::string_view note) {
   std::string out;
   out.reserve(240);
+  json_writer w(out);
   media_beside images;
   for (const auto& b : m.blocks) {
     const auto* r = std::get_if<tool_result_block>(&b);
     if (r == nullptr) continue;
-    if (!out.empty()) out += ',';
     auto converted = convert_result(*r, {.images = media_place::beside});
     auto text = converted.text();
     if (&b == &m.blocks.back()) text = with_note(std::move(text), note);
-    out += R"({"role":"tool","tool_call_id":)";
-    append_quoted(out, dialect_id(r->call_id, options));
-    out += R"(,"content":)";
-    append_quoted(out, text);
-    out += '}';
+    w.begin_object().member("role", "tool").member("tool_call_id", dialect_id(r->call_id, options));
+    w.member("content", text).end_object();
     images.take(converted, r->name);
   }
-  if (images.empty()) return {raw_json::own(out), {}};
-  std::string beside = R"({"role":"user","content":[{"type":"text","text":)";
-  append_quoted(beside, images.words("Images"));
-  beside += '}';
-  for (const auto& image : images.parts()) {
-    beside += ',';
-    append_image(beside, data_url(image.mime, image.data));
-  }
-  return {raw_json::own(out), raw_json::own(beside + "]}")};
+  if (images.empty()) return {w.json(), {}};
+  std::string beside;
+  json_writer user(beside);
+  user.begin_object().member("role", "user").key("content").begin_array();
+  write_text_part(user, images.words("Images"));
+  for (const auto& image : images.parts()) write_image(user, data_url(image.mime, image.data));
+  user.end_array().end_object();
+  return {w.json(), user.json()};
 }
 
 raw_json encode_message(const message& m, const wire_options& options, std::string_view note) {
   std::string out;
   out.reserve(240);
+  json_writer w(out);
   switch (m.role) {
     case role::system:
-      append_text_message(out, options.developer_role ? "developer" : "system", m.text());
+      write_text_message(w, options.developer_role ? "developer" : "system", m.text());
       break;
     case role::user:
-      append_user(out, m, note);
+      write_user(w, m, note);
       break;
     case role::assistant:
-      if (said_text(m).empty() && m.calls().empty()) return {};  // the rest is for its origin only
-      append_assistant(out, m, options);
+      write_assistant(w, m, options);
       break;
     case role::tool_results:  // encode_results()
       break;
   }
-  return raw_json::own(out);
+  return w.json();
 }
 
-// Returns the member tool_choice for a required call. `name` is the tool to call, or "" for any.
-std::string chat_tool_choice(std::string_view name) {
-  if (name.empty()) return R"("required")";
-  return R"({"type":"function","function":{"name":)" + json_quoted(name) + "}}";
+// Writes the member tool_choice for a required call. `name` is the tool to call, or "" for any.
+void write_chat_tool_choice(json_writer& w, std::string_view name) {
+  if (name.empty()) return void(w.member("tool_choice", "required"));
+  w.key("tool_choice").begin_object().member("type", "function").key("function").begin_object();
+  w.member("name", name).end_object().end_object();
 }
 
 // Returns the key of cached fragments, made of all switches that change a message's bytes.
@@ -185,21 +152,25 @@ wire_request openai_chat::encode(const model_request& request, const wire_option
 
   const auto tools = request.offered();
   const auto asked = settings_of(request, options);
-  body_members members;
-  members.add_text("model", options.model);
-  members.add("stream", "true");
-  if (options.stream_options) members.add("stream_options", R"({"include_usage":true})");
-  if (asked.max_output_tokens > 0) members.add(options.max_tokens_field, std::to_string(asked.max_output_tokens));
-  if (!asked.temperature.empty()) members.add("temperature", asked.temperature);
-  if (!asked.top_p.empty()) members.add("top_p", asked.top_p);
-  if (!asked.reasoning_effort.empty()) members.add_text("reasoning_effort", asked.reasoning_effort);
-  if (!asked.stop.empty()) members.add("stop", string_list(first_of(asked.stop, max_stop)));
-  if (asked.parallel_tool_calls) members.add("parallel_tool_calls", *asked.parallel_tool_calls ? "true" : "false");
-  if (must_call(request)) members.add("tool_choice", chat_tool_choice(request.required_tool));
-  out.body.append_copy("{" + members.write(options.body) + R"(,"messages":[)");
+  std::string members;
+  json_writer own(members);
+  own.begin_object().member("model", options.model).member("stream", true);
+  if (options.stream_options) own.key("stream_options").token(R"({"include_usage":true})");
+  if (asked.max_output_tokens > 0) own.member(options.max_tokens_field, asked.max_output_tokens);
+  write_sampling(own, asked);
+  own.filled("reasoning_effort", asked.reasoning_effort);
+  if (!asked.stop.empty()) own.list("stop", first_of(asked.stop, max_stop));
+  own.given("parallel_tool_calls", asked.parallel_tool_calls);
+  if (must_call(request)) write_chat_tool_choice(own, request.required_tool);
+  own.end_object();
 
+  segment_builder body;
+  segment_writer w(body);
+  w.begin_object();
+  write_members(w, members, options.body);
+  w.key("messages").begin_array();
   const auto neutral = message_key(options);
-  message_list list(out.body, !options.user_after_tool);
+  message_list list(w, !options.user_after_tool);
   for (const auto& m : request.messages) {
     // A message with a note is not cached, since later requests send it without.
     const auto note = m == request.messages.back() ? std::string_view(request.note) : std::string_view();
@@ -214,18 +185,16 @@ wire_request openai_chat::encode(const model_request& request, const wire_option
                                                  : encode());
   }
   list.finish();
-  out.body.append_literal("]");
-  if (tools) {
-    out.body.append_literal(R"(,"tools":)");
-    out.body.append(
-        tool_list(openai_chat_api().tools, *tools, options.strict, options.takes_strict || options.strict.has_value()));
-  }
+  w.end_array();
+  if (tools)
+    w.member("tools", tool_list(openai_chat_api().tools, *tools, options.strict,
+                                options.takes_strict || options.strict.has_value()));
   if (options.answer_schema && request.answer_schema && !find_member(options.body, "response_format")) {
-    out.body.append_literal(R"(,"response_format":{"type":"json_schema","json_schema":{"name":"answer","schema":)");
-    out.body.append(request.answer_schema);
-    out.body.append_literal("}}");
+    w.key("response_format").begin_object().member("type", "json_schema").key("json_schema").begin_object();
+    w.member("name", "answer").member("schema", request.answer_schema).end_object().end_object();
   }
-  out.body.append_literal("}");
+  w.end_object();
+  out.body = body.take();
   return out;
 }
 

@@ -21,129 +21,89 @@ namespace {
 
 constexpr std::int64_t least_output_tokens = 16;  // smallest limit that the API accepts
 
-void append_input_text(std::string& out, std::string_view text) {
-  out += R"({"type":"input_text","text":)";
-  append_quoted(out, text);
-  out += '}';
+void write_input_text(json_writer& w, std::string_view text) {
+  w.begin_object().member("type", "input_text").member("text", text).end_object();
 }
 
-void append_input_image(std::string& out, std::string_view url, std::string_view detail = "") {
-  out += R"({"type":"input_image","detail":)";
-  append_quoted(out, detail.empty() ? std::string_view("auto") : detail);
-  out += R"(,"image_url":)";
-  append_quoted(out, url);
-  out += '}';
+void write_input_image(json_writer& w, std::string_view url, std::string_view detail = "") {
+  w.begin_object().member("type", "input_image").member("detail", detail.empty() ? "auto" : detail);
+  w.member("image_url", url).end_object();
 }
 
-void append_file_part(std::string& out, std::string_view name, std::string_view mime, std::string_view data) {
-  out += R"({"type":"input_file","filename":)";
-  append_quoted(out, !name.empty() ? name : mime == "application/pdf" ? "file.pdf" : "file");
-  out += R"(,"file_data":)";
-  append_quoted(out, data_url(mime, data));
-  out += '}';
+void write_file_part(json_writer& w, std::string_view name, std::string_view mime, std::string_view data) {
+  w.begin_object().member("type", "input_file");
+  w.member("filename", !name.empty() ? name : mime == "application/pdf" ? "file.pdf" : "file");
+  w.member("file_data", data_url(mime, data)).end_object();
 }
 
-/// The items of one message.
-class item_list {
- public:
-  /// Adds a message; `content` is a JSON string or a list of parts.
-  void said(std::string_view role, std::string_view content) {
-    next();
-    out_ += R"({"type":"message","role":")";
-    out_ += role;
-    out_ += R"(","content":)";
-    out_ += content;
-    out_ += '}';
-  }
+template <class Out>
+void write_message_item(basic_json_writer<Out>& w, std::string_view role, std::string_view text) {
+  w.begin_object().member("type", "message").member("role", role).member("content", text).end_object();
+}
 
-  void call(const tool_call_block& call) {
-    next();
-    out_ += R"({"type":"function_call","call_id":)";
-    append_quoted(out_, fitting_id(call.id));
-    out_ += R"(,"name":)";
-    append_quoted(out_, fitting_name(call.name));
-    out_ += R"(,"arguments":)";
-    append_quoted(out_, sent_arguments(call));
-    out_ += '}';
-  }
+void write_call_item(json_writer& w, const tool_call_block& call) {
+  w.begin_object().member("type", "function_call").member("call_id", fitting_id(call.id));
+  w.member("name", fitting_name(call.name)).member("arguments", sent_arguments(call)).end_object();
+}
 
-  void result(const tool_result_block& block) {
-    next();
-    out_ += R"({"type":"function_call_output","call_id":)";
-    append_quoted(out_, fitting_id(block.call_id));
-    out_ += R"(,"output":)";
-    const auto converted = convert_result(block, {.images = media_place::inside, .documents = media_place::inside});
-    bool media = false;
-    for (const auto& part : converted.parts) media = media || !part.is_text();
-    if (!media) {
-      append_quoted(out_, converted.text());
-    } else {
-      char before = '[';
-      for (const auto& part : converted.parts) {
-        out_ += std::exchange(before, ',');
-        if (part.is_text())
-          append_input_text(out_, part.text);
-        else if (is_shown_image(part.mime))
-          append_input_image(out_, data_url(part.mime, part.data));
-        else
-          append_file_part(out_, part.name, part.mime, part.data);
-      }
-      out_ += ']';
+void write_result_item(json_writer& w, const tool_result_block& block) {
+  const auto converted = convert_result(block, {.images = media_place::inside, .documents = media_place::inside});
+  w.begin_object().member("type", "function_call_output").member("call_id", fitting_id(block.call_id)).key("output");
+  if (std::ranges::all_of(converted.parts, &result_part::is_text)) {
+    w.value(converted.text());
+  } else {
+    w.begin_array();
+    for (const auto& part : converted.parts) {
+      if (part.is_text())
+        write_input_text(w, part.text);
+      else if (is_shown_image(part.mime))
+        write_input_image(w, data_url(part.mime, part.data));
+      else
+        write_file_part(w, part.name, part.mime, part.data);
     }
-    out_ += '}';
+    w.end_array();
   }
+  w.end_object();
+}
 
-  raw_json finish() const { return out_.empty() ? raw_json() : raw_json::own(out_); }
+void write_input_file(json_writer& w, const file_block& file) {
+  if (!file.url.empty())
+    w.begin_object().member("type", "input_file").member("file_url", file.url).end_object();
+  else if (file.mime.starts_with("audio/") || file.mime.starts_with("video/"))
+    write_input_text(w, left_out(file));
+  else
+    write_file_part(w, file.name, file.mime, file.data);
+}
 
- private:
-  void next() {
-    if (!out_.empty()) out_ += ',';
-  }
-  std::string out_;
-};
-
-std::string user_content(const message& m) {
-  std::string parts;
-  char before = '[';
-  bool media = false;
+void write_user_item(json_writer& w, const message& m) {
+  if (!has_media(m)) return write_message_item(w, "user", m.text());
+  w.begin_object().member("type", "message").member("role", "user").key("content").begin_array();
   for (const auto& b : m.blocks) {
     if (const auto* text = std::get_if<text_block>(&b)) {
-      parts += std::exchange(before, ',');
-      append_input_text(parts, text->text);
+      write_input_text(w, text->text);
     } else if (const auto* image = std::get_if<image_block>(&b)) {
-      media = true;
-      parts += std::exchange(before, ',');
       if (image->url.empty() && !is_shown_image(image->mime))
-        append_input_text(parts, left_out(*image));
+        write_input_text(w, left_out(*image));
       else
-        append_input_image(parts, image->url.empty() ? data_url(image->mime, image->data) : image->url, image->detail);
+        write_input_image(w, image->url.empty() ? data_url(image->mime, image->data) : image->url, image->detail);
     } else if (const auto* file = std::get_if<file_block>(&b)) {
-      media = true;
-      parts += std::exchange(before, ',');
-      if (!file->url.empty()) {
-        parts += R"({"type":"input_file","file_url":)";
-        append_quoted(parts, file->url);
-        parts += '}';
-      } else if (file->mime.starts_with("audio/") || file->mime.starts_with("video/")) {
-        append_input_text(parts, left_out(*file));
-      } else {
-        append_file_part(parts, file->name, file->mime, file->data);
-      }
+      write_input_file(w, *file);
     }
   }
-  return media ? parts + "]" : json_quoted(m.text());
+  w.end_array().end_object();
 }
 
 // Encodes our own messages and those of other APIs, without reasoning, which only its origin may get.
 raw_json encode_message(const message& m) {
-  item_list out;
+  std::string out;
+  json_writer w(out);
   if (m.role == role::user) {
-    out.said("user", user_content(m));
-    return out.finish();
+    write_user_item(w, m);
+    return w.json();
   }
   std::string text;  // text of neighbouring blocks
   const auto flush = [&] {
-    if (!text.empty()) out.said("assistant", json_quoted(std::exchange(text, {})));
+    if (!text.empty()) write_message_item(w, "assistant", std::exchange(text, {}));
   };
   for (const auto& b : m.blocks) {
     if (const auto* t = std::get_if<text_block>(&b)) {
@@ -152,19 +112,19 @@ raw_json encode_message(const message& m) {
       text += refusal->text;
     } else if (const auto* call = std::get_if<tool_call_block>(&b)) {
       flush();
-      out.call(*call);
+      write_call_item(w, *call);
     } else if (const auto* result = std::get_if<tool_result_block>(&b)) {
-      out.result(*result);
+      write_result_item(w, *result);
     }
   }
   flush();
-  return out.finish();
+  return w.json();
 }
 
-// Returns the member tool_choice for a required call. `name` is the tool to call, or "" for any.
-std::string responses_tool_choice(std::string_view name) {
-  if (name.empty()) return R"("required")";
-  return R"({"type":"function","name":)" + json_quoted(name) + "}";
+// Writes the member tool_choice for a required call. `name` is the tool to call, or "" for any.
+void write_responses_tool_choice(json_writer& w, std::string_view name) {
+  if (name.empty()) return void(w.member("tool_choice", "required"));
+  w.key("tool_choice").begin_object().member("type", "function").member("name", name).end_object();
 }
 
 // Returns all system messages, wherever they are in the conversation.
@@ -184,52 +144,44 @@ wire_request openai_responses::encode(const model_request& request, const wire_o
 
   const auto tools = request.offered();
   const auto asked = settings_of(request, options);
-  body_members members;
-  members.add_text("model", options.model);
-  members.add("stream", "true");
-  members.add("store", "false");
-  members.add("include", R"(["reasoning.encrypted_content"])");
+  std::string members;
+  json_writer own(members);
+  own.begin_object().member("model", options.model).member("stream", true).member("store", false);
+  own.key("include").token(R"(["reasoning.encrypted_content"])");
   if (asked.max_output_tokens > 0)
-    members.add("max_output_tokens", std::to_string(std::max(asked.max_output_tokens, least_output_tokens)));
-  if (!asked.temperature.empty()) members.add("temperature", asked.temperature);
-  if (!asked.top_p.empty()) members.add("top_p", asked.top_p);
+    own.member("max_output_tokens", std::max(asked.max_output_tokens, least_output_tokens));
+  write_sampling(own, asked);
   if (!asked.reasoning_effort.empty())
-    members.add("reasoning", R"({"effort":)" + json_quoted(asked.reasoning_effort) + "}");
-  if (const auto system = instructions(request); !system.empty()) members.add_text("instructions", system);
-  if (asked.parallel_tool_calls) members.add("parallel_tool_calls", *asked.parallel_tool_calls ? "true" : "false");
-  if (must_call(request)) members.add("tool_choice", responses_tool_choice(request.required_tool));
-  if (options.answer_schema && request.answer_schema)
-    members.add("text", std::string(R"({"format":{"type":"json_schema","name":"answer","strict":)") +
-                            (is_strict_schema(request.answer_schema.text(), strict_rules::openai) ? "true" : "false") +
-                            R"(,"schema":)" + std::string(request.answer_schema.text()) + "}}");
-  out.body.append_copy("{" + members.write(options.body));
-  if (tools) {
-    out.body.append_literal(R"(,"tools":)");
-    out.body.append(tool_list(openai_responses_api().tools, *tools, options.strict == true));
+    own.key("reasoning").begin_object().member("effort", asked.reasoning_effort).end_object();
+  own.filled("instructions", instructions(request));
+  own.given("parallel_tool_calls", asked.parallel_tool_calls);
+  if (must_call(request)) write_responses_tool_choice(own, request.required_tool);
+  if (options.answer_schema && request.answer_schema) {
+    own.key("text").begin_object().key("format").begin_object().member("type", "json_schema").member("name", "answer");
+    own.member("strict", is_strict_schema(request.answer_schema.text(), strict_rules::openai));
+    own.member("schema", request.answer_schema).end_object().end_object();
   }
-  out.body.append_literal(R"(,"input":[)");
-  bool first = true;
-  const auto add = [&](raw_json items) {
-    if (items.empty()) return;
-    if (!std::exchange(first, false)) out.body.append_literal(",");
-    out.body.append(std::move(items));
-  };
+  own.end_object();
+
+  segment_builder body;
+  segment_writer w(body);
+  w.begin_object();
+  write_members(w, members, options.body);
+  if (tools) w.member("tools", tool_list(openai_responses_api().tools, *tools, options.strict == true));
+  w.key("input").begin_array();
   for (const auto& m : request.messages) {
     if (m->role == role::system) continue;
-    if (is_own(*m, api, options) && m->raw.is_array())
-      add(m->raw.slice(m->raw.text().substr(1, m->raw.text().size() - 2)));
-    else
-      add(encoded_once(*m, api, [&] { return encode_message(*m); }));
+    const auto items = is_own(*m, api, options) && m->raw.is_array()
+                           ? m->raw.slice(m->raw.text().substr(1, m->raw.text().size() - 2))
+                           : encoded_once(*m, api, [&] { return encode_message(*m); });
+    if (!items.empty()) w.value(items);
   }
   if (!request.note.empty() && !request.messages.empty()) {
     const auto speaker = request.messages.back()->role;
-    if (speaker == role::user || speaker == role::tool_results) {
-      item_list note;
-      note.said("user", json_quoted(request.note));
-      add(note.finish());
-    }
+    if (speaker == role::user || speaker == role::tool_results) write_message_item(w, "user", request.note);
   }
-  out.body.append_literal("]}");
+  w.end_array().end_object();
+  out.body = body.take();
   return out;
 }
 

@@ -6,6 +6,7 @@
 
 #include <doctest/doctest.h>
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,8 +26,31 @@ TEST_CASE("json_writer: what is empty is left out where that is asked for") {
   byte_buffer out;
   basic_json_writer<byte_buffer> w(out);
   w.begin_object().filled("text", "").given("json", raw_json()).set("yes", false);
-  w.filled("text", "t").given("json", raw_json::literal("[]")).set("yes", true).end_object();
-  CHECK(out.view() == R"({"text":"t","json":[],"yes":true})");
+  w.filled("text", "t").given("json", raw_json::literal("[]")).set("yes", true);
+  w.given("n", std::optional<int>()).given("b", std::optional(false)).end_object();
+  CHECK(out.view() == R"({"text":"t","json":[],"yes":true,"b":false})");
+}
+
+TEST_CASE("json_writer: a value begun as it stands is continued without a comma") {
+  std::string out;
+  json_writer w(out);
+  w.begin_array().token("{\"a\":1").more(",\"b\":").more(raw_json::literal("2")).more("}").value(3).end_array();
+  CHECK(w.json().text() == R"([{"a":1,"b":2},3])");
+}
+
+TEST_CASE("segment_builder: values are taken without a copy, and the text between them is one block") {
+  const auto held = raw_json::string("held"), last = raw_json::integer(7);
+  segment_builder out;
+  segment_writer w(out);
+  w.begin_object().member("a\"b", "x").member("held", held).key("list").begin_array().value(held).value(last);
+  w.token("[1").more(last).more("]").end_array().member("absent", raw_json()).end_object();
+  const auto all = out.take();
+  CHECK(all.str() == R"({"a\"b":"x","held":"held","list":["held",7,[17]],"absent":null})");
+  REQUIRE(all.pieces().size() == 9);
+  for (const std::size_t at : {1, 3}) CHECK(all.pieces()[at].text().data() == held.text().data());
+  const auto block = all.pieces()[0].owner().view();
+  for (const std::size_t at : {2, 4, 6, 8}) CHECK(all.pieces()[at].owner().view().data() == block.data());
+  CHECK(out.take().empty());
 }
 
 TEST_CASE("json_object: takes names and values in turn, in any kinds that the writer takes") {

@@ -15,7 +15,7 @@ using namespace mcpbx::providers;
 namespace {
 
 // `many` members or elements, in which `#` is their number.
-std::string listed(int many, std::string_view text) {
+std::string list_of(int many, std::string_view text) {
   std::string all;
   for (int i = 0; i < many; ++i) {
     if (i > 0) all += ',';
@@ -34,23 +34,23 @@ constexpr int many = 300'000;
 }  // namespace
 
 TEST_CASE("G18: deltas of very many members or elements are merged in linear time") {
-  const std::array objects{"{" + listed(many, R"("k#":1)") + "}", "{" + listed(many, R"("k#":2)") + R"(,"new":3})"};
+  const std::array objects{"{" + list_of(many, R"("k#":1)") + "}", "{" + list_of(many, R"("k#":2)") + R"(,"new":3})"};
   const auto merged = merged_deltas(objects);
-  CHECK(merged == "{" + listed(many, R"("k#":2)") + R"(,"new":3})");
-  const std::array lists{"[" + listed(many, R"({"index":#,"t":"a"})") + "]",
-                         "[" + listed(many, R"({"index":#,"t":"b"})") + "]"};
-  CHECK(merged_deltas(lists) == "[" + listed(many, R"({"index":#,"t":"ab"})") + "]");
+  CHECK(merged == "{" + list_of(many, R"("k#":2)") + R"(,"new":3})");
+  const std::array lists{"[" + list_of(many, R"({"index":#,"t":"a"})") + "]",
+                         "[" + list_of(many, R"({"index":#,"t":"b"})") + "]"};
+  CHECK(merged_deltas(lists) == "[" + list_of(many, R"({"index":#,"t":"ab"})") + "]");
 }
 
 TEST_CASE("G18: of very many vendor fields a thousand are kept, and custom content of too many values is left out") {
   vendor_fields fields;
   for (int i = 0; i < many; ++i) fields.add("reasoning" + std::to_string(i), "1");
   for (int i = 0; i < many; ++i) fields.add("reasoning" + std::to_string(i), "2");
-  CHECK(fields.object().text() == "{" + listed(1000, R"("reasoning#":2)") + "}");
+  CHECK(fields.object().text() == "{" + list_of(1000, R"("reasoning#":2)") + "}");
   vendor_fields content;
-  content.add("custom_content", "{" + listed(60'000, R"("k#":1)") + "}");
-  CHECK(content.object().text() == R"({"custom_content":{)" + listed(60'000, R"("k#":1)") + "}}");
-  content.add("custom_content", "{" + listed(60'000, R"("k#":1)") + "}");
+  content.add("custom_content", "{" + list_of(60'000, R"("k#":1)") + "}");
+  CHECK(content.object().text() == R"({"custom_content":{)" + list_of(60'000, R"("k#":1)") + "}}");
+  content.add("custom_content", "{" + list_of(60'000, R"("k#":1)") + "}");
   content.add("custom_content", R"({"a":1})");
   CHECK(content.object().empty());
   CHECK(content.empty());
@@ -60,7 +60,7 @@ TEST_CASE("G18: of very many vendor fields a thousand are kept, and custom conte
 
 TEST_CASE("G18: a reasoning detail that comes in very many pieces grows in place") {
   vendor_fields fields;
-  fields.add("reasoning_details", "[" + listed(many, R"({"index":0,"type":"t","text":"#,"})") + "]");
+  fields.add("reasoning_details", "[" + list_of(many, R"({"index":0,"type":"t","text":"#,"})") + "]");
   for (int i = 0; i < many; ++i)
     fields.add("reasoning_details", R"([{"type":"t","index":0,"text":"0123456789","id":"x","format":null}])");
   const auto text = std::string(fields.object().text());
