@@ -881,11 +881,13 @@ TEST_CASE("L18: the same request with the same name attaches to its run and any 
   CHECK(f.runs->start(by_name, third).value() == "mine");
   r.likeness = 8;
   CHECK(f.runs->start(r, other).error().message ==
-        "a run named \"mine\" exists already and was asked for something else; attach to it (`mcpbx attach mine`, or a "
+        "a run named \"mine\" exists already and was started by a different request; attach to it (`mcpbx attach "
+        "mine`, or a "
         "request with \"run\" and \"stream\" only), or choose another name");
   r.likeness = 7;
   r.detach = true;
-  CHECK(contains(f.runs->start(r).error().message, "ends with its callers; attach to it (`mcpbx attach mine`, or "));
+  CHECK(contains(f.runs->start(r).error().message,
+                 "ends when its callers leave; attach to it (`mcpbx attach mine`, or "));
   by_name.run = "other";
   CHECK(f.runs->start(by_name, other).error().code == errc::not_found);
   f.caller_.leave();
@@ -1090,7 +1092,7 @@ TEST_CASE("G18: half of the places are left for runs whose callers wait") {
     return begun ? std::string() : begun.error().message;
   };
   for (int i = 0; i < 512; ++i) REQUIRE(start(true) == "");
-  CHECK(start(true) == "512 detached runs are going on, which is the most; wait for one of them, or cancel it");
+  CHECK(start(true) == "the limit of 512 detached runs is reached; wait for one to end, or cancel it");
   f.start(fixture::ask());
   CHECK(f.runs->active() == 513);
   f.settle();
