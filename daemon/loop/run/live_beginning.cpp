@@ -88,7 +88,7 @@ asio::awaitable<result<void>> live_run::inherit() {
     co_return std::unexpected(std::move(history.error()));
   }
   if (!may_have(request_.principal, history->principal))
-    co_return fail(errc::not_found, "there is no session " + json_quoted(request_.session) + " of this caller's own");
+    co_return fail(errc::not_found, "this caller has no session " + json_quoted(request_.session));
   inherited_ = std::move(*history);
   offer_.restore(inherited_.tools);
   kept_.session = true;

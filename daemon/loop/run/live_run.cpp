@@ -196,7 +196,7 @@ asio::awaitable<void> live_run::react(item i) {
   if (what.synced || what.then) co_await commit(what.synced);
   if (!what.then) co_return;
   if (!empty && records_.broken())
-    what.then(fail(errc::io, std::string(what.what) + " could not be kept; the run ends"));
+    what.then(fail(errc::io, std::string(what.what) + " could not be stored; the run ends"));
   else
     what.then({});
 }
@@ -245,7 +245,7 @@ live_run::reaction live_run::on_item(item& i) {
   } else if (auto* asked = std::get_if<stop_asked>(&i)) {
     batch.emplace_back(record::cancel{asked->why, std::move(asked->text), spent(), model_.text_so_far()});
     r.then = std::move(asked->done);
-    r.what = "that the run was cancelled";
+    r.what = "the cancellation";
   } else if (std::holds_alternative<winding_up>(i)) {
     batch.emplace_back(
         record::cancel{stop_reason::interrupted, "the daemon is stopping", spent(), model_.text_so_far()});
