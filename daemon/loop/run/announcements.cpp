@@ -126,8 +126,8 @@ void announcements::on(const record::round_started& r) {
     log::debug(fmt::format("run {}: depth {} opens: {} messages, {} tools, model {}", feed_->run(), r.depth,
                            of_.core.messages().size(), r.with_tools ? of_.offer->names.size() : 0, r.model));
   if (r.shortened > 0)
-    log::info(fmt::format("run {}: depth {} is begun again after {} had to be cut to fit the model", feed_->run(),
-                          r.depth, counted(r.shortened, "old tool result")));
+    log::info(fmt::format("run {}: round at depth {} is repeated: {} {} cut to fit the model", feed_->run(), r.depth,
+                          counted(r.shortened, "old tool result"), r.shortened == 1 ? "was" : "were"));
   if (r.depth > 0) status(r.with_tools ? words::processing : words::formulating);
   formulating_ = r.depth > 0 && !r.with_tools;
   emit(run_event::kind::round, event_json::round(of_.core.rounds(), r.model));
