@@ -123,7 +123,7 @@ void announcements::on(const record::run_started&) {
 
 void announcements::on(const record::round_started& r) {
   if (debugging())
-    log::debug(fmt::format("run {}: depth {} opens: {} messages, {} tools, model {}", feed_->run(), r.depth,
+    log::debug(fmt::format("run {}: round at depth {} begins: {} messages, {} tools, model {}", feed_->run(), r.depth,
                            of_.core.messages().size(), r.with_tools ? of_.offer->names.size() : 0, r.model));
   if (r.shortened > 0)
     log::info(fmt::format("run {}: round at depth {} is repeated: {} {} cut to fit the model", feed_->run(), r.depth,
@@ -137,8 +137,8 @@ void announcements::on(const record::assistant& r) {
   const auto calls = r.message->calls();
   feed_->share_text(of_.core.shared_text());
   if (debugging())
-    log::debug(fmt::format("run {}: depth {} answered in {} ms ({}): {}", feed_->run(), of_.core.depth(), r.ms,
-                           providers::to_string(r.reason),
+    log::debug(fmt::format("run {}: the model answered at depth {} in {} ms ({}): {}", feed_->run(), of_.core.depth(),
+                           r.ms, providers::to_string(r.reason),
                            calls.empty() ? std::string("no calls") : "calls " + log_names(calls)));
   told_calls_.clear();
   if (!calls.empty()) status(words::selecting);

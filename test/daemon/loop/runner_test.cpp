@@ -538,7 +538,7 @@ TEST_CASE("L10: arguments that a bound kept from being checked whole are sent an
   f.run();
   log::install(log::level::off, {});
   CHECK(f.server->params.size() == 2);
-  const auto told = [](const std::string& line) { return contains(line, "without being checked whole"); };
+  const auto told = [](const std::string& line) { return contains(line, "without a complete check"); };
   CHECK(std::ranges::count_if(logged, told) == 1);
 }
 
@@ -553,7 +553,7 @@ TEST_CASE("L10: arguments that are sent unchecked because they cannot be read ar
     log::install(log::level::off, {});
     return all;
   };
-  CHECK(contains(said(R"({"z":"\ud800"})"), "checked whole, because they have half of a surrogate pair; the server"));
+  CHECK(contains(said(R"({"z":"\ud800"})"), "complete check, because they have half of a surrogate pair; the server"));
   CHECK(contains(said(R"({"z":"\udc00"})"), "because they have half of a surrogate pair;"));
   CHECK(contains(said((R"({"z":)" + std::string(300, '[') + std::string(300, ']') + "}").c_str()),
                  "are nested too deeply or take too many steps;"));
@@ -1036,7 +1036,7 @@ TEST_CASE("L22: the log tells each level and the histogram counts depths and sto
   const auto has = [&](std::string_view part) {
     return std::ranges::any_of(logged, [&](const auto& l) { return contains(l, part); });
   };
-  CHECK(has("depth 2 opens: 6 messages, 2 tools, model scripted"));
+  CHECK(has("depth 2 begins: 6 messages, 2 tools, model scripted"));
   CHECK(has("calls srv__lookup"));
   CHECK(has("depth 0: srv__lookup answered after 0 ms"));
   CHECK(has("ended at depth 3 after 4 rounds"));
