@@ -114,7 +114,7 @@ TEST_CASE("L11 L19: a detached run ends with needs_approval when nobody was ther
   late.read(**f.runs->find("night"));
   CHECK(late.member("stopReason") == "needs_approval");
   CHECK(late.member("reason") ==
-        "Unable to complete task: the call of \"srv__guarded\" needs a yes, and nobody was there to give it.");
+        "Unable to complete task: the call of \"srv__guarded\" needs approval, and nobody was there to give it.");
   CHECK(contains(late.of("tool_result").at(0), "needs a yes of the user, and nobody was there to be asked"));
   CHECK(contains(late.of("tool_result").at(1), "another call needs a yes"));
   CHECK(f.model->requests.size() == 1);

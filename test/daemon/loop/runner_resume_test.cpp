@@ -397,7 +397,7 @@ TEST_CASE("G24: a run whose model is gone is not gone on with, and its journal c
   CHECK(fault_of(all) == "");
   const auto& end = std::get<record::run_ended>(f.added().back());
   CHECK(end.reason == stop_reason::interrupted);
-  CHECK(contains(end.text, "the daemon ended while the run was going on, and could not be continued: "));
+  CHECK(contains(end.text, "the run was active when the daemon stopped, and could not be continued: "));
   CHECK(contains(end.text, "gone"));
 }
 
