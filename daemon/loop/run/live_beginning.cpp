@@ -35,7 +35,7 @@ void live_run::let_next_begin() {
 // time limit, and with errc::cancelled if the run is asked to end meanwhile. A run of an earlier process does not wait.
 asio::awaitable<result<void>> live_run::wait_for_room() {
   if (picked_up_ || !around_.room.is_short()) co_return result<void>();
-  told_.status(words::waits_for_room);
+  announcements_.status(words::waits_for_room);
   const auto look = [weak = weak_from_this()] {
     if (auto self = weak.lock()) self->inbox_.push(look_again{});
   };
@@ -166,7 +166,7 @@ void live_run::tell_again() {
     open.push_back(*q);
     open.back().expires_ms = around_.time.wall_ms() + approvals_.left_until(q->expires_ms).count();
   }
-  told_.tell_again(open);
+  announcements_.tell_again(open);
 }
 
 // Waits until the tool servers have started, at most for settle_time, or longer for tools of calls that an earlier

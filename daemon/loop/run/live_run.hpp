@@ -249,7 +249,7 @@ class live_run final : public providers::model_events,
   record_writer records_;
   tool_offer offer_;
   run_clock clock_;
-  announcements told_;
+  announcements announcements_;
   model_calls model_;
   server_calls calls_;
   approvals approvals_;

@@ -38,7 +38,7 @@ void model_calls::prepare() {
     choose_tools(ask, c);
     ask.note = words::round_prompt(of_.core.limits(), of_.core.rounds(), c.depth, c.with_tools);
   }
-  open_ = model_->prepare(std::move(ask), told_);
+  open_ = model_->prepare(std::move(ask), events_);
 }
 
 void model_calls::begin() {
