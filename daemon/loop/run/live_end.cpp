@@ -32,7 +32,7 @@ live_run::reaction live_run::on_answer(answer_given& a) {
   return r;
 }
 
-void live_run::tell_the_late() {
+void live_run::answer_late_requests() {
   for (auto& i : inbox_.take_rest()) {
     if (auto* late = std::get_if<answer_given>(&i); late && late->done) late->done(no_question(late->question));
     if (auto* stop = std::get_if<stop_asked>(&i); stop && stop->done) stop->done(what_became_of_a_stop());

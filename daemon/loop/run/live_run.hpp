@@ -111,7 +111,7 @@ class live_run final : public providers::model_events,
   void fall_mute() { inbox_.push(gone_mute{}); }
   /// Answers the requests that came after the run's last step: answers to questions came too late, stops are confirmed
   /// or refused. To be called after live().
-  void tell_the_late();
+  void answer_late_requests();
   /// Takes the results of all calls that were handed to the caller, reopens the feed and continues the run.
   /// errc::invalid_argument: the run does not wait for exactly these results.
   result<void> take_results(std::vector<record::caller_result> results);

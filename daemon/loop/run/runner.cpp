@@ -270,7 +270,7 @@ class runner::impl : public std::enable_shared_from_this<impl> {
       runs_.erase(run->name());
       count_runs();
       run->let_next_begin();
-      run->tell_the_late();
+      run->answer_late_requests();
       if (auto left = run->take_left()) {
         run->deliver();
         left_.emplace(run->name(), std::move(left));
