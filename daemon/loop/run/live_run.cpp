@@ -254,7 +254,7 @@ live_run::reaction live_run::on_item(item& i) {
     if (const auto used = clock_.take_note()) batch.emplace_back(record::time_used{*used});
   } else if (auto* answer = std::get_if<answer_given>(&i)) {
     return on_answer(*answer);
-  } else if (std::holds_alternative<gone_mute>(i)) {
+  } else if (std::holds_alternative<no_answerer>(i)) {
     batch = approvals_.nobody_answers();
     r.synced = !batch.empty();
   } else if (auto* given = std::get_if<results_given>(&i)) {

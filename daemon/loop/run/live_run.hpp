@@ -108,7 +108,7 @@ class live_run final : public providers::model_events,
   /// Answers an open question. `done`, if set, also gets errc::not_found if no such question is open.
   void answer(answer_given a) { inbox_.push(std::move(a)); }
   /// Refuses the open questions, because no reader of the run can answer them any more.
-  void fall_mute() { inbox_.push(gone_mute{}); }
+  void no_answerer_left() { inbox_.push(no_answerer{}); }
   /// Answers the requests that came after the run's last step: answers to questions came too late, stops are confirmed
   /// or refused. To be called after live().
   void answer_late_requests();
@@ -148,7 +148,7 @@ class live_run final : public providers::model_events,
     std::function<void(result<void>)> done;  // called when the cancel is written; or empty
   };
   struct winding_up {};
-  struct gone_mute {};
+  struct no_answerer {};
   // The used time is due to be recorded.
   struct time_due {};
   // The next attempt of a call that got no answer is due.
@@ -160,7 +160,7 @@ class live_run final : public providers::model_events,
   };
   using item =
       std::variant<settled, providers::model_reply, providers::model_error, call_done, stop_asked, answer_given,
-                   results_given, retry_due, status_writer::line, winding_up, time_due, look_again, gone_mute>;
+                   results_given, retry_due, status_writer::line, winding_up, time_due, look_again, no_answerer>;
   using records = std::vector<run_record>;
   // Consequence of an item: records to apply, and how to go on after that.
   struct reaction {

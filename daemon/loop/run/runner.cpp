@@ -252,7 +252,7 @@ class runner::impl : public std::enable_shared_from_this<impl> {
       if (const auto abandoned = weak.lock()) abandoned->stop(stop_reason::cancelled, std::move(why));
     });
     run->feed()->when_mute([weak = std::weak_ptr(run)] {
-      if (const auto mute = weak.lock()) mute->fall_mute();
+      if (const auto active = weak.lock()) active->no_answerer_left();
     });
     runs_.emplace(run->name(), run);
     count_runs();
