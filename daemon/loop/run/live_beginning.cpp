@@ -48,7 +48,7 @@ asio::awaitable<result<void>> live_run::wait_for_room() {
   while (!place->is_called() && !unwanted && around_.time.now() < until) {
     auto next = co_await inbox_.next();
     if (std::holds_alternative<look_again>(next)) continue;
-    unwanted = std::holds_alternative<stop_asked>(next) || std::holds_alternative<winding_up>(next);
+    unwanted = std::holds_alternative<stop_asked>(next) || std::holds_alternative<shutdown_asked>(next);
     early.push_back(std::move(next));
   }
   for (auto& i : early) inbox_.push(std::move(i));
@@ -182,7 +182,7 @@ asio::awaitable<std::vector<live_run::item>> live_run::wait_for_tools() {
       auto next = co_await inbox_.next();
       if (std::holds_alternative<settled>(next)) break;
       early.push_back(std::move(next));
-      if (std::holds_alternative<stop_asked>(early.back()) || std::holds_alternative<winding_up>(early.back()))
+      if (std::holds_alternative<stop_asked>(early.back()) || std::holds_alternative<shutdown_asked>(early.back()))
         co_return early;
     }
     // An end before settle_time means that no server is starting. Otherwise waits again, but not for ever: each server

@@ -96,7 +96,7 @@ asio::awaitable<void> live_run::live() {
     if (request_.detach) co_await commit(true);
   }
   for (auto& i : early) {
-    if (std::holds_alternative<winding_up>(i) && co_await leave()) co_return;
+    if (std::holds_alternative<shutdown_asked>(i) && co_await leave()) co_return;
     co_await react(std::move(i));
   }
   for (;;) {
@@ -110,7 +110,7 @@ asio::awaitable<void> live_run::live() {
     wait.begin(around_.time.now(), around_.may_watch);
     auto next = co_await inbox_.next();
     wait.end(around_.time.now());
-    if (std::holds_alternative<winding_up>(next) && co_await leave()) co_return;
+    if (std::holds_alternative<shutdown_asked>(next) && co_await leave()) co_return;
     co_await react(std::move(next));
   }
   clock_.stop();
@@ -246,7 +246,7 @@ live_run::reaction live_run::on_item(item& i) {
     batch.emplace_back(record::cancel{asked->why, std::move(asked->text), spent(), model_.text_so_far()});
     r.then = std::move(asked->done);
     r.what = "the cancellation";
-  } else if (std::holds_alternative<winding_up>(i)) {
+  } else if (std::holds_alternative<shutdown_asked>(i)) {
     batch.emplace_back(
         record::cancel{stop_reason::interrupted, "the daemon is stopping", spent(), model_.text_so_far()});
   } else if (std::holds_alternative<time_due>(i)) {

@@ -90,7 +90,7 @@ class live_run final : public providers::model_events,
   /// when the cancel is in the journal or the run is over.
   void stop(stop_reason why, std::string text, std::function<void(result<void>)> done = {});
   /// Stops the run because the daemon stops: leaves it to the next process if possible, else ends it as `interrupted`.
-  void wind_up() { inbox_.push(winding_up{}); }
+  void shut_down() { inbox_.push(shutdown_asked{}); }
   /// Returns true if the run was left for the next process.
   bool was_left() const noexcept { return left_; }
   /// Returns true if another daemon continues the run; in this one it is over.
@@ -147,7 +147,7 @@ class live_run final : public providers::model_events,
     std::string text;
     std::function<void(result<void>)> done;  // called when the cancel is written; or empty
   };
-  struct winding_up {};
+  struct shutdown_asked {};
   struct no_answerer {};
   // The used time is due to be recorded.
   struct time_due {};
@@ -160,7 +160,7 @@ class live_run final : public providers::model_events,
   };
   using item =
       std::variant<settled, providers::model_reply, providers::model_error, call_done, stop_asked, answer_given,
-                   results_given, retry_due, status_writer::line, winding_up, time_due, look_again, no_answerer>;
+                   results_given, retry_due, status_writer::line, shutdown_asked, time_due, look_again, no_answerer>;
   using records = std::vector<run_record>;
   // Consequence of an item: records to apply, and how to go on after that.
   struct reaction {

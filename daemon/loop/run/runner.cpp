@@ -204,13 +204,13 @@ class runner::impl : public std::enable_shared_from_this<impl> {
 
   boost::asio::awaitable<void> shut_down(milliseconds grace) {
     stopping_ = true;
-    const auto wind_up = [this](bool all) {
+    const auto shut_down_runs = [this](bool all) {
       for (auto& [name, run] : runs_)
-        if (all || (run->waits_for_its_caller() && around_.store.keeps_sessions())) run->wind_up();
+        if (all || (run->waits_for_its_caller() && around_.store.keeps_sessions())) run->shut_down();
     };
     const auto limit = around_.time.make_timer();
-    if (grace.count() > 0) limit->arm(around_.time.now() + grace, [wind_up] { wind_up(true); });
-    wind_up(grace.count() == 0);
+    if (grace.count() > 0) limit->arm(around_.time.now() + grace, [shut_down_runs] { shut_down_runs(true); });
+    shut_down_runs(grace.count() == 0);
     co_await scope_.join();
   }
 
