@@ -26,7 +26,7 @@ void live_run::begin_behind(const std::shared_ptr<live_run>& before) {
   before->next_ = weak_from_this();
 }
 
-void live_run::let_next_begin() {
+void live_run::release_session() {
   over_ = true;
   if (const auto next = next_.lock()) next->inbox_.push(look_again{});
 }

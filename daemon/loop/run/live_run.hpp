@@ -83,8 +83,8 @@ class live_run final : public providers::model_events,
   bool is_stopping() const noexcept { return stopping_; }
   /// Returns true if another run waits for the end of this one; see begin_behind().
   bool has_next() const noexcept { return !next_.expired(); }
-  /// Lets the run that waits for the end of this one begin. To be called after live().
-  void let_next_begin();
+  /// Lets the run that waits for the session of this one begin. To be called after live().
+  void release_session();
   bool is_over() const noexcept { return over_; }
   /// Asks the run to end with this reason: its open calls are cancelled and closed first. `done`, if set, is called
   /// when the cancel is in the journal or the run is over.

@@ -269,7 +269,7 @@ class runner::impl : public std::enable_shared_from_this<impl> {
       }
       runs_.erase(run->name());
       count_runs();
-      run->let_next_begin();
+      run->release_session();
       run->answer_late_requests();
       if (auto left = run->take_left()) {
         run->deliver();
