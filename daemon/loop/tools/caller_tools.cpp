@@ -32,7 +32,7 @@ result<void> check_caller_tool_name(std::string_view name) {
 result<void> check_caller_tool(const raw_json& definition) {
   auto tool = mcp::read_tool(definition);
   if (!tool) return std::unexpected(tool.error());
-  // Servers are forgiven this one; the caller can mend its request.
+  // Servers are forgiven this one; the caller can fix its request.
   if (!find_member(definition, "inputSchema").is_object())
     return fail(errc::invalid_argument, "tool \"" + printable(tool->key) + "\": inputSchema must be an object");
   return check_caller_tool_name(tool->key);
