@@ -45,7 +45,7 @@ inline constexpr std::string_view processing = "Processing tool results...";
 /// Status line of a new run that waits for memory, and the error after it has waited too long.
 inline constexpr std::string_view waits_for_room = "Waiting for memory, which other runs use...";
 inline constexpr std::string_view no_room =
-    "mcpbx holds about as many bytes as `limits.totalBytes` lets it; try again when other runs have ended, or raise it";
+    "mcpbx uses almost all memory that `limits.totalBytes` allows; try again when other runs have ended, or raise it";
 /// Status line while the journal cannot be reached.
 inline constexpr std::string_view waits_for_journal = "Waiting for the journal, which cannot be reached...";
 inline constexpr std::string_view formulating = "Formulating response...";

@@ -198,7 +198,7 @@ class one_caller {
 
 TEST_CASE("L11 L19: a run that ends with needs_approval is status 1, and its sentence says how to be asked again") {
   const std::string why =
-      "Unable to complete task: the call of \"s__echo\" needs a yes, and nobody was there to give it; go on with the "
+      "Unable to complete task: the call of \"s__echo\" needs approval, and nobody was there to give it; continue the "
       "session ses_1 to be asked again.";
   for (const bool json_too : {false, true}) {
     world w;

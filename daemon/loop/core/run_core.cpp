@@ -163,8 +163,7 @@ void run_core::finish_without_calls(const record::assistant& r) {
 void run_core::correct_answer(const std::string& problem) {
   if (corrected_)
     return end(stop_reason::provider_error,
-               words::unable("the model's answer does not have the form that was asked for, although it was told what "
-                             "is wrong: " +
+               words::unable("the model's corrected answer still does not have the requested format: " +
                              words::in_one_line(problem)));
   if (over_token_budget()) return respond(depth_ + 1);
   corrected_ = true;

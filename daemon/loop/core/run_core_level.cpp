@@ -66,11 +66,11 @@ void run_core::open_level(const record::assistant& r) {
       break;
   }
   if (!with_tools_) {
-    ending_ = limit_ ? sentence{limit_->reason, words::unable(limit_->text)}
-              : corrected_
-                  ? sentence{stop_reason::provider_error,
-                             words::unable("the model called a tool instead of putting its answer right")}
-                  : sentence{stop_reason::max_rounds, words::unable("the model called a tool though none was offered")};
+    ending_ = limit_       ? sentence{limit_->reason, words::unable(limit_->text)}
+              : corrected_ ? sentence{stop_reason::provider_error,
+                                      words::unable("the model called a tool instead of correcting its answer")}
+                           : sentence{stop_reason::max_rounds,
+                                      words::unable("the model called a tool although none was offered")};
     return close_all(result_cause::refused, "Not executed: no tools are offered any more. Answer from what you know.");
   }
   if (over_token_budget()) {
@@ -242,8 +242,8 @@ void run_core::on(const record::answer& r) {
     const auto& session = started_.session;
     ending_ = sentence{stop_reason::needs_approval,
                        words::unable(fmt::format(
-                           "the call of \"{}\" needs a yes, and nobody was there to give it{}", found->call->name,
-                           session.empty() ? "" : "; go on with the session " + session + " to be asked again"))};
+                           "the call of \"{}\" needs approval, and nobody was there to give it{}", found->call->name,
+                           session.empty() ? "" : "; continue the session " + session + " to be asked again"))};
     close(*found, result_cause::refused,
           "Not executed: this call needs a yes of the user, and nobody was there to be asked.");
     return begin_no_more(

@@ -78,7 +78,7 @@ void run_core::on(const record::taken_over& r) {
 }
 
 record::cancel run_core::left_by_its_daemon() {
-  return {stop_reason::interrupted, "the daemon ended while the run was going on"};
+  return {stop_reason::interrupted, "the run was active when the daemon stopped"};
 }
 
 std::vector<run_record> run_core::recovery(const record::cancel& why) const {

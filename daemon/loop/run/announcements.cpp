@@ -123,11 +123,11 @@ void announcements::on(const record::run_started&) {
 
 void announcements::on(const record::round_started& r) {
   if (debugging())
-    log::debug(fmt::format("run {}: depth {} opens: {} messages, {} tools, model {}", feed_->run(), r.depth,
+    log::debug(fmt::format("run {}: round at depth {} begins: {} messages, {} tools, model {}", feed_->run(), r.depth,
                            of_.core.messages().size(), r.with_tools ? of_.offer->names.size() : 0, r.model));
   if (r.shortened > 0)
-    log::info(fmt::format("run {}: depth {} is begun again after {} had to be cut to fit the model", feed_->run(),
-                          r.depth, counted(r.shortened, "old tool result")));
+    log::info(fmt::format("run {}: round at depth {} is repeated: {} {} cut to fit the model", feed_->run(), r.depth,
+                          counted(r.shortened, "old tool result"), r.shortened == 1 ? "was" : "were"));
   if (r.depth > 0) status(r.with_tools ? words::processing : words::formulating);
   formulating_ = r.depth > 0 && !r.with_tools;
   emit(run_event::kind::round, event_json::round(of_.core.rounds(), r.model));
@@ -137,8 +137,8 @@ void announcements::on(const record::assistant& r) {
   const auto calls = r.message->calls();
   feed_->share_text(of_.core.shared_text());
   if (debugging())
-    log::debug(fmt::format("run {}: depth {} answered in {} ms ({}): {}", feed_->run(), of_.core.depth(), r.ms,
-                           providers::to_string(r.reason),
+    log::debug(fmt::format("run {}: the model answered at depth {} in {} ms ({}): {}", feed_->run(), of_.core.depth(),
+                           r.ms, providers::to_string(r.reason),
                            calls.empty() ? std::string("no calls") : "calls " + log_names(calls)));
   told_calls_.clear();
   if (!calls.empty()) status(words::selecting);

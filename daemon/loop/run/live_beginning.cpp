@@ -26,7 +26,7 @@ void live_run::begin_behind(const std::shared_ptr<live_run>& before) {
   before->next_ = weak_from_this();
 }
 
-void live_run::let_next_begin() {
+void live_run::release_session() {
   over_ = true;
   if (const auto next = next_.lock()) next->inbox_.push(look_again{});
 }
@@ -35,7 +35,7 @@ void live_run::let_next_begin() {
 // time limit, and with errc::cancelled if the run is asked to end meanwhile. A run of an earlier process does not wait.
 asio::awaitable<result<void>> live_run::wait_for_room() {
   if (picked_up_ || !around_.room.is_short()) co_return result<void>();
-  told_.status(words::waits_for_room);
+  announcements_.status(words::waits_for_room);
   const auto look = [weak = weak_from_this()] {
     if (auto self = weak.lock()) self->inbox_.push(look_again{});
   };
@@ -48,7 +48,7 @@ asio::awaitable<result<void>> live_run::wait_for_room() {
   while (!place->is_called() && !unwanted && around_.time.now() < until) {
     auto next = co_await inbox_.next();
     if (std::holds_alternative<look_again>(next)) continue;
-    unwanted = std::holds_alternative<stop_asked>(next) || std::holds_alternative<winding_up>(next);
+    unwanted = std::holds_alternative<stop_asked>(next) || std::holds_alternative<shutdown_asked>(next);
     early.push_back(std::move(next));
   }
   for (auto& i : early) inbox_.push(std::move(i));
@@ -88,11 +88,11 @@ asio::awaitable<result<void>> live_run::inherit() {
     co_return std::unexpected(std::move(history.error()));
   }
   if (!may_have(request_.principal, history->principal))
-    co_return fail(errc::not_found, "there is no session " + json_quoted(request_.session) + " of this caller's own");
+    co_return fail(errc::not_found, "this caller has no session " + json_quoted(request_.session));
   inherited_ = std::move(*history);
   offer_.restore(inherited_.tools);
   kept_.session = true;
-  if (auto kept = keep_terms(); !kept) co_return kept;
+  if (auto inherited = inherit_terms(); !inherited) co_return inherited;
   const bool waits = !inherited_.empty() && inherited_.back()->role != providers::role::assistant;
   if (request_.messages.empty() && !waits)
     co_return fail(
@@ -105,7 +105,7 @@ asio::awaitable<result<void>> live_run::inherit() {
 
 // Fills in the terms that the request leaves open from the session's latest run. So continuing a session never lifts an
 // approval or adds a tool that was not offered.
-result<void> live_run::keep_terms() {
+result<void> live_run::inherit_terms() {
   if (!request_.keep_terms) return {};
   if (auto kept = request_.keep_terms(request_, inherited_.terms); !kept) return kept;
   auto models = models_of(request_);
@@ -166,7 +166,7 @@ void live_run::tell_again() {
     open.push_back(*q);
     open.back().expires_ms = around_.time.wall_ms() + approvals_.left_until(q->expires_ms).count();
   }
-  told_.tell_again(open);
+  announcements_.tell_again(open);
 }
 
 // Waits until the tool servers have started, at most for settle_time, or longer for tools of calls that an earlier
@@ -182,7 +182,7 @@ asio::awaitable<std::vector<live_run::item>> live_run::wait_for_tools() {
       auto next = co_await inbox_.next();
       if (std::holds_alternative<settled>(next)) break;
       early.push_back(std::move(next));
-      if (std::holds_alternative<stop_asked>(early.back()) || std::holds_alternative<winding_up>(early.back()))
+      if (std::holds_alternative<stop_asked>(early.back()) || std::holds_alternative<shutdown_asked>(early.back()))
         co_return early;
     }
     // An end before settle_time means that no server is starting. Otherwise waits again, but not for ever: each server

@@ -51,9 +51,9 @@ live_run::records live_run::close(command::close_call first) {
   records batch;
   const auto add = [&](const command::close_call& c) {
     // The intent could not be written, so the call was not sent.
-    const bool never_left = records_.broken() && !told_.was_told_of(c.call_id);
+    const bool never_left = records_.broken() && !announcements_.was_told_of(c.call_id);
     auto r = closing_record(never_left ? command::close_call{c.call_id, c.cause, std::string(words::never_left)} : c);
-    told_.drop_line(c.call_id);
+    announcements_.drop_line(c.call_id);
     if (const auto ms = calls_.close(c.call_id)) r.ms = *ms;
     batch.emplace_back(std::move(r));
   };
@@ -71,7 +71,7 @@ void live_run::run_call(const command::run_call& c) {
 
 void live_run::cancel_open() {
   model_.cancel();
-  told_.drop_lines();
+  announcements_.drop_lines();
   approvals_.forget_questions();
   parked_limit_.reset();
   calls_.cancel_all();
@@ -86,19 +86,19 @@ void live_run::on_retry_due(std::string call) {
 }
 
 void live_run::on_progress(const std::string& call, const raw_json& params) {
-  told_.tool_progress(call, params);
+  announcements_.tool_progress(call, params);
 }
 
 void live_run::on_log(const std::string& call, const raw_json& params) {
-  told_.tool_log(call, params);
+  announcements_.tool_log(call, params);
 }
 
 void live_run::on_text(std::string_view delta) {
-  if (model_.is_open()) told_.text(delta);
+  if (model_.is_open()) announcements_.text(delta);
 }
 
 void live_run::on_reasoning(std::string_view delta) {
-  if (model_.is_open()) told_.reasoning(delta);
+  if (model_.is_open()) announcements_.reasoning(delta);
 }
 
 void live_run::on_reply(providers::model_reply reply) {

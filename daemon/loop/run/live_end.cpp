@@ -13,7 +13,7 @@ namespace {
 
 std::unexpected<error> no_question(const std::string& id) {
   return fail(errc::not_found,
-              "no question " + json_quoted(id) + " is open in this run; it was answered, or its time was up");
+              "no question " + json_quoted(id) + " is open in this run; it was answered or has expired");
 }
 
 }  // namespace
@@ -32,7 +32,7 @@ live_run::reaction live_run::on_answer(answer_given& a) {
   return r;
 }
 
-void live_run::tell_the_late() {
+void live_run::answer_late_requests() {
   for (auto& i : inbox_.take_rest()) {
     if (auto* late = std::get_if<answer_given>(&i); late && late->done) late->done(no_question(late->question));
     if (auto* stop = std::get_if<stop_asked>(&i); stop && stop->done) stop->done(what_became_of_a_stop());
@@ -49,7 +49,7 @@ result<void> live_run::what_became_of_a_stop() const {
     return fail(start ? start->error().code : errc::internal,
                 "the run " + json_quoted(name()) + " was not started, so there is nothing to cancel" +
                     (start ? ": " + start->error().message : std::string()));
-  if (records_.broken()) return fail(errc::io, "that the run was cancelled could not be kept: " + records_.fault());
+  if (records_.broken()) return fail(errc::io, "the cancellation of the run could not be stored: " + records_.fault());
   return {};
 }
 
@@ -60,7 +60,7 @@ void live_run::hand_over(std::int64_t expires_ms) {
   parked_limit_ = around_.time.make_timer();
   parked_limit_->arm(around_.time.now() + left, [weak = weak_from_this()] {
     if (auto self = weak.lock())
-      self->stop(stop_reason::caller_tools, "the results of the caller's own tools did not come in " +
+      self->stop(stop_reason::caller_tools, "the caller did not send the results of its own tools within " +
                                                 words::span_of(self->request_.limits.question_timeout_ms));
   });
   feed_->done(event_json::run_result(core_));
@@ -76,8 +76,9 @@ result<void> live_run::take_results(std::vector<record::caller_result> results) 
     if (std::ranges::count(results, id, &record::caller_result::call_id) != 1)
       return fail(
           errc::invalid_argument,
-          "run " + json_quoted(name()) + " waits for one result of the call " + json_quoted(id) + "; send " +
-              (waiting.size() == 1 ? "it" : "those of all its " + std::to_string(waiting.size()) + " calls together"));
+          "run " + json_quoted(name()) + " needs exactly one result for call " + json_quoted(id) + "; send " +
+              (waiting.size() == 1 ? "it"
+                                   : "the results of all " + std::to_string(waiting.size()) + " calls together"));
   if (results.size() != waiting.size())
     return fail(errc::invalid_argument, "run " + json_quoted(name()) + " waits for " +
                                             counted(waiting.size(), "result") + ", and " +
@@ -110,7 +111,7 @@ void live_run::deliver_failure(std::string_view what) {
     core_.apply(bare);
   }
   for (const auto& r : core_.recovery()) core_.apply(r);
-  log::error("run " + name() + " ended by a fault of mcpbx: " + std::string(what));
+  log::error("run " + name() + " ended because of a bug in mcpbx: " + std::string(what));
   deliver();
 }
 

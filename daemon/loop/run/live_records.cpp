@@ -26,9 +26,9 @@ void live_run::apply(const run_record& r, bool written) {
   for (const auto& c : core_.commands()) todo_.push_back(c);
   if (std::holds_alternative<record::round_started>(r)) ++around_.counters.rounds;
   if (written)
-    told_.tell(r);
+    announcements_.tell(r);
   else
-    told_.hold(r);
+    announcements_.hold(r);
 }
 
 // If the write fails, its records send no events and start nothing, and the run is brought to its end in memory. So no
@@ -52,7 +52,7 @@ asio::awaitable<bool> live_run::keep(bool synced) {
 }
 
 void live_run::tell_held() {
-  told_.tell_held();
+  announcements_.tell_held();
   if (!records_.recorded()) records_.tell_recorded();
 }
 
@@ -79,7 +79,7 @@ asio::awaitable<bool> live_run::append(bool synced) {
     note_kept();
     co_return true;
   }
-  for (auto& call : told_.journal_failed()) kept_.lost.insert(std::move(call));
+  for (auto& call : announcements_.journal_failed()) kept_.lost.insert(std::move(call));
   co_return false;
 }
 

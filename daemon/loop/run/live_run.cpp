@@ -36,12 +36,12 @@ live_run::live_run(run_surroundings& around, run_request request, bool goes_on, 
                 .detached = request_.detach,
                 .resumes = request_.detach && around.resume_detached && around.store.keeps_sessions(),
                 .time_left = [this] { return clock_.left(); },
-                .on_outage = [this] { told_.outage(); }}),
+                .on_outage = [this] { announcements_.outage(); }}),
       offer_(around.offers, around.tools, request_.tools, caller_entries(request_.client_tools)),
       // `this` is safe here: the clock's timers are destroyed with the clock, and that with the run.
       clock_(around.time, request_.limits,
              {.limit_reached = [this] { out_of_time(); }, .note_due = [this] { inbox_.push(time_due{}); }}),
-      told_(feed_, {core_, request_.limits, clock_, offer_.now()}),
+      announcements_(feed_, {core_, request_.limits, clock_, offer_.now()}),
       model_({core_, request_, offer_, clock_, *feed_, around.time}, *this),
       calls_({core_, offer_, clock_, around.tools, around.time, around.random}),
       approvals_({core_, request_, *feed_, offer_, request_.configured->servers.configured(), around.tools, around.time,
@@ -53,8 +53,8 @@ live_run::live_run(run_surroundings& around, run_request request, bool goes_on, 
 void live_run::use(run_models models) {
   model_.use(std::move(models.main));
   if (models.status)
-    told_.use_writer(std::move(models.status), around_.time,
-                     [this](status_writer::line line) { inbox_.push(std::move(line)); });
+    announcements_.use_writer(std::move(models.status), around_.time,
+                              [this](status_writer::line line) { inbox_.push(std::move(line)); });
 }
 
 void live_run::stop(stop_reason why, std::string text, std::function<void(result<void>)> done) {
@@ -96,7 +96,7 @@ asio::awaitable<void> live_run::live() {
     if (request_.detach) co_await commit(true);
   }
   for (auto& i : early) {
-    if (std::holds_alternative<winding_up>(i) && co_await leave()) co_return;
+    if (std::holds_alternative<shutdown_asked>(i) && co_await leave()) co_return;
     co_await react(std::move(i));
   }
   for (;;) {
@@ -110,11 +110,11 @@ asio::awaitable<void> live_run::live() {
     wait.begin(around_.time.now(), around_.may_watch);
     auto next = co_await inbox_.next();
     wait.end(around_.time.now());
-    if (std::holds_alternative<winding_up>(next) && co_await leave()) co_return;
+    if (std::holds_alternative<shutdown_asked>(next) && co_await leave()) co_return;
     co_await react(std::move(next));
   }
   clock_.stop();
-  told_.drop_lines();
+  announcements_.drop_lines();
 }
 
 // Leaves the run for the next process, if that may continue it: cancels open calls without recording that. Returns
@@ -126,7 +126,7 @@ asio::awaitable<bool> live_run::leave() {
   left_ = true;
   clock_.stop();
   cancel_open();
-  told_.drop_lines();
+  announcements_.drop_lines();
   co_return true;
 }
 
@@ -172,12 +172,12 @@ asio::awaitable<void> live_run::carry_out(const run_command& next) {
     if (model) prepare_meanwhile(*model);
     const bool kept = co_await keep();
     if (kept && model) {
-      told_.left_out();
+      announcements_.left_out();
       model_.begin();
     }
     if (kept && run) run_call(*run);
     tell_held();
-    if (kept && run) told_.begin_line(run->call_id);
+    if (kept && run) announcements_.begin_line(run->call_id);
     co_return;
   }
   if (!co_await commit()) co_return;
@@ -196,7 +196,7 @@ asio::awaitable<void> live_run::react(item i) {
   if (what.synced || what.then) co_await commit(what.synced);
   if (!what.then) co_return;
   if (!empty && records_.broken())
-    what.then(fail(errc::io, std::string(what.what) + " could not be kept; the run ends"));
+    what.then(fail(errc::io, std::string(what.what) + " could not be stored; the run ends"));
   else
     what.then({});
 }
@@ -205,7 +205,7 @@ asio::awaitable<void> live_run::react(item i) {
 providers::usage live_run::spent() const {
   providers::usage used;
   used += model_.spent();
-  used += told_.spent_on_lines();
+  used += announcements_.spent_on_lines();
   return used;
 }
 
@@ -232,21 +232,21 @@ live_run::reaction live_run::on_item(item& i) {
     if (!settled) return r;
     batch.emplace_back(std::move(*settled));
     // The status line is no longer needed, but the tokens of its request count.
-    if (const auto used = told_.drop_line(done->id); used.input > 0)
+    if (const auto used = announcements_.drop_line(done->id); used.input > 0)
       batch.emplace_back(record::status_line{std::move(done->id), {}, used});
   } else if (auto* line = std::get_if<status_writer::line>(&i)) {
-    told_.drop_line(line->call);
+    announcements_.drop_line(line->call);
     if (line->usage)
       batch.emplace_back(record::status_line{std::move(line->call), std::move(line->text), *line->usage, line->ms});
     else
-      told_.name_tool(line->call);
+      announcements_.name_tool(line->call);
   } else if (auto* due = std::get_if<retry_due>(&i)) {
     if (auto next = calls_.next_attempt(due->id)) batch.push_back(std::move(*next));
   } else if (auto* asked = std::get_if<stop_asked>(&i)) {
     batch.emplace_back(record::cancel{asked->why, std::move(asked->text), spent(), model_.text_so_far()});
     r.then = std::move(asked->done);
-    r.what = "that the run was cancelled";
-  } else if (std::holds_alternative<winding_up>(i)) {
+    r.what = "the cancellation";
+  } else if (std::holds_alternative<shutdown_asked>(i)) {
     batch.emplace_back(
         record::cancel{stop_reason::interrupted, "the daemon is stopping", spent(), model_.text_so_far()});
   } else if (std::holds_alternative<time_due>(i)) {
@@ -254,7 +254,7 @@ live_run::reaction live_run::on_item(item& i) {
     if (const auto used = clock_.take_note()) batch.emplace_back(record::time_used{*used});
   } else if (auto* answer = std::get_if<answer_given>(&i)) {
     return on_answer(*answer);
-  } else if (std::holds_alternative<gone_mute>(i)) {
+  } else if (std::holds_alternative<no_answerer>(i)) {
     batch = approvals_.nobody_answers();
     r.synced = !batch.empty();
   } else if (auto* given = std::get_if<results_given>(&i)) {

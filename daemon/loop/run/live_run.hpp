@@ -83,14 +83,14 @@ class live_run final : public providers::model_events,
   bool is_stopping() const noexcept { return stopping_; }
   /// Returns true if another run waits for the end of this one; see begin_behind().
   bool has_next() const noexcept { return !next_.expired(); }
-  /// Lets the run that waits for the end of this one begin. To be called after live().
-  void let_next_begin();
+  /// Lets the run that waits for the session of this one begin. To be called after live().
+  void release_session();
   bool is_over() const noexcept { return over_; }
   /// Asks the run to end with this reason: its open calls are cancelled and closed first. `done`, if set, is called
   /// when the cancel is in the journal or the run is over.
   void stop(stop_reason why, std::string text, std::function<void(result<void>)> done = {});
   /// Stops the run because the daemon stops: leaves it to the next process if possible, else ends it as `interrupted`.
-  void wind_up() { inbox_.push(winding_up{}); }
+  void shut_down() { inbox_.push(shutdown_asked{}); }
   /// Returns true if the run was left for the next process.
   bool was_left() const noexcept { return left_; }
   /// Returns true if another daemon continues the run; in this one it is over.
@@ -108,10 +108,10 @@ class live_run final : public providers::model_events,
   /// Answers an open question. `done`, if set, also gets errc::not_found if no such question is open.
   void answer(answer_given a) { inbox_.push(std::move(a)); }
   /// Refuses the open questions, because no reader of the run can answer them any more.
-  void fall_mute() { inbox_.push(gone_mute{}); }
+  void no_answerer_left() { inbox_.push(no_answerer{}); }
   /// Answers the requests that came after the run's last step: answers to questions came too late, stops are confirmed
   /// or refused. To be called after live().
-  void tell_the_late();
+  void answer_late_requests();
   /// Takes the results of all calls that were handed to the caller, reopens the feed and continues the run.
   /// errc::invalid_argument: the run does not wait for exactly these results.
   result<void> take_results(std::vector<record::caller_result> results);
@@ -147,8 +147,8 @@ class live_run final : public providers::model_events,
     std::string text;
     std::function<void(result<void>)> done;  // called when the cancel is written; or empty
   };
-  struct winding_up {};
-  struct gone_mute {};
+  struct shutdown_asked {};
+  struct no_answerer {};
   // The used time is due to be recorded.
   struct time_due {};
   // The next attempt of a call that got no answer is due.
@@ -160,7 +160,7 @@ class live_run final : public providers::model_events,
   };
   using item =
       std::variant<settled, providers::model_reply, providers::model_error, call_done, stop_asked, answer_given,
-                   results_given, retry_due, status_writer::line, winding_up, time_due, look_again, gone_mute>;
+                   results_given, retry_due, status_writer::line, shutdown_asked, time_due, look_again, no_answerer>;
   using records = std::vector<run_record>;
   // Consequence of an item: records to apply, and how to go on after that.
   struct reaction {
@@ -175,7 +175,7 @@ class live_run final : public providers::model_events,
   boost::asio::awaitable<result<void>> wait_for_room();
   boost::asio::awaitable<result<void>> wait_for_session();
   boost::asio::awaitable<result<void>> inherit();
-  result<void> keep_terms();
+  result<void> inherit_terms();
   boost::asio::awaitable<std::vector<item>> wait_for_tools();
   bool misses_tools();
   void keep_to_limits();
@@ -249,7 +249,7 @@ class live_run final : public providers::model_events,
   record_writer records_;
   tool_offer offer_;
   run_clock clock_;
-  announcements told_;
+  announcements announcements_;
   model_calls model_;
   server_calls calls_;
   approvals approvals_;

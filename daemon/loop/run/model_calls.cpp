@@ -20,7 +20,7 @@ void model_calls::choose_tools(providers::model_request& ask, const command::cal
     ask.required_tool = of_.offer.now()->shown_as(wanted);
     if (ask.required_tool.empty())
       return log::warn("run " + of_.request.run + ": the tool " + json_quoted(wanted) +
-                       " that its first round must call is not offered to the model; it may call any");
+                       " required in the first round is not offered to the model; no tool call is required");
   }
   ask.tool_mode = of_.request.first_round;
 }
@@ -38,7 +38,7 @@ void model_calls::prepare() {
     choose_tools(ask, c);
     ask.note = words::round_prompt(of_.core.limits(), of_.core.rounds(), c.depth, c.with_tools);
   }
-  open_ = model_->prepare(std::move(ask), told_);
+  open_ = model_->prepare(std::move(ask), events_);
 }
 
 void model_calls::begin() {

@@ -29,9 +29,9 @@ class model_calls {
     const run_feed& feed;
     time_source& time;
   };
-  /// `told` gets the events of the calls. An event that it has queued may be of a call that was cancelled since: check
-  /// is_open().
-  model_calls(subject of, providers::model_events& told) : of_(of), told_(told), began_(of.time.now()) {}
+  /// `events` gets the events of the calls. An event that it has queued may be of a call that was cancelled since:
+  /// check is_open().
+  model_calls(subject of, providers::model_events& events) : of_(of), events_(events), began_(of.time.now()) {}
 
   /// Sets the model for the calls from now on; not null.
   void use(std::shared_ptr<providers::model> m) { model_ = std::move(m); }
@@ -67,7 +67,7 @@ class model_calls {
   void choose_tools(providers::model_request& ask, const command::call_model& c) const;
 
   subject of_;
-  providers::model_events& told_;
+  providers::model_events& events_;
   std::shared_ptr<providers::model> model_;
   std::optional<command::call_model> planned_;
   std::unique_ptr<providers::model_call> open_, spent_;

@@ -38,11 +38,11 @@ void record_writer::on_failure(const error& why) {
   if (!recorded_ && why.code == errc::unavailable) return refuse(why);
   if (recorded_ && why.code == errc::not_found) {
     taken_over_ = true;
-    log::warn("run " + options_.run.run + " goes on in another daemon, which has taken it over, and ends here");
+    log::warn("run " + options_.run.run + " was taken over by another daemon and ends here");
     return;
   }
   if (was_recorded() && options_.resumes)
-    fault_ += "; if the daemon ends before it can record this, the run goes on when it is started again";
+    fault_ += "; if the daemon stops before it can record this, the run continues after the next start";
   log::error("run " + options_.run.run + ": " + fault_);
 }
 

@@ -12,8 +12,8 @@ constexpr milliseconds shortest_note{100}, longest_note{5'000};  // pause betwee
 
 }  // namespace
 
-run_clock::run_clock(time_source& time, const run_limits& limits, told t)
-    : time_(time), limits_(limits), told_(std::move(t)), began_(time.now()) {}
+run_clock::run_clock(time_source& time, const run_limits& limits, callbacks c)
+    : time_(time), limits_(limits), callbacks_(std::move(c)), began_(time.now()) {}
 
 std::int64_t run_clock::ms_since(time_point then) const {
   return std::chrono::duration_cast<milliseconds>(time_.now() - then).count();
@@ -44,14 +44,14 @@ void run_clock::stand(bool stands) {
 void run_clock::arm_limit() {
   if (limits_.timeout_ms <= 0) return;
   if (!limit_) limit_ = time_.make_timer();
-  limit_->arm(began_ + stood_ + milliseconds(limits_.timeout_ms), [this] { told_.limit_reached(); });
+  limit_->arm(began_ + stood_ + milliseconds(limits_.timeout_ms), [this] { callbacks_.limit_reached(); });
 }
 
 void run_clock::plan_note() {
   if (limits_.timeout_ms <= 0) return;
   if (!note_) note_ = time_.make_timer();
   const auto pause = std::clamp(milliseconds(limits_.timeout_ms / 8), shortest_note, longest_note);
-  note_->arm(time_.now() + pause, [this] { told_.note_due(); });
+  note_->arm(time_.now() + pause, [this] { callbacks_.note_due(); });
 }
 
 std::optional<std::int64_t> run_clock::take_note() {

@@ -14,12 +14,12 @@ namespace mcpbx::daemon {
 /// Belongs to one run. The callbacks may call it, but must not destroy it.
 class run_clock {
  public:
-  struct told {
+  struct callbacks {
     std::function<void()> limit_reached;  ///< called when the time limit is reached, unless stop() was called
     std::function<void()> note_due;       ///< called when the used time is due to be recorded; see take_note()
   };
   /// Begins to count. `time` and `limits` must outlive this object; changes of `limits.timeout_ms` (0: no limit) count.
-  run_clock(time_source& time, const run_limits& limits, told t);
+  run_clock(time_source& time, const run_limits& limits, callbacks c);
 
   /// Adds the time that an earlier process has used. To be called before start().
   void used_before(milliseconds by) { began_ -= by; }
@@ -49,7 +49,7 @@ class run_clock {
 
   time_source& time_;
   const run_limits& limits_;
-  told told_;
+  callbacks callbacks_;
   time_point began_;
   std::optional<time_point> stands_since_;
   milliseconds stood_{0};

@@ -58,7 +58,7 @@ class runner::impl : public std::enable_shared_from_this<impl> {
         awake_runs_(o.awake_runs),
         ended_(o.max_ended, o.max_ended_bytes),
         scope_(executor, [](std::string_view name, std::exception_ptr) {
-          log::error("a fault of mcpbx left the coroutine of " + std::string(name));
+          log::error("bug in mcpbx: an exception left the coroutine of " + std::string(name));
         }) {}
 
   result<std::shared_ptr<run_feed>> start(run_request r, recorded told) {
@@ -75,14 +75,14 @@ class runner::impl : public std::enable_shared_from_this<impl> {
         return joined;
       }
     }
-    if (r.name_only) return unknown(r.run, "; with input or messages it is started");
+    if (r.name_only) return unknown(r.run, "; send input or messages to start it");
     if (stopping_) return fail(errc::unavailable, "the daemon is stopping and takes no new runs");
     if (runs_.size() >= max_runs_)
-      return fail(errc::limit, std::to_string(max_runs_) + " runs are going on, which is the most; try again later");
-    if (r.detach && detached() >= max_detached_)
       return fail(errc::limit,
-                  std::to_string(max_detached_) +
-                      " detached runs are going on, which is the most; wait for one of them, or cancel it");
+                  "the limit of " + std::to_string(max_runs_) + " active runs is reached; try again later");
+    if (r.detach && detached() >= max_detached_)
+      return fail(errc::limit, "the limit of " + std::to_string(max_detached_) +
+                                   " detached runs is reached; wait for one to end, or cancel it");
     const auto before = run_in(r.session);
     if (auto usable = check_session(r.session, r.principal, before); !usable)
       return std::unexpected(std::move(usable.error()));
@@ -134,7 +134,7 @@ class runner::impl : public std::enable_shared_from_this<impl> {
     kept.servers_now = r.configured->servers.configured();
     r.tools.beside = std::make_shared<const kept_terms>(std::move(kept));
     const auto refused = [&](const error& why) {
-      log::error("run " + left.run + " does not go on after the restart: " + why.message);
+      log::error("run " + left.run + " cannot continue after the restart: " + why.message);
       close(std::move(left), why.message);
     };
     if (keep_to_present_terms_)
@@ -150,7 +150,7 @@ class runner::impl : public std::enable_shared_from_this<impl> {
         r.run, run_feed::options{.keep = r.detach, .numbers_above = numbers_of_this_life(), .principal = r.principal});
     auto run = std::make_shared<live_run>(around_, std::move(r), false, std::move(*models), feed);
     run->pick_up(std::move(left));
-    log::info("run " + run->name() + " goes on after the restart");
+    log::info("run " + run->name() + " continues after the restart");
     launch(std::move(run));
   }
 
@@ -204,13 +204,13 @@ class runner::impl : public std::enable_shared_from_this<impl> {
 
   boost::asio::awaitable<void> shut_down(milliseconds grace) {
     stopping_ = true;
-    const auto wind_up = [this](bool all) {
+    const auto shut_down_runs = [this](bool all) {
       for (auto& [name, run] : runs_)
-        if (all || (run->waits_for_its_caller() && around_.store.keeps_sessions())) run->wind_up();
+        if (all || (run->waits_for_its_caller() && around_.store.keeps_sessions())) run->shut_down();
     };
     const auto limit = around_.time.make_timer();
-    if (grace.count() > 0) limit->arm(around_.time.now() + grace, [wind_up] { wind_up(true); });
-    wind_up(grace.count() == 0);
+    if (grace.count() > 0) limit->arm(around_.time.now() + grace, [shut_down_runs] { shut_down_runs(true); });
+    shut_down_runs(grace.count() == 0);
     co_await scope_.join();
   }
 
@@ -219,7 +219,7 @@ class runner::impl : public std::enable_shared_from_this<impl> {
   void close(unfinished_run left, const std::string& why) {
     auto kept = std::make_shared<unfinished_run>(std::move(left));
     auto reason = run_core::left_by_its_daemon();
-    reason.text += ", and could not go on: " + why;
+    reason.text += ", and could not be continued: " + why;
     // NOLINTNEXTLINE(cppcoreguidelines-avoid-capturing-lambda-coroutines) as in launch()
     scope_.spawn(kept->run, [kept, reason]() -> boost::asio::awaitable<void> {
       run_core core;
@@ -252,7 +252,7 @@ class runner::impl : public std::enable_shared_from_this<impl> {
       if (const auto abandoned = weak.lock()) abandoned->stop(stop_reason::cancelled, std::move(why));
     });
     run->feed()->when_mute([weak = std::weak_ptr(run)] {
-      if (const auto mute = weak.lock()) mute->fall_mute();
+      if (const auto active = weak.lock()) active->no_answerer_left();
     });
     runs_.emplace(run->name(), run);
     count_runs();
@@ -265,12 +265,12 @@ class runner::impl : public std::enable_shared_from_this<impl> {
         co_await run->live();
       } catch (const std::exception& e) {
         fault = e.what();
-        if (fault.empty()) fault = "an exception without words";
+        if (fault.empty()) fault = "an exception without a message";
       }
       runs_.erase(run->name());
       count_runs();
-      run->let_next_begin();
-      run->tell_the_late();
+      run->release_session();
+      run->answer_late_requests();
       if (auto left = run->take_left()) {
         run->deliver();
         left_.emplace(run->name(), std::move(left));
@@ -332,10 +332,10 @@ class runner::impl : public std::enable_shared_from_this<impl> {
   bool knows(const std::string& name) const { return find(name).has_value() || left_.contains(name); }
 
   // Returns the error for a name without a run: errc::unavailable if the run was left for the next process, else
-  // errc::not_found, with `mend` as a hint.
-  std::unexpected<error> unknown(std::string_view name, std::string_view mend) const {
+  // errc::not_found, with `hint` at the end of its message.
+  std::unexpected<error> unknown(std::string_view name, std::string_view hint) const {
     if (left_.contains(std::string(name))) return fail(errc::unavailable, words::goes_on_later(name));
-    return fail(errc::not_found, "no run is named " + json_quoted(name) + "; it may have ended" + std::string(mend));
+    return fail(errc::not_found, "no run is named " + json_quoted(name) + "; it may have ended" + std::string(hint));
   }
 
   // Returns the feed of an existing run, if the request may attach to it: it repeats the run's request or has only the
@@ -344,15 +344,15 @@ class runner::impl : public std::enable_shared_from_this<impl> {
                                                 std::uint64_t likeness) {
     const std::string what = "a run named " + json_quoted(r.run) + " exists already";
     if (!may_have(r.principal, feed->principal()))
-      return fail(errc::invalid_argument, what + " and is somebody else's; choose another name");
+      return fail(errc::invalid_argument, what + " and belongs to another caller; choose another name");
     if (!r.name_only && (r.likeness == 0 || r.likeness != likeness))
       return fail(errc::invalid_argument,
-                  what + " and was asked for something else; attach to it (`mcpbx attach " + shell_word(r.run) +
+                  what + " and was started by a different request; attach to it (`mcpbx attach " + shell_word(r.run) +
                       "`, or a request with \"run\" and \"stream\" only), or choose another name");
     if (r.detach && !feed->kept())
-      return fail(errc::invalid_argument, what + " and ends with its callers; attach to it (`mcpbx attach " +
-                                              shell_word(r.run) +
-                                              "`, or the request without \"detach\"), or choose another name");
+      return fail(errc::invalid_argument,
+                  what + " and is not detached, so it ends when its callers leave; attach to it (`mcpbx attach " +
+                      shell_word(r.run) + "`, or the request without \"detach\"), or choose another name");
     return feed;
   }
 
@@ -360,11 +360,10 @@ class runner::impl : public std::enable_shared_from_this<impl> {
   result<std::shared_ptr<run_feed>> go_on(run_request& r) {
     const auto found = runs_.find(r.run);
     if (found == runs_.end() || !may_have(r.principal, found->second->feed()->principal()))
-      return unknown(r.run, ", or waited too long");
+      return unknown(r.run, ", or its results came too late");
     if (r.detach)
-      return fail(
-          errc::invalid_argument,
-          "results of a caller's own tools come with a request that waits for what follows; leave out \"detach\"");
+      return fail(errc::invalid_argument,
+                  "a request with results of the caller's own tools cannot be detached; leave out \"detach\"");
     if (auto taken = found->second->take_results(std::move(r.results)); !taken) return std::unexpected(taken.error());
     return found->second->feed();
   }

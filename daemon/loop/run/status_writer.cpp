@@ -10,8 +10,8 @@
 namespace mcpbx::daemon {
 namespace {
 
-constexpr std::size_t told_arguments = 400;  // bytes of the arguments that the model is shown
-constexpr std::size_t longest_line = 120;    // bytes
+constexpr std::size_t max_arguments = 400;  // bytes of the arguments that the model is shown
+constexpr std::size_t longest_line = 120;   // bytes
 
 constexpr std::string_view task =
     "A person waits while a program uses a tool. Write the one status line that tells the person what is being done, "
@@ -57,14 +57,14 @@ class status_writer::writing final : public providers::model_events {
   }
   void on_error(providers::model_error e) override { fail(e.usage); }
 
-  providers::usage spent() const { return told_ || !model_call_ ? providers::usage{} : model_call_->spent(); }
+  providers::usage spent() const { return reported_ || !model_call_ ? providers::usage{} : model_call_->spent(); }
 
  private:
   void fail(const providers::usage& used) { finish({}, used.input > 0 ? std::optional(used) : std::nullopt); }
   // Reports the line. Keeps the model call, because this may be called from inside it; drop() destroys it.
   void finish(std::string text, std::optional<providers::usage> usage) {
     limit_->cancel();
-    told_ = true;
+    reported_ = true;
     const auto ms = std::chrono::duration_cast<milliseconds>(owner_.time_.now() - began_).count();
     owner_.tell_({call_, std::move(text), usage, ms});
   }
@@ -74,7 +74,7 @@ class status_writer::writing final : public providers::model_events {
   time_point began_;
   std::unique_ptr<timer> limit_;
   std::unique_ptr<providers::model_call> model_call_;
-  bool told_ = false;
+  bool reported_ = false;
 };
 
 status_writer::status_writer(std::shared_ptr<providers::model> model, time_source& time, teller tell)
@@ -86,7 +86,7 @@ bool status_writer::begin(std::string call, std::string_view tool, const raw_jso
   providers::model_request ask;
   ask.messages = {providers::system_message(std::string(task)),
                   providers::user_message("Tool: " + printable(tool) + "\nArguments: " +
-                                          std::string(cut_utf8(arguments ? arguments.text() : "{}", told_arguments)))};
+                                          std::string(cut_utf8(arguments ? arguments.text() : "{}", max_arguments)))};
   ask.settings.max_output_tokens = max_tokens;
   ask.may_repeat = false;  // after a failure the tool's name is shown at once instead
   open_.push_back(std::make_unique<writing>(*this, std::move(call)));

@@ -22,11 +22,11 @@ argument_checks::compiled& argument_checks::find(const mcp::catalog_entry& tool)
   if (const auto schema = find_member(tool.definition, "inputSchema"); schema && !schema.is_null()) {
     if (auto made = providers::json_schema::compile(schema)) {
       for (const auto& note : made->notes())
-        log::warn("tool \"" + tool.name +
-                  "\": not all of its inputSchema is checked: " + printable(providers::describe(note, "inputSchema")));
+        log::warn("tool \"" + tool.name + "\": its inputSchema is not checked completely: " +
+                  printable(providers::describe(note, "inputSchema")));
       fresh.schema = std::move(*made);
     } else {
-      log::warn("tool \"" + tool.name + "\": arguments are not checked, because " + made.error().message);
+      log::warn("tool \"" + tool.name + "\": its arguments are not checked, because " + made.error().message);
     }
   }
   bytes_ += fresh.definition.text().size();
@@ -44,10 +44,10 @@ std::string argument_checks::problem(const mcp::catalog_entry& tool, std::string
   if (!found.schema) return {};
   const auto verdict = found.schema->check(arguments ? arguments : raw_json::literal("{}"));
   if (!verdict.complete && !std::exchange(found.told_incomplete, true))
-    log::warn("tool \"" + tool.name + "\": arguments were sent without being checked whole, because " +
+    log::warn("tool \"" + tool.name + "\": the arguments were sent without a complete check, because " +
               (verdict.unread.empty() ? "they or the inputSchema are nested too deeply or take too many steps"
                                       : "they have " + std::string(verdict.unread)) +
-              "; the server has to check them itself");
+              "; the server must check them");
   if (verdict.violations.empty()) return {};
   return "Not executed: the arguments do not fit the schema of \"" + std::string(shown) + "\":\n" +
          describe(verdict.violations, "arguments") + "\nCall the tool again with arguments that fit.";

@@ -21,11 +21,11 @@ result<void> check_caller_tool_name(std::string_view name) {
   if (name.empty() || name.size() > providers::max_tool_name ||
       name.find_first_not_of(name_characters) != std::string_view::npos)
     return fail(errc::invalid_argument,
-                "the name " + json_quoted(cut_utf8(name, 128)) + " is not made of 1 to 64 of [A-Za-z0-9_-]");
+                "the name " + json_quoted(cut_utf8(name, 128)) + " must have 1 to 64 characters of [A-Za-z0-9_-]");
   if (name.starts_with(mcp::reserved_prefix))
     return fail(errc::invalid_argument, "the name " + json_quoted(name) + " begins with \"" +
                                             std::string(mcp::reserved_prefix) +
-                                            "\", which mcpbx keeps for its own tools");
+                                            "\", which is reserved for tools of mcpbx");
   return {};
 }
 

@@ -52,8 +52,8 @@ offered_ptr kept_names::settle(offered_ptr tools) {
       names.push_back(before->second);
     } else if (tools_.contains(name)) {
       names.push_back(free_name(name, t, *tools));
-      log::warn("the tool " + json_quoted(entry.tool) + " of server \"" + entry.server + "\" is called " +
-                names.back() + " in a conversation that knows another tool as " + name);
+      log::warn("the tool " + json_quoted(entry.tool) + " of server \"" + entry.server + "\" is named " + names.back() +
+                ", because the conversation uses the name " + name + " for another tool");
     } else {
       names.push_back(name);
     }

@@ -353,6 +353,6 @@ TEST_CASE("G24: a detached run that ends because its journal failed says that a 
     if (detached) run.release();
     run.release(fail(errc::io, "no space left on device"));
     CHECK(run.f.caller_.member("stopReason") == "store_error");
-    CHECK(contains(run.f.caller_.member("reason"), "goes on when it is started again") == detached);
+    CHECK(contains(run.f.caller_.member("reason"), "the run continues after the next start") == detached);
   }
 }

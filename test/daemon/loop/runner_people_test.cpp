@@ -114,7 +114,7 @@ TEST_CASE("L11 L19: a detached run ends with needs_approval when nobody was ther
   late.read(**f.runs->find("night"));
   CHECK(late.member("stopReason") == "needs_approval");
   CHECK(late.member("reason") ==
-        "Unable to complete task: the call of \"srv__guarded\" needs a yes, and nobody was there to give it.");
+        "Unable to complete task: the call of \"srv__guarded\" needs approval, and nobody was there to give it.");
   CHECK(contains(late.of("tool_result").at(0), "needs a yes of the user, and nobody was there to be asked"));
   CHECK(contains(late.of("tool_result").at(1), "another call needs a yes"));
   CHECK(f.model->requests.size() == 1);
@@ -499,7 +499,7 @@ TEST_CASE("L18: who cancels a run hears of it when that is written, and why when
     REQUIRE(disk.go_on);
     disk.go_on();
     f.settle();
-    CHECK(outcome == (fails ? "that the run was cancelled could not be kept; the run ends" : ""));
+    CHECK(outcome == (fails ? "the cancellation could not be stored; the run ends" : ""));
     CHECK(f.caller_.member("stopReason") == (fails ? "store_error" : "cancelled"));
   }
 }
@@ -538,7 +538,7 @@ TEST_CASE("L18 L19: an answer that comes while the end of its run is being writt
   CHECK(outcome == "nothing");
   disk.go_on();
   f.settle();
-  CHECK(outcome == "no question \"q_late\" is open in this run; it was answered, or its time was up");
+  CHECK(outcome == "no question \"q_late\" is open in this run; it was answered or has expired");
   CHECK(f.caller_.member("stopReason") == "cancelled");
 }
 
@@ -653,7 +653,7 @@ TEST_CASE("L8 L18 L21: a detached run whose results do not come ends, and tells 
   caller late;
   late.read(**f.runs->find("talk"));
   CHECK(late.member("stopReason") == "caller_tools");
-  CHECK(contains(late.member("reason"), "did not come in"));
+  CHECK(contains(late.member("reason"), "did not send the results of its own tools"));
 }
 
 TEST_CASE("L21: results that are not those waited for are refused, and the run still waits") {
@@ -666,8 +666,8 @@ TEST_CASE("L21: results that are not those waited for are refused, and the run s
     return r ? std::string() : r.error().message;
   };
   CHECK(refused("talk", {"a"}) ==
-        "run \"talk\" waits for one result of the call \"b\"; send those of all its 2 calls together");
-  CHECK(refused("talk", {"a", "b", "b"}).find("one result of the call \"b\"") != std::string::npos);
+        "run \"talk\" needs exactly one result for call \"b\"; send the results of all 2 calls together");
+  CHECK(refused("talk", {"a", "b", "b"}).find("one result for call \"b\"") != std::string::npos);
   CHECK(refused("talk", {"a", "b", "c"}) == "run \"talk\" waits for 2 results, and 3 were sent");
   CHECK(refused("nope", {"a"}).find("no run is named \"nope\"") != std::string::npos);
   CHECK(refused("talk", {"a", "b"}) == "");

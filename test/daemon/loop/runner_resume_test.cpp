@@ -215,7 +215,7 @@ TEST_CASE("L18 G24: whoever repeats its request after a crash finds the run that
   r.likeness = 7;
   CHECK(f.runs->start(r).has_value());
   r.likeness = 8;
-  CHECK(contains(f.runs->start(r).error().message, "was asked for something else"));
+  CHECK(contains(f.runs->start(r).error().message, "was started by a different request"));
   CHECK(f.runs->active() == 1);
 }
 
@@ -397,7 +397,7 @@ TEST_CASE("G24: a run whose model is gone is not gone on with, and its journal c
   CHECK(fault_of(all) == "");
   const auto& end = std::get<record::run_ended>(f.added().back());
   CHECK(end.reason == stop_reason::interrupted);
-  CHECK(contains(end.text, "the daemon ended while the run was going on, and could not go on: "));
+  CHECK(contains(end.text, "the run was active when the daemon stopped, and could not be continued: "));
   CHECK(contains(end.text, "gone"));
 }
 

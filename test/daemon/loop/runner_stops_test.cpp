@@ -97,7 +97,7 @@ std::vector<stop_case> all_stops() {
          f.settle();
        }},
       {stop_reason::caller_tools,
-       "the results of the caller's own tools did not come in 5 s.",
+       "the caller did not send the results of its own tools within 5 s.",
        {calls({lookup("b"), call("c", "own")})},
        [](run_request& r) {
          r.limits.question_timeout_ms = 5000;

@@ -538,7 +538,7 @@ TEST_CASE("L10: arguments that a bound kept from being checked whole are sent an
   f.run();
   log::install(log::level::off, {});
   CHECK(f.server->params.size() == 2);
-  const auto told = [](const std::string& line) { return contains(line, "without being checked whole"); };
+  const auto told = [](const std::string& line) { return contains(line, "without a complete check"); };
   CHECK(std::ranges::count_if(logged, told) == 1);
 }
 
@@ -553,7 +553,7 @@ TEST_CASE("L10: arguments that are sent unchecked because they cannot be read ar
     log::install(log::level::off, {});
     return all;
   };
-  CHECK(contains(said(R"({"z":"\ud800"})"), "checked whole, because they have half of a surrogate pair; the server"));
+  CHECK(contains(said(R"({"z":"\ud800"})"), "complete check, because they have half of a surrogate pair; the server"));
   CHECK(contains(said(R"({"z":"\udc00"})"), "because they have half of a surrogate pair;"));
   CHECK(contains(said((R"({"z":)" + std::string(300, '[') + std::string(300, ']') + "}").c_str()),
                  "are nested too deeply or take too many steps;"));
@@ -881,11 +881,13 @@ TEST_CASE("L18: the same request with the same name attaches to its run and any 
   CHECK(f.runs->start(by_name, third).value() == "mine");
   r.likeness = 8;
   CHECK(f.runs->start(r, other).error().message ==
-        "a run named \"mine\" exists already and was asked for something else; attach to it (`mcpbx attach mine`, or a "
+        "a run named \"mine\" exists already and was started by a different request; attach to it (`mcpbx attach "
+        "mine`, or a "
         "request with \"run\" and \"stream\" only), or choose another name");
   r.likeness = 7;
   r.detach = true;
-  CHECK(contains(f.runs->start(r).error().message, "ends with its callers; attach to it (`mcpbx attach mine`, or "));
+  CHECK(contains(f.runs->start(r).error().message,
+                 "ends when its callers leave; attach to it (`mcpbx attach mine`, or "));
   by_name.run = "other";
   CHECK(f.runs->start(by_name, other).error().code == errc::not_found);
   f.caller_.leave();
@@ -1034,7 +1036,7 @@ TEST_CASE("L22: the log tells each level and the histogram counts depths and sto
   const auto has = [&](std::string_view part) {
     return std::ranges::any_of(logged, [&](const auto& l) { return contains(l, part); });
   };
-  CHECK(has("depth 2 opens: 6 messages, 2 tools, model scripted"));
+  CHECK(has("depth 2 begins: 6 messages, 2 tools, model scripted"));
   CHECK(has("calls srv__lookup"));
   CHECK(has("depth 0: srv__lookup answered after 0 ms"));
   CHECK(has("ended at depth 3 after 4 rounds"));
@@ -1090,7 +1092,7 @@ TEST_CASE("G18: half of the places are left for runs whose callers wait") {
     return begun ? std::string() : begun.error().message;
   };
   for (int i = 0; i < 512; ++i) REQUIRE(start(true) == "");
-  CHECK(start(true) == "512 detached runs are going on, which is the most; wait for one of them, or cancel it");
+  CHECK(start(true) == "the limit of 512 detached runs is reached; wait for one to end, or cancel it");
   f.start(fixture::ask());
   CHECK(f.runs->active() == 513);
   f.settle();

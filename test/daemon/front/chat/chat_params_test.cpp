@@ -127,7 +127,7 @@ TEST_CASE("E1: every field of a chat is checked and the error has its path and t
        "params.profile: expected either a profile or a model that is one, got both"},
       {R"({"input":"a","clientTools":{}})", "params.clientTools: expected an array"},
       {R"({"input":"a","clientTools":[{"name":"a b","inputSchema":{"type":"object"}}]})",
-       "params.clientTools[0].name: the name \"a b\" is not made of 1 to 64 of [A-Za-z0-9_-]"},
+       "params.clientTools[0].name: the name \"a b\" must have 1 to 64 characters of [A-Za-z0-9_-]"},
       {R"({"input":"a","clientTools":[7]})", "params.clientTools[0]: expected an object, got 7"},
       {R"({"input":"a","clientTools":[{}]})", "params.clientTools[0].name: expected the name of the tool, got nothing"},
       {R"({"input":"a","clientTools":[{"name":7}]})", "params.clientTools[0].name: expected a string, got 7"},

@@ -121,9 +121,10 @@ TEST_CASE("L11 L19: when nobody was there to be asked the run ends, and its sess
   s.answer(answered("c"));
   REQUIRE(s.core.ended());
   CHECK(s.core.reason() == stop_reason::needs_approval);
-  CHECK(s.core.reason_text() ==
-        "Unable to complete task: the call of \"guarded\" needs a yes, and nobody was there to give it; go on with the "
-        "session ses_1 to be asked again.");
+  CHECK(
+      s.core.reason_text() ==
+      "Unable to complete task: the call of \"guarded\" needs approval, and nobody was there to give it; continue the "
+      "session ses_1 to be asked again.");
   CHECK(fault_of(s.records) == "");
   CHECK(fault_of(s.core.messages()) == "");
 }

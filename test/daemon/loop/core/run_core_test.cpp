@@ -644,7 +644,7 @@ TEST_CASE("L23: an empty or blank one is put right like one that cannot be read,
     CHECK(s.core.data().text() == R"({"n":7})");
     twice.model(reply(nothing));
     CHECK(twice.core.reason() == stop_reason::provider_error);
-    CHECK(contains(twice.core.reason_text(), "although it was told what is wrong: the answer is empty"));
+    CHECK(contains(twice.core.reason_text(), "still does not have the requested format: the answer is empty"));
   }
 }
 
@@ -668,7 +668,8 @@ TEST_CASE("L23: one that is wrong twice is an error with its reason") {
   script s({run_record(start)});
   s.model(reply("seven")).model(reply(R"({"n":"7"})"));
   CHECK(s.core.reason() == stop_reason::provider_error);
-  CHECK(s.core.reason_text().starts_with("Unable to complete task: the model's answer does not have the form"));
+  CHECK(s.core.reason_text().starts_with(
+      "Unable to complete task: the model's corrected answer still does not have the requested format: "));
   CHECK(s.core.reason_text().find("answer.n: expected an integer") != std::string::npos);
   CHECK(s.core.data().empty());
   CHECK(s.core.text() == R"({"n":"7"})");
