@@ -332,10 +332,10 @@ class runner::impl : public std::enable_shared_from_this<impl> {
   bool knows(const std::string& name) const { return find(name).has_value() || left_.contains(name); }
 
   // Returns the error for a name without a run: errc::unavailable if the run was left for the next process, else
-  // errc::not_found, with `mend` as a hint.
-  std::unexpected<error> unknown(std::string_view name, std::string_view mend) const {
+  // errc::not_found, with `hint` at the end of its message.
+  std::unexpected<error> unknown(std::string_view name, std::string_view hint) const {
     if (left_.contains(std::string(name))) return fail(errc::unavailable, words::goes_on_later(name));
-    return fail(errc::not_found, "no run is named " + json_quoted(name) + "; it may have ended" + std::string(mend));
+    return fail(errc::not_found, "no run is named " + json_quoted(name) + "; it may have ended" + std::string(hint));
   }
 
   // Returns the feed of an existing run, if the request may attach to it: it repeats the run's request or has only the
