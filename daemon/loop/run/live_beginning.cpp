@@ -92,7 +92,7 @@ asio::awaitable<result<void>> live_run::inherit() {
   inherited_ = std::move(*history);
   offer_.restore(inherited_.tools);
   kept_.session = true;
-  if (auto kept = keep_terms(); !kept) co_return kept;
+  if (auto inherited = inherit_terms(); !inherited) co_return inherited;
   const bool waits = !inherited_.empty() && inherited_.back()->role != providers::role::assistant;
   if (request_.messages.empty() && !waits)
     co_return fail(
@@ -105,7 +105,7 @@ asio::awaitable<result<void>> live_run::inherit() {
 
 // Fills in the terms that the request leaves open from the session's latest run. So continuing a session never lifts an
 // approval or adds a tool that was not offered.
-result<void> live_run::keep_terms() {
+result<void> live_run::inherit_terms() {
   if (!request_.keep_terms) return {};
   if (auto kept = request_.keep_terms(request_, inherited_.terms); !kept) return kept;
   auto models = models_of(request_);

@@ -175,7 +175,7 @@ class live_run final : public providers::model_events,
   boost::asio::awaitable<result<void>> wait_for_room();
   boost::asio::awaitable<result<void>> wait_for_session();
   boost::asio::awaitable<result<void>> inherit();
-  result<void> keep_terms();
+  result<void> inherit_terms();
   boost::asio::awaitable<std::vector<item>> wait_for_tools();
   bool misses_tools();
   void keep_to_limits();
