@@ -91,7 +91,7 @@ result<bool> store_worker::sort_out(const run_row& row, bool fenced, std::int64_
     } else if (filled.error().code == errc::io) {
       return std::unexpected(std::move(filled.error()));
     } else {
-      log::warn("run " + row.run + " does not go on after the restart: " + filled.error().message);
+      log::warn("run " + row.run + " cannot continue after the restart: " + filled.error().message);
     }
   }
   if (auto done = close_run(row.id, row.run, now_ms, false, lost); !done)

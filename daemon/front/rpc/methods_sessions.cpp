@@ -124,7 +124,7 @@ void read_own(rpc_caller& c, const std::string& id, const mcp::reply_once& reply
       id, [reply, id, who = c.principal(), then = std::move(then)](result<session_contents> kept) {
         if (!reply.open()) return;
         if (kept && !may_have(who, kept->row.principal))
-          return then(fail(errc::not_found, "there is no session " + json_quoted(id) + " of this caller's own"));
+          return then(fail(errc::not_found, "this caller has no session " + json_quoted(id)));
         then(std::move(kept));
       });
 }

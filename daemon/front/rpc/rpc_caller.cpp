@@ -236,7 +236,7 @@ void rpc_caller::chat_by_name(run_request r, const mcp::reply_once& reply) {
            if (!may_have(principal_, found->feed->principal()))
              return reply.error(mcp::to_rpc_error(
                  {errc::invalid_argument, "a run named " + json_quoted(r.run) +
-                                              " exists already and is somebody else's; choose another name"}));
+                                              " exists already and belongs to another caller; choose another name"}));
            if (r.detach) return answer_started({r.run, found->session}, reply);
            if (has_room_for_stream(reply)) open_stream(*found->feed, {.deltas = r.stream}, reply);
          });

@@ -187,7 +187,7 @@ TEST_CASE("G42: a tool server reaches its own runs only, and its questions are f
   f.ask(server, "mcpbx/chat", R"({"run":"old"})");
   f.backend.looking(runner::recalled_run{old, ""});
   f.turn();
-  CHECK(contains(server.sent.back(), "somebody else's"));
+  CHECK(contains(server.sent.back(), "belongs to another caller"));
   // The person has all of them.
   auto& person = f.enter();
   CHECK(contains(f.ask(person, "mcpbx/cancel", R"({"run":"run-10"})"), "\"result\":{}"));
