@@ -85,15 +85,29 @@ struct closing_mark {
   std::string_view text;
   bool outer;  ///< it closes the mark around calls
 };
-inline constexpr std::array<closing_mark, 22> closing_marks{
-    {{"</tool_call>", true},     {"</tool_calls>", true},       {"</toolcall>", true},
-     {"</TOOLCALL>", true},      {"</seed:tool_call>", true},   {"</minimax:tool_call>", true},
-     {"</function_call>", true}, {"</function_calls>", true},   {"</antml:function_calls>", true},
-     {"</tool_use>", true},      {"</tool-use>", true},         {"<|tool_call_end|>", true},
-     {"<|/tool_call|>", true},   {"<｜tool▁call▁end｜>", true}, {"<|END_ACTION|>", true},
-     {"<|python_end|>", true},   {"[/TOOL_CALLS]", true},       {"</function>", false},
-     {"</invoke>", false},       {"</antml:invoke>", false},    {"<function>", false},
-     {"[/ARGS]", false}}};
+inline constexpr std::array<closing_mark, 23> closing_marks{{{"</tool_call>", true},
+                                                             {"</tool_calls>", true},
+                                                             {"</toolcall>", true},
+                                                             {"</TOOLCALL>", true},
+                                                             {"</seed:tool_call>", true},
+                                                             {"</minimax:tool_call>", true},
+                                                             {"</function_call>", true},
+                                                             {"</function_calls>", true},
+                                                             {"</antml:function_calls>", true},
+                                                             {"</tool_use>", true},
+                                                             {"</tool-use>", true},
+                                                             {"<|tool_call_end|>", true},
+                                                             {"<|/tool_call|>", true},
+                                                             {"<｜tool▁call▁end｜>", true},
+                                                             {"<|END_ACTION|>", true},
+                                                             {"<|python_end|>", true},
+                                                             {"<|call|>", true},
+                                                             {"[/TOOL_CALLS]", true},
+                                                             {"</function>", false},
+                                                             {"</invoke>", false},
+                                                             {"</antml:invoke>", false},
+                                                             {"<function>", false},
+                                                             {"[/ARGS]", false}}};
 
 /// Comparison of a text with a mark: begins() or begins_like().
 using compare_mark = match (*)(std::string_view s, std::string_view mark);

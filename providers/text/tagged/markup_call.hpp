@@ -28,6 +28,8 @@ class markup_call {
   /// Returns the complete call; `in` as for advance().
   tool_call_block call(std::string_view in) const;
   bool holds_json() const { return part_ == part::json; }
+  /// Returns true if later text may prove that the call ended too early.
+  bool needs_proof() const { return !holds_json(); }
 
  private:
   enum class part : unsigned char { head, first, json, value, between };

@@ -33,6 +33,14 @@ bool tagged_parser::in_after(bool last, parse_sink& sink) {
   const auto rest = from(at);
   if (rest.empty()) return false;
   const char c = rest.front();
+  if (form_ == form_harmony) {
+    const auto message = after_harmony(last);
+    if (message != match::no) return message == match::yes;
+    if (in_tag_ && (c == '{' || c == '[')) {
+      spoil(sink, "something follows the end of its object");
+      return true;
+    }
+  }
   const bool brackets = form_ != form_function && form_ != form_invoke && form_ != form_glm;
   if (in_tag_ && (c == '{' || c == '[') && brackets) {
     begin_json(at, at, use::calls);

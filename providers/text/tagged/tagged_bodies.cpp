@@ -248,6 +248,10 @@ bool tagged_parser::in_pairs(bool last, parse_sink& sink) {
   return go_on;
 }
 
+bool tagged_parser::in_harmony(bool last, parse_sink& sink) {
+  return read_call(harmony_, last, sink);
+}
+
 template <class Call>
 bool tagged_parser::read_call(Call& call, bool last, parse_sink& sink) {
   const auto whole = from(begin_);
@@ -262,7 +266,7 @@ bool tagged_parser::read_call(Call& call, bool last, parse_sink& sink) {
       extra_ = after_json_ = call.holds_json();
       scan_ = at_;
       state_ = state::after;
-      if (form_ != form_glm && !call.holds_json()) begin_proof();
+      if (call.needs_proof()) begin_proof();
       std::vector<tool_call_block> one;
       one.push_back(call.call(whole));
       if (options_.show_unreadable) one.back().arguments_text = whole.substr(0, call.end());

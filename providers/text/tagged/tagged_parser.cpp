@@ -2,6 +2,7 @@
 // tagged_after.cpp and tagged_skipped.cpp; the output is in tagged_output.cpp.
 #include "providers/text/tagged/tagged_parser.hpp"
 
+#include "providers/text/marks/harmony_marks.hpp"
 #include "providers/text/marks/marks.hpp"
 #include "providers/text/marks/text_scan.hpp"
 
@@ -18,10 +19,20 @@ bool is_plain(char bracket, char behind) {
   return bracket == '{' ? behind != '"' && behind != '\'' : behind != '{' && !is_name_char(behind);
 }
 
+// Returns true if a header of Harmony without its special tokens may begin here.
+bool may_be_header(std::string_view text, bool in_line) {
+  const char c = text.front();
+  if (in_line ? c != 'a' : std::string_view("atcf \t").find(lower(c)) == npos) return false;
+  return begins_bare_header(text, in_line) != match::no;
+}
+
 // Returns the number of bytes before a possible mark or call. Most angle brackets begin neither.
 std::size_t plain_text(std::string_view text, bool last) {
   for (std::size_t at = 0;; ++at) {
-    while (at < text.size() && text[at] != '<' && text[at] != '[' && text[at] != '{' && text[at] != '`') ++at;
+    while (at < text.size() && text[at] != '<' && text[at] != '[' && text[at] != '{' && text[at] != '`') {
+      const bool line_end = text[at++] == '\n';
+      if (at < text.size() && may_be_header(text.substr(at), !line_end)) return at;
+    }
     if (at == text.size() || text[at] == '`') return at;
     if (text[at] != '<') {
       if (at + 1 == text.size() || !is_plain(text[at], text[at + 1])) return at;
@@ -40,7 +51,7 @@ bool is_opening(mark_kind k) {
 }  // namespace
 
 tagged_parser::tagged_parser(offered_tools tools, parser_options options)
-    : tools_(std::move(tools)), options_(options), markup_(&tools_), pairs_(&tools_) {}
+    : tools_(std::move(tools)), options_(options), markup_(&tools_), pairs_(&tools_), harmony_(&tools_) {}
 
 void tagged_parser::feed(std::string_view bytes, parse_sink& sink) {
   if (state_ == state::dropped) return;
@@ -75,6 +86,7 @@ parsed_reply tagged_parser::finish(parse_sink& sink) {
     case state::mistral:
     case state::markup:
     case state::pairs:
+    case state::harmony:
       cut(std::string(from(mark_)), sink);
       break;
     case state::json:
@@ -120,6 +132,8 @@ bool tagged_parser::step(bool last, parse_sink& sink) {
       return in_markup(last, sink);
     case state::pairs:
       return in_pairs(last, sink);
+    case state::harmony:
+      return in_harmony(last, sink);
     case state::json:
       return in_json(sink);
     case state::result:
@@ -155,6 +169,7 @@ bool tagged_parser::in_text(bool last, parse_sink& sink) {
     }
     return true;
   }
+  if (!in_example() && may_be_header(rest, !at_line_start())) return at_bare_header(last, sink);
   if (const auto plain = plain_text(rest, last && !any_calls()); plain != 0) {
     visible(rest.substr(0, plain), sink);
     at_ += plain;
@@ -290,43 +305,28 @@ bool tagged_parser::at_angle(bool last, parse_sink& sink) {
         break;
     }
   }
-  if (at_special(last, maybe)) return true;
+  if (at_special(last, maybe, sink)) return true;
   if (maybe && (!last || cut_mark(maybe_call, sink))) return false;
   visible(rest.substr(0, 1), sink);
   ++at_;
   return true;
 }
 
-// Handles a special token of no table. One model family names a channel behind such a token; its reasoning is a channel
-// as well.
-bool tagged_parser::at_special(bool last, bool& maybe) {
-  constexpr std::string_view channel = "<|channel|>", start = "<|start|>", message = "<|message|>";
-  constexpr std::size_t longest_header = 256;
+// Handles a special token of no table.
+bool tagged_parser::at_special(bool last, bool& maybe, parse_sink& sink) {
   const auto rest = from(at_);
   const auto found = match_special(rest);
   maybe = maybe || found.is == match::maybe;
   if (found.is != match::yes || in_example()) return false;
-  auto end = found.size;
-  const bool head = begins_like(rest, channel) == match::yes || begins_like(rest, start) == match::yes;
-  if (head) {
-    const auto header = rest.substr(0, longest_header);
-    const auto body = header.substr(0, std::min(header.find('\n'), header.size()));
-    const auto close = body.find(message);
-    if (close == npos && body.size() == rest.size() && rest.size() < longest_header) {
-      maybe = true;
-      if (!last) return false;
-      end = rest.size();
-    }
-    if (close != npos) end = close + message.size();
-    if (close != npos && body.substr(0, close).find("<|channel|>analysis") != npos) {
-      at_ += end;
-      end_think_ = "<|end|>";
-      state_ = state::think;
-      return true;
-    }
+  const auto header = read_harmony_header(rest);
+  if (header.is == match::maybe && !last) {
+    maybe = true;
+    return false;
   }
-  control(rest.substr(0, end));
-  at_ += end;
+  if (header.is == match::no || !at_header(header, sink)) {
+    control(rest.substr(0, found.size));
+    at_ += found.size;
+  }
   return true;
 }
 
@@ -353,6 +353,7 @@ bool tagged_parser::at_square(bool last, parse_sink& sink) {
 }
 
 bool tagged_parser::in_think(bool last, parse_sink& sink) {
+  if (end_think_.empty()) return in_harmony_think(last, sink);
   const auto close = end_think_;
   const auto rest = from(at_);
   const auto end = rest.find(close);

@@ -5,6 +5,7 @@
 #include "providers/text/marks/parser.hpp"
 #include "providers/text/marks/text_scan.hpp"
 #include "providers/text/tagged/glm_call.hpp"
+#include "providers/text/tagged/harmony_call.hpp"
 #include "providers/text/tagged/markup_call.hpp"
 
 #include <string>
@@ -66,6 +67,7 @@ class tagged_parser final : public text_parser {
     mistral,  // behind [TOOL_CALLS]
     markup,   // in a call that is markup
     pairs,    // in a call whose arguments are pairs of marks
+    harmony,  // behind the header of one of Harmony's calls
     json,     // in brackets
     proving,  // behind a call that is markup, where a mark may say that it was read too short
     after,    // behind a call: closing marks, separators, further calls of the same tag
@@ -80,13 +82,19 @@ class tagged_parser final : public text_parser {
   bool at_angle(bool last, parse_sink& sink);
   bool at_square(bool last, parse_sink& sink);
   bool at_fence(bool last, parse_sink& sink);
-  bool at_special(bool last, bool& maybe);
+  bool at_special(bool last, bool& maybe, parse_sink& sink);
+  bool at_header(const harmony_header& header, parse_sink& sink);
+  void open_harmony(const harmony_header& header);
+  bool at_bare_header(bool last, parse_sink& sink);
   bool at_name(bool last);
   bool at_untagged(bool last, parse_sink& sink);
+  match after_harmony(bool last);
+  bool in_harmony_think(bool last, parse_sink& sink);
   bool in_think(bool last, parse_sink& sink);
   bool in_opened(bool last, parse_sink& sink);
   bool in_unread(bool last, parse_sink& sink);
   bool at_result(std::string_view mark, std::size_t size, parse_sink& sink);
+  bool skip_result(std::string end, std::size_t size, parse_sink& sink);
   bool in_result(bool last, parse_sink& sink);
   void leave_out(std::size_t end);
   void no_call(std::size_t at, parse_sink& sink);
@@ -96,6 +104,7 @@ class tagged_parser final : public text_parser {
   bool in_mistral(bool last, parse_sink& sink);
   bool in_markup(bool last, parse_sink& sink);
   bool in_pairs(bool last, parse_sink& sink);
+  bool in_harmony(bool last, parse_sink& sink);
   template <class Call>
   bool read_call(Call& call, bool last, parse_sink& sink);
   bool in_json(parse_sink& sink);
@@ -140,11 +149,12 @@ class tagged_parser final : public text_parser {
   bracket_scanner brackets_;
   markup_call markup_;
   glm_call pairs_;
+  harmony_call harmony_;
   std::string name_;  // name of the call whose arguments are read
   std::string tag_;   // opening mark around the present calls
   unsigned form_ = 0;
   std::size_t thinks_from_ = std::string::npos;  // first call behind a <think> in the middle of a line
-  std::string_view end_think_;                   // closing mark of the present reasoning
+  std::string_view end_think_;                   // closing mark of the present reasoning; "": a token of Harmony
   std::string end_result_;                       // closing mark of the invented result
   bool in_tag_ = false, extra_ = false, fenced_ = false, named_ = false, gap_ = false, first_word_ = true;
   bool begins_line_ = false;      // the opening mark begins a line

@@ -1,5 +1,6 @@
 // Skips text without readable calls up to its closing mark: a call in an unknown form, the rest of a call that cannot
 // be trusted, an invented result.
+#include "providers/text/marks/harmony_marks.hpp"
 #include "providers/text/marks/marks.hpp"
 #include "providers/text/marks/text_scan.hpp"
 #include "providers/text/tagged/tagged_parser.hpp"
@@ -109,6 +110,13 @@ bool tagged_parser::in_unread(bool last, parse_sink& sink) {
 // Handles the mark of a result, which a model should never write. Returns false if the mark is only mentioned: within a
 // line or in code, before any call.
 bool tagged_parser::at_result(std::string_view mark, std::size_t size, parse_sink& sink) {
+  const bool before_calls = !any_calls() && (alone_.empty() || alone_in_fence_);
+  if (before_calls && (in_code_ || quoted_ || pending_fence_ != npos || !at_line_start())) return false;
+  return skip_result(std::string(mark.substr(0, 1)).append("/").append(mark.substr(1)), size, sink);
+}
+
+// Skips an invented result up to its closing mark. Returns false if the end of an earlier one was out of reach.
+bool tagged_parser::skip_result(std::string end, std::size_t size, parse_sink& sink) {
   if (!alone_.empty() && !alone_in_fence_) {
     pending_.clear();
     pending_blanks_.clear();
@@ -119,8 +127,8 @@ bool tagged_parser::at_result(std::string_view mark, std::size_t size, parse_sin
     state_ = state::dropped;
     return true;
   }
-  if (in_code_ || quoted_ || pending_fence_ != npos || unclosed_result_ || !at_line_start()) return false;
-  end_result_ = std::string(mark.substr(0, 1)).append("/").append(mark.substr(1));
+  if (unclosed_result_) return false;
+  end_result_ = std::move(end);
   open(state::result, size);
   scan_ = at_;
   return true;
@@ -144,13 +152,16 @@ bool tagged_parser::in_result(bool last, parse_sink& sink) {
   scan_ = std::max(scan_, near.size() - std::min(near.size(), longest_tag - 1));
   if (held_.size() - mark_ < max_unread) {
     if (!last) return false;
-    if (begins_result(from(at_))) {
+    if (end_result_ == harmony_end || begins_result(from(at_))) {
       leave_out(held_.size());
       return true;
     }
   }
   unclosed_result_ = true;
-  release(mark_ + 1, sink);
+  if (end_result_ == harmony_end)
+    state_ = state::text;
+  else
+    release(mark_ + 1, sink);
   return true;
 }
 
