@@ -265,10 +265,21 @@ void set_untyped(tool_call_block& call, const tool_definition* tool, const std::
     if (json.size() > 1) json += ',';
     append_quoted(json, a.name);
     json += ':';
+    if (a.as == untyped_argument::written::json) {
+      const auto value = raw_json::parse(trimmed(a.text), max_argument_depth);
+      if (!value) {
+        call.problem = "The value of the argument \"" + a.name + "\" is no JSON (" + value.error().message +
+                       "), so the tool was not run. Call it again with a value that is.";
+        return;
+      }
+      json += value->text();
+      continue;
+    }
     const auto wanted = properties.types_for(a.name);
     auto value = typed(a.text, wanted);
     const auto word = trimmed(a.text);
-    if (value.empty() && (wanted & null_type) != 0 && (word == "null" || word == "None")) value = "null";
+    const bool string = a.as == untyped_argument::written::text;
+    if (value.empty() && !string && (wanted & null_type) != 0 && (word == "null" || word == "None")) value = "null";
     json += value.empty() ? json_quoted(a.text) : value;
   }
   json += '}';

@@ -41,8 +41,12 @@ void set_arguments_text(tool_call_block& call, const tool_definition* tool, std:
 
 /// An argument in a form without types; `text` is its decoded value.
 struct untyped_argument {
+  /// What the form says of the value: nothing, that it is a string, or that it is JSON.
+  enum class written : unsigned char { untyped, text, json };
   std::string name, text;
+  written as = written::untyped;
 };
+/// Sets the arguments of `call`, or its `problem` if one that is JSON cannot be read.
 void set_untyped(tool_call_block& call, const tool_definition* tool, const std::vector<untyped_argument>& arguments);
 
 /// Returns true if the tool has no arguments; false for null.

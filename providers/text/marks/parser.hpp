@@ -24,7 +24,8 @@ enum form : unsigned {
   form_invoke = 32,    ///< <invoke name="NAME">…</invoke>
   form_bare = 64,      ///< JSON without any mark
   form_glm = 128,      ///< <tool_call>NAME<arg_key>…</arg_key><arg_value>…</arg_value></tool_call>
-  form_harmony = 256   ///< <|channel|>commentary to=functions.NAME<|message|>{…}<|call|>
+  form_harmony = 256,  ///< <|channel|>commentary to=functions.NAME<|message|>{…}<|call|>
+  form_dsml = 512      ///< <｜DSML｜invoke name="NAME">…</｜DSML｜invoke>
 };
 
 /// Receiver of the text as it is parsed.

@@ -41,7 +41,22 @@ bool tagged_parser::in_after(bool last, parse_sink& sink) {
       return true;
     }
   }
-  const bool brackets = form_ != form_function && form_ != form_invoke && form_ != form_glm;
+  if (form_ == form_dsml && c == '<') {
+    const auto mark = match_dsml(rest);
+    if (mark.is == match::maybe && !last) return false;
+    const bool closes = mark.kind == dsml_kind::section_end || (mark.kind == dsml_kind::invoke_end && after_json_);
+    if (mark.is == match::yes && closes) {
+      in_tag_ = in_tag_ && mark.kind != dsml_kind::section_end;
+      extra_ = after_json_ = false;
+      at_ = at + mark.size;
+      return true;
+    }
+    if (mark.is == match::yes && mark.kind == dsml_kind::invoke && in_tag_) {
+      open_dsml(at);
+      return true;
+    }
+  }
+  const bool brackets = form_ != form_function && form_ != form_invoke && form_ != form_glm && form_ != form_dsml;
   if (in_tag_ && (c == '{' || c == '[') && brackets) {
     begin_json(at, at, use::calls);
     again_ = true;

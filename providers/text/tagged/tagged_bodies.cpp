@@ -40,6 +40,16 @@ bool tagged_parser::in_opened(bool last, parse_sink& sink) {
     return true;
   }
   if (rest.front() == '<') {
+    const auto dsml = match_dsml(rest);
+    if (dsml.is == match::maybe && rest.size() > 1) return false;
+    if (dsml.is == match::yes && dsml.kind == dsml_kind::invoke) {
+      open_dsml(at);
+      return true;
+    }
+    if (dsml.is == match::yes && dsml.kind == dsml_kind::section) {
+      at_ = at + dsml.size;
+      return true;
+    }
     bool maybe = false;
     // Each call of a list may have a tag of its own, and a mark may be doubled.
     const bool again = tag_.size() <= longest_tag || holds_list(tag_);
@@ -82,7 +92,7 @@ bool tagged_parser::in_opened(bool last, parse_sink& sink) {
   // A name begins a Python call, or is followed by an object or by pairs of marks.
   std::size_t end = 0;
   while (end < rest.size() && is_name_char(rest[end])) ++end;
-  if (end == 0) {
+  if (end == 0 || form_ == form_dsml) {
     no_call(at, sink);
     return true;
   }
@@ -246,6 +256,10 @@ bool tagged_parser::in_pairs(bool last, parse_sink& sink) {
   const bool go_on = read_call(pairs_, last, sink);
   if (state_ == state::unread || state_ == state::text) form_ = form_tool_call;  // it was no call of this form
   return go_on;
+}
+
+bool tagged_parser::in_dsml(bool last, parse_sink& sink) {
+  return read_call(dsml_, last, sink);
 }
 
 bool tagged_parser::in_harmony(bool last, parse_sink& sink) {

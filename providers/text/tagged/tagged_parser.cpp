@@ -19,6 +19,8 @@ bool is_plain(char bracket, char behind) {
   return bracket == '{' ? behind != '"' && behind != '\'' : behind != '{' && !is_name_char(behind);
 }
 
+constexpr std::size_t min_dsml = 6;  // bytes of a mark of DeepSeek's form that are no other token
+
 // Returns true if a header of Harmony without its special tokens may begin here.
 bool may_be_header(std::string_view text, bool in_line) {
   const char c = text.front();
@@ -51,7 +53,12 @@ bool is_opening(mark_kind k) {
 }  // namespace
 
 tagged_parser::tagged_parser(offered_tools tools, parser_options options)
-    : tools_(std::move(tools)), options_(options), markup_(&tools_), pairs_(&tools_), harmony_(&tools_) {}
+    : tools_(std::move(tools)),
+      options_(options),
+      markup_(&tools_),
+      pairs_(&tools_),
+      dsml_(&tools_),
+      harmony_(&tools_) {}
 
 void tagged_parser::feed(std::string_view bytes, parse_sink& sink) {
   if (state_ == state::dropped) return;
@@ -86,6 +93,7 @@ parsed_reply tagged_parser::finish(parse_sink& sink) {
     case state::mistral:
     case state::markup:
     case state::pairs:
+    case state::dsml:
     case state::harmony:
       cut(std::string(from(mark_)), sink);
       break;
@@ -132,6 +140,8 @@ bool tagged_parser::step(bool last, parse_sink& sink) {
       return in_markup(last, sink);
     case state::pairs:
       return in_pairs(last, sink);
+    case state::dsml:
+      return in_dsml(last, sink);
     case state::harmony:
       return in_harmony(last, sink);
     case state::json:
@@ -312,9 +322,48 @@ bool tagged_parser::at_angle(bool last, parse_sink& sink) {
   return true;
 }
 
+// Handles a mark of DeepSeek's form.
+void tagged_parser::at_dsml(const dsml_mark& mark, parse_sink& sink) {
+  switch (mark.kind) {
+    case dsml_kind::section:
+      call_found();
+      form_ = form_dsml;
+      begins_line_ = true;  // it is no mere mention
+      open(state::opened, mark.size);
+      return;
+    case dsml_kind::invoke:
+      call_found();
+      open(state::dsml, 0);
+      open_dsml(at_);
+      return;
+    default:
+      // What closes a call or belongs to one proves that an earlier one ended too early.
+      if (any_calls() && mark.kind != dsml_kind::section_end) refuse_markup(at_, sink);
+      at_ += mark.size;
+      if (any_calls()) state_ = state::after;
+  }
+}
+
+void tagged_parser::open_dsml(std::size_t at) {
+  form_ = form_dsml;
+  at_ = begin_ = at;
+  dsml_ = dsml_call(&tools_);
+  state_ = state::dsml;
+}
+
 // Handles a special token of no table.
 bool tagged_parser::at_special(bool last, bool& maybe, parse_sink& sink) {
   const auto rest = from(at_);
+  if (const auto mark = in_code_ || quoted_ ? dsml_mark() : match_dsml(rest); mark.is == match::yes) {
+    at_dsml(mark, sink);
+    return true;
+  } else if (mark.is == match::maybe) {
+    maybe = true;
+    if (!last || rest.size() < min_dsml) return false;
+    form_ = form_dsml;
+    cut_mark(true, sink);
+    return true;
+  }
   const auto found = match_special(rest);
   maybe = maybe || found.is == match::maybe;
   if (found.is != match::yes || in_example()) return false;

@@ -4,6 +4,7 @@
 #include "providers/text/marks/brackets.hpp"
 #include "providers/text/marks/parser.hpp"
 #include "providers/text/marks/text_scan.hpp"
+#include "providers/text/tagged/dsml_call.hpp"
 #include "providers/text/tagged/glm_call.hpp"
 #include "providers/text/tagged/harmony_call.hpp"
 #include "providers/text/tagged/markup_call.hpp"
@@ -67,6 +68,7 @@ class tagged_parser final : public text_parser {
     mistral,  // behind [TOOL_CALLS]
     markup,   // in a call that is markup
     pairs,    // in a call whose arguments are pairs of marks
+    dsml,     // in a call of DeepSeek's
     harmony,  // behind the header of one of Harmony's calls
     json,     // in brackets
     proving,  // behind a call that is markup, where a mark may say that it was read too short
@@ -83,6 +85,8 @@ class tagged_parser final : public text_parser {
   bool at_square(bool last, parse_sink& sink);
   bool at_fence(bool last, parse_sink& sink);
   bool at_special(bool last, bool& maybe, parse_sink& sink);
+  void at_dsml(const dsml_mark& mark, parse_sink& sink);
+  void open_dsml(std::size_t at);
   bool at_header(const harmony_header& header, parse_sink& sink);
   void open_harmony(const harmony_header& header);
   bool at_bare_header(bool last, parse_sink& sink);
@@ -104,6 +108,7 @@ class tagged_parser final : public text_parser {
   bool in_mistral(bool last, parse_sink& sink);
   bool in_markup(bool last, parse_sink& sink);
   bool in_pairs(bool last, parse_sink& sink);
+  bool in_dsml(bool last, parse_sink& sink);
   bool in_harmony(bool last, parse_sink& sink);
   template <class Call>
   bool read_call(Call& call, bool last, parse_sink& sink);
@@ -149,6 +154,7 @@ class tagged_parser final : public text_parser {
   bracket_scanner brackets_;
   markup_call markup_;
   glm_call pairs_;
+  dsml_call dsml_;
   harmony_call harmony_;
   std::string name_;  // name of the call whose arguments are read
   std::string tag_;   // opening mark around the present calls

@@ -1,5 +1,6 @@
 // Skips text without readable calls up to its closing mark: a call in an unknown form, the rest of a call that cannot
 // be trusted, an invented result.
+#include "providers/text/marks/dsml_marks.hpp"
 #include "providers/text/marks/harmony_marks.hpp"
 #include "providers/text/marks/marks.hpp"
 #include "providers/text/marks/text_scan.hpp"
@@ -21,6 +22,8 @@ std::pair<std::size_t, std::size_t> closing_in(std::string_view text, std::size_
   const auto next = [&](std::size_t at) { return text.find_first_of("<[", at); };
   for (auto at = next(from); at != npos && at + 1 < text.size(); at = next(at + 1)) {
     if (text[at] == '<' && begins_some_mark(text.substr(at)) != match::yes) continue;
+    if (const auto mark = text[at] == '<' ? match_dsml(text.substr(at)) : dsml_mark(); mark.is == match::yes)
+      if (mark.kind == dsml_kind::section_end || (inner && mark.kind == dsml_kind::invoke_end)) return {at, mark.size};
     for (const auto& mark : closing_marks) {
       // Nearly all marks fail here, without a call to match_mark().
       if (mark.text[0] != text[at] || (mark.text[1] != text[at + 1] && !is_blank(text[at + 1]))) continue;

