@@ -41,7 +41,7 @@ void set_arguments_text(tool_call_block& call, const tool_definition* tool, std:
 
 /// An argument in a form without types; `text` is its decoded value.
 struct untyped_argument {
-  /// What the form says of the value: nothing, that it is a string, or that it is JSON.
+  /// Kind of the value as the form names it: not at all, as a string, or as JSON.
   enum class written : unsigned char { untyped, text, json };
   std::string name, text;
   written as = written::untyped;

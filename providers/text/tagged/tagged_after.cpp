@@ -36,10 +36,10 @@ bool tagged_parser::in_after(bool last, parse_sink& sink) {
   if (form_ == form_harmony) {
     const auto message = after_harmony(last);
     if (message != match::no) return message == match::yes;
-    if (in_tag_ && (c == '{' || c == '[')) {
-      spoil(sink, "something follows the end of its object");
-      return true;
-    }
+  }
+  if ((form_ == form_harmony || form_ == form_gemma) && in_tag_ && (c == '{' || c == '[')) {
+    spoil(sink, "something follows the end of its object");
+    return true;
   }
   if (form_ == form_dsml && c == '<') {
     const auto mark = match_dsml(rest);

@@ -89,6 +89,15 @@ bool tagged_parser::in_opened(bool last, parse_sink& sink) {
       return true;
     }
   }
+  const auto gemma = match_tag(tag_, gemma_mark).is == match::yes ? begins(rest, gemma_call::opening) : match::no;
+  if (gemma == match::maybe) return false;
+  if (gemma == match::yes) {
+    form_ = form_gemma;
+    begin_ = at;
+    gemma_ = gemma_call(&tools_);
+    state_ = state::gemma;
+    return true;
+  }
   // A name begins a Python call, or is followed by an object or by pairs of marks.
   std::size_t end = 0;
   while (end < rest.size() && is_name_char(rest[end])) ++end;
@@ -256,6 +265,10 @@ bool tagged_parser::in_pairs(bool last, parse_sink& sink) {
   const bool go_on = read_call(pairs_, last, sink);
   if (state_ == state::unread || state_ == state::text) form_ = form_tool_call;  // it was no call of this form
   return go_on;
+}
+
+bool tagged_parser::in_gemma(bool last, parse_sink& sink) {
+  return read_call(gemma_, last, sink);
 }
 
 bool tagged_parser::in_dsml(bool last, parse_sink& sink) {

@@ -43,7 +43,7 @@ void tagged_parser::visible(std::string_view text, parse_sink& sink) {
 }
 
 void tagged_parser::control(std::string_view token) {
-  if (token.starts_with("<|") && !in_example()) {
+  if ((token.starts_with("<|") || token.ends_with("|>")) && !in_example()) {
     // Text on both sides of the token must stay apart.
     parted_ = parted_ || (shown_ && pending_.empty());
     return;

@@ -45,6 +45,11 @@ std::size_t plain_text(std::string_view text, bool last) {
   }
 }
 
+std::string_view end_of_reasoning(std::string_view mark) {
+  if (mark == "<|channel>") return "<channel|>";
+  return mark == "<mm:think>" ? "</mm:think>" : "</think>";
+}
+
 bool is_opening(mark_kind k) {
   return k == mark_kind::tag || k == mark_kind::list || k == mark_kind::markup || k == mark_kind::pair ||
          k == mark_kind::python || k == mark_kind::think;
@@ -57,6 +62,7 @@ tagged_parser::tagged_parser(offered_tools tools, parser_options options)
       options_(options),
       markup_(&tools_),
       pairs_(&tools_),
+      gemma_(&tools_),
       dsml_(&tools_),
       harmony_(&tools_) {}
 
@@ -93,6 +99,7 @@ parsed_reply tagged_parser::finish(parse_sink& sink) {
     case state::mistral:
     case state::markup:
     case state::pairs:
+    case state::gemma:
     case state::dsml:
     case state::harmony:
       cut(std::string(from(mark_)), sink);
@@ -140,6 +147,8 @@ bool tagged_parser::step(bool last, parse_sink& sink) {
       return in_markup(last, sink);
     case state::pairs:
       return in_pairs(last, sink);
+    case state::gemma:
+      return in_gemma(last, sink);
     case state::dsml:
       return in_dsml(last, sink);
     case state::harmony:
@@ -266,13 +275,13 @@ bool tagged_parser::at_angle(bool last, parse_sink& sink) {
         open(state::python, mark.text.size());
         return true;
       case mark_kind::think:
-        if (!at_line_start()) {
+        end_think_ = end_of_reasoning(mark.text);
+        if (mark.text == "<think>" && !at_line_start()) {
           // The mark is only mentioned, unless a closing one follows: then the text between is reasoning.
           thinks_from_ = std::min(thinks_from_, reply_.calls.size());
           break;
         }
         at_ += mark.text.size();
-        end_think_ = "</think>";
         state_ = state::think;
         return true;
       case mark_kind::end_think: {
@@ -337,7 +346,7 @@ void tagged_parser::at_dsml(const dsml_mark& mark, parse_sink& sink) {
       open_dsml(at_);
       return;
     default:
-      // What closes a call or belongs to one proves that an earlier one ended too early.
+      // The rest of a call proves that an earlier one ended too early.
       if (any_calls() && mark.kind != dsml_kind::section_end) refuse_markup(at_, sink);
       at_ += mark.size;
       if (any_calls()) state_ = state::after;

@@ -5,6 +5,7 @@
 #include "providers/text/marks/parser.hpp"
 #include "providers/text/marks/text_scan.hpp"
 #include "providers/text/tagged/dsml_call.hpp"
+#include "providers/text/tagged/gemma_call.hpp"
 #include "providers/text/tagged/glm_call.hpp"
 #include "providers/text/tagged/harmony_call.hpp"
 #include "providers/text/tagged/markup_call.hpp"
@@ -68,6 +69,7 @@ class tagged_parser final : public text_parser {
     mistral,  // behind [TOOL_CALLS]
     markup,   // in a call that is markup
     pairs,    // in a call whose arguments are pairs of marks
+    gemma,    // in a call of Gemma's
     dsml,     // in a call of DeepSeek's
     harmony,  // behind the header of one of Harmony's calls
     json,     // in brackets
@@ -108,6 +110,7 @@ class tagged_parser final : public text_parser {
   bool in_mistral(bool last, parse_sink& sink);
   bool in_markup(bool last, parse_sink& sink);
   bool in_pairs(bool last, parse_sink& sink);
+  bool in_gemma(bool last, parse_sink& sink);
   bool in_dsml(bool last, parse_sink& sink);
   bool in_harmony(bool last, parse_sink& sink);
   template <class Call>
@@ -154,6 +157,7 @@ class tagged_parser final : public text_parser {
   bracket_scanner brackets_;
   markup_call markup_;
   glm_call pairs_;
+  gemma_call gemma_;
   dsml_call dsml_;
   harmony_call harmony_;
   std::string name_;  // name of the call whose arguments are read

@@ -115,6 +115,7 @@ bool tagged_parser::in_unread(bool last, parse_sink& sink) {
 bool tagged_parser::at_result(std::string_view mark, std::size_t size, parse_sink& sink) {
   const bool before_calls = !any_calls() && (alone_.empty() || alone_in_fence_);
   if (before_calls && (in_code_ || quoted_ || pending_fence_ != npos || !at_line_start())) return false;
+  if (mark == "<|tool_response>") return skip_result("<tool_response|>", size, sink);
   return skip_result(std::string(mark.substr(0, 1)).append("/").append(mark.substr(1)), size, sink);
 }
 

@@ -35,6 +35,7 @@ const std::vector<family_call>& whole_calls() {
        "<｜｜DSML｜｜invoke name=\"search\"><｜｜DSML｜｜parameter name=\"query\" "
        "string=\"true\">tide</｜｜DSML｜｜parameter><｜｜DSML｜｜parameter name=\"limit\" "
        "string=\"false\">3</｜｜DSML｜｜parameter></｜｜DSML｜｜invoke>"},
+      {"hermes", "<|tool_call>call:search{query:<|\"|>tide<|\"|>,limit:3}<tool_call|>"},
       {"hermes", "commentary to=functions.search json{\"query\":\"tide\",\"limit\":3}"},
   };
   return all;
