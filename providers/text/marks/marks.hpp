@@ -27,6 +27,8 @@ struct mark {
   mark_kind kind;
 };
 
+/// The token before each mark of MiniMax's calls.
+inline constexpr std::string_view minimax_mark = "]<]minimax[>[";
 /// The opening mark of Gemma's calls.
 inline constexpr std::string_view gemma_mark = "<|tool_call>";
 /// Marks that begin with an angle bracket. None is the beginning of another.

@@ -26,7 +26,8 @@ enum form : unsigned {
   form_glm = 128,      ///< <tool_call>NAME<arg_key>…</arg_key><arg_value>…</arg_value></tool_call>
   form_harmony = 256,  ///< <|channel|>commentary to=functions.NAME<|message|>{…}<|call|>
   form_dsml = 512,     ///< <｜DSML｜invoke name="NAME">…</｜DSML｜invoke>
-  form_gemma = 1024    ///< <|tool_call>call:NAME{…}<tool_call|>
+  form_gemma = 1024,   ///< <|tool_call>call:NAME{…}<tool_call|>
+  form_minimax = 2048  ///< <invoke name="NAME"><K>V</K></invoke>, a token before each mark
 };
 
 /// Receiver of the text as it is parsed.

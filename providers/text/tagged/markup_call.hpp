@@ -46,6 +46,7 @@ class markup_call {
   bool close_inner(inner kind);
   outcome inner_call(std::string_view rest, bool last);
   std::span<const std::string_view> own_ends() const;
+  std::span<const std::string_view> own_openings() const;
   std::string decoded(std::string_view text) const;
 
   const offered_tools* tools_;

@@ -41,6 +41,20 @@ bool tagged_parser::in_after(bool last, parse_sink& sink) {
     spoil(sink, "something follows the end of its object");
     return true;
   }
+  if (const auto token = begins(rest, minimax_mark); token == match::maybe && !last) {
+    return false;
+  } else if (token == match::yes) {
+    const auto behind = rest.substr(skip_blanks(rest, minimax_mark.size()));
+    const auto invoke = begins(behind, "<invoke ");
+    if (invoke == match::maybe && !last) return false;
+    if (invoke == match::yes && in_tag_)
+      open_minimax(at);
+    else if (invoke == match::yes || behind.starts_with("<tool_call>"))
+      state_ = state::text;
+    else
+      at_ = at + minimax_mark.size();
+    return true;
+  }
   if (form_ == form_dsml && c == '<') {
     const auto mark = match_dsml(rest);
     if (mark.is == match::maybe && !last) return false;

@@ -39,6 +39,22 @@ bool tagged_parser::in_opened(bool last, parse_sink& sink) {
     begin_json(at, at, use::calls);
     return true;
   }
+  if (const auto token = begins(rest, minimax_mark); token == match::maybe) {
+    return false;
+  } else if (token == match::yes) {
+    const auto behind = rest.substr(skip_blanks(rest, minimax_mark.size()));
+    const auto invoke = begins(behind, "<invoke "), again = begins(behind, "<tool_call>");
+    if (invoke == match::maybe || again == match::maybe) return false;
+    if (invoke == match::yes) {
+      open_minimax(at);
+    } else if (again == match::yes) {
+      at_ = at + (rest.size() - behind.size()) + std::string_view("<tool_call>").size();
+    } else {
+      begins_line_ = true;
+      no_call(at, sink);
+    }
+    return true;
+  }
   if (rest.front() == '<') {
     const auto dsml = match_dsml(rest);
     if (dsml.is == match::maybe && rest.size() > 1) return false;
@@ -267,6 +283,18 @@ bool tagged_parser::in_pairs(bool last, parse_sink& sink) {
   return go_on;
 }
 
+bool tagged_parser::in_minimax(bool last, parse_sink& sink) {
+  const bool go_on = read_call(minimax_, last, sink);
+  if (state_ != state::unread && state_ != state::text) return go_on;
+  // It is a call of another form behind the token.
+  const auto at = from(begin_).starts_with(minimax_mark) ? skip_blanks(held_, begin_ + minimax_mark.size()) : begin_;
+  form_ = form_invoke;
+  at_ = begin_ = at;
+  markup_ = markup_call(&tools_);
+  state_ = state::markup;
+  return true;
+}
+
 bool tagged_parser::in_gemma(bool last, parse_sink& sink) {
   return read_call(gemma_, last, sink);
 }
@@ -325,6 +353,20 @@ void tagged_parser::end_json(parse_sink& sink) {
       if (!read_python_calls(text, tools_, calls))
         calls.push_back(unreadable_call(text, "it is no call with literals"));
       break;
+    case use::called: {
+      const auto at = text.find('(') + 1;
+      const auto inner = trimmed(std::string_view(text).substr(at, text.size() - 1 - at));
+      if (!inner.empty() && !inner.starts_with('{')) {
+        if (!read_python_calls(text, tools_, calls))
+          calls.push_back(unreadable_call(text, "its arguments are no JSON object"));
+        break;
+      }
+      tool_call_block call;
+      call.name = tools_.resolve(text.substr(0, at - 1));
+      set_arguments(call, tools_.find(call.name), inner);
+      calls.push_back(std::move(call));
+      break;
+    }
     case use::arguments: {
       if (name_.empty()) {
         calls.push_back(unreadable_call(text, "it has no name"));

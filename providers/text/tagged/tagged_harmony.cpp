@@ -96,13 +96,13 @@ bool tagged_parser::in_harmony_think(bool last, parse_sink& sink) {
     const auto end = match_reasoning_end(rest.substr(known));
     if (end.is == match::maybe && !last) break;
     if (end.is != match::yes) continue;
-    if (known > 0) sink.on_reasoning(rest.substr(0, known));
+    think(rest.substr(0, known), sink);
     at_ += known + end.size;
-    state_ = state::text;
+    end_thoughts();
     return true;
   }
   known = std::min(known, rest.size());
-  if (known > 0) sink.on_reasoning(rest.substr(0, known));
+  think(rest.substr(0, known), sink);
   at_ += known;
   return false;
 }

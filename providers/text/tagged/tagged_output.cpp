@@ -96,6 +96,19 @@ void tagged_parser::forget_drafts(std::size_t from) {
   in_code_ = quoted_ = alone_in_fence_ = false;
 }
 
+// Passes on a part of the reasoning.
+void tagged_parser::think(std::string_view text, parse_sink& sink) {
+  if (text.empty()) return;
+  look_for_call(text, false);
+  sink.on_reasoning(text);
+}
+
+void tagged_parser::end_thoughts() {
+  thought_.clear();
+  thinks_call_ = false;
+  state_ = state::text;
+}
+
 // Turns all text so far into reasoning: a closing mark came without an opening one, which may have been in the prompt.
 void tagged_parser::was_reasoning(parse_sink& sink) {
   forget_drafts(0);

@@ -3,6 +3,7 @@
 #include "providers/text/tagged/tagged_parser.hpp"
 
 #include "providers/text/marks/harmony_marks.hpp"
+#include "providers/text/marks/json_calls.hpp"
 #include "providers/text/marks/marks.hpp"
 #include "providers/text/marks/text_scan.hpp"
 
@@ -19,6 +20,7 @@ bool is_plain(char bracket, char behind) {
   return bracket == '{' ? behind != '"' && behind != '\'' : behind != '{' && !is_name_char(behind);
 }
 
+constexpr std::string_view calling_mark = "[calling tool:";
 constexpr std::size_t min_dsml = 6;  // bytes of a mark of DeepSeek's form that are no other token
 
 // Returns true if a header of Harmony without its special tokens may begin here.
@@ -32,6 +34,7 @@ bool may_be_header(std::string_view text, bool in_line) {
 std::size_t plain_text(std::string_view text, bool last) {
   for (std::size_t at = 0;; ++at) {
     while (at < text.size() && text[at] != '<' && text[at] != '[' && text[at] != '{' && text[at] != '`') {
+      if (text[at] == ']' && at > 0 && begins(text.substr(at), minimax_mark) != match::no) return at;
       const bool line_end = text[at++] == '\n';
       if (at < text.size() && may_be_header(text.substr(at), !line_end)) return at;
     }
@@ -63,6 +66,7 @@ tagged_parser::tagged_parser(offered_tools tools, parser_options options)
       markup_(&tools_),
       pairs_(&tools_),
       gemma_(&tools_),
+      minimax_(&tools_),
       dsml_(&tools_),
       harmony_(&tools_) {}
 
@@ -92,7 +96,10 @@ parsed_reply tagged_parser::finish(parse_sink& sink) {
       visible(from(at_), sink);
       break;
     case state::think:
-      sink.on_reasoning(from(at_));
+      think(from(at_), sink);
+      look_for_call({}, true);
+      if (thinks_call_ && !shown_ && !any_calls() && !options_.show_unreadable)
+        reply_.calls.push_back(unreadable_call({}, "it stands in reasoning that has no end"));
       break;
     case state::opened:
     case state::python:
@@ -100,6 +107,7 @@ parsed_reply tagged_parser::finish(parse_sink& sink) {
     case state::markup:
     case state::pairs:
     case state::gemma:
+    case state::minimax:
     case state::dsml:
     case state::harmony:
       cut(std::string(from(mark_)), sink);
@@ -147,6 +155,8 @@ bool tagged_parser::step(bool last, parse_sink& sink) {
       return in_markup(last, sink);
     case state::pairs:
       return in_pairs(last, sink);
+    case state::minimax:
+      return in_minimax(last, sink);
     case state::gemma:
       return in_gemma(last, sink);
     case state::dsml:
@@ -189,6 +199,7 @@ bool tagged_parser::in_text(bool last, parse_sink& sink) {
     return true;
   }
   if (!in_example() && may_be_header(rest, !at_line_start())) return at_bare_header(last, sink);
+  if (begins(rest, minimax_mark) != match::no) return at_namespace(last, sink);
   if (const auto plain = plain_text(rest, last && !any_calls()); plain != 0) {
     visible(rest.substr(0, plain), sink);
     at_ += plain;
@@ -388,6 +399,52 @@ bool tagged_parser::at_special(bool last, bool& maybe, parse_sink& sink) {
   return true;
 }
 
+// Handles the token before MiniMax's marks.
+bool tagged_parser::at_namespace(bool last, parse_sink& sink) {
+  constexpr std::array<std::string_view, 2> openings{"<tool_call>", "<invoke "};
+  const auto rest = from(at_);
+  const bool whole = rest.starts_with(minimax_mark);
+  const auto next = skip_blanks(rest, minimax_mark.size());
+  const auto behind = whole ? rest.substr(next) : std::string_view();
+  const auto opening = begins_any(behind, openings);
+  const bool example = in_code_ || quoted_;
+  if (!example && (!whole || opening == match::maybe)) {
+    if (!last) return false;
+    if (rest.size() > 2) {
+      form_ = form_minimax;
+      const std::string body(rest);
+      at_ = held_.size();
+      cut(body, sink);
+      return false;
+    }
+  }
+  if (example || !whole) {
+    visible(rest.substr(0, 1), sink);
+    ++at_;
+    return true;
+  }
+  form_ = form_minimax;
+  begins_line_ = true;  // it is no mere mention
+  if (behind.starts_with(openings[0])) {
+    call_found();
+    open(state::opened, next + openings[0].size());
+  } else if (opening == match::yes) {
+    call_found();
+    open(state::minimax, 0);
+    open_minimax(at_);
+  } else {
+    at_ += minimax_mark.size();
+  }
+  return true;
+}
+
+void tagged_parser::open_minimax(std::size_t at) {
+  form_ = form_minimax;
+  at_ = begin_ = at;
+  minimax_ = minimax_call(&tools_);
+  state_ = state::minimax;
+}
+
 bool tagged_parser::at_square(bool last, parse_sink& sink) {
   const auto rest = from(at_);
   if (in_code_ || quoted_) return at_untagged(last, sink);
@@ -405,9 +462,35 @@ bool tagged_parser::at_square(bool last, parse_sink& sink) {
     state_ = state::think;
     return true;
   }
-  const bool maybe = calls == match::maybe || results == match::maybe || think == match::maybe;
-  if (maybe && (!last || cut_mark(calls == match::maybe, sink))) return false;
+  const auto calling = begins_like(rest, calling_mark);
+  if (calling == match::yes) return at_calling(last, sink);
+  const bool call = calls == match::maybe || calling == match::maybe;
+  const bool maybe = call || results == match::maybe || think == match::maybe;
+  if (maybe && (!last || cut_mark(call, sink))) return false;
   return at_untagged(last, sink);
+}
+
+// Handles a call as transcripts show it: [Calling tool: NAME({…})].
+bool tagged_parser::at_calling(bool last, parse_sink& sink) {
+  constexpr std::size_t longest_head = 256;
+  form_ = form_bare;
+  const auto rest = from(at_).substr(0, longest_head);
+  const auto at = skip_blanks(rest, calling_mark.size());
+  auto end = at;
+  while (end < rest.size() && is_name_char(rest[end])) ++end;
+  if (end == rest.size() && end < longest_head) {
+    if (last) cut_mark(true, sink);
+    return false;
+  }
+  if (end == rest.size() || rest[end] != '(' || tools_.find(rest.substr(at, end - at)) == nullptr) {
+    visible(rest.substr(0, 1), sink);
+    ++at_;
+    return true;
+  }
+  call_found();
+  open(state::json, at);
+  begin_json(at_, at_ + (end - at), use::called);
+  return true;
 }
 
 bool tagged_parser::in_think(bool last, parse_sink& sink) {
@@ -420,13 +503,13 @@ bool tagged_parser::in_think(bool last, parse_sink& sink) {
     auto known = rest.size();
     for (auto n = std::min(rest.size(), close.size() - 1); n > 0 && known == rest.size() && !last; --n)
       if (rest.ends_with(close.substr(0, n))) known -= n;
-    if (known > 0) sink.on_reasoning(rest.substr(0, known));
+    think(rest.substr(0, known), sink);
     at_ += known;
     return false;
   }
-  if (end > 0) sink.on_reasoning(rest.substr(0, end));
+  think(rest.substr(0, end), sink);
   at_ += end + close.size();
-  state_ = state::text;
+  end_thoughts();
   return true;
 }
 

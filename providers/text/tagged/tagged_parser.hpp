@@ -9,6 +9,7 @@
 #include "providers/text/tagged/glm_call.hpp"
 #include "providers/text/tagged/harmony_call.hpp"
 #include "providers/text/tagged/markup_call.hpp"
+#include "providers/text/tagged/minimax_call.hpp"
 
 #include <string>
 #include <string_view>
@@ -69,6 +70,7 @@ class tagged_parser final : public text_parser {
     mistral,  // behind [TOOL_CALLS]
     markup,   // in a call that is markup
     pairs,    // in a call whose arguments are pairs of marks
+    minimax,  // in a call of MiniMax's
     gemma,    // in a call of Gemma's
     dsml,     // in a call of DeepSeek's
     harmony,  // behind the header of one of Harmony's calls
@@ -79,12 +81,13 @@ class tagged_parser final : public text_parser {
     dropped   // behind an invented result
   };
   /// Use of the brackets that are being read.
-  enum class use : unsigned char { calls, python, arguments, untagged };
+  enum class use : unsigned char { calls, python, arguments, untagged, called };
 
   bool step(bool last, parse_sink& sink);
   bool in_text(bool last, parse_sink& sink);
   bool at_angle(bool last, parse_sink& sink);
   bool at_square(bool last, parse_sink& sink);
+  bool at_calling(bool last, parse_sink& sink);
   bool at_fence(bool last, parse_sink& sink);
   bool at_special(bool last, bool& maybe, parse_sink& sink);
   void at_dsml(const dsml_mark& mark, parse_sink& sink);
@@ -97,6 +100,9 @@ class tagged_parser final : public text_parser {
   match after_harmony(bool last);
   bool in_harmony_think(bool last, parse_sink& sink);
   bool in_think(bool last, parse_sink& sink);
+  void think(std::string_view text, parse_sink& sink);
+  void end_thoughts();
+  void look_for_call(std::string_view thoughts, bool last);
   bool in_opened(bool last, parse_sink& sink);
   bool in_unread(bool last, parse_sink& sink);
   bool at_result(std::string_view mark, std::size_t size, parse_sink& sink);
@@ -111,6 +117,9 @@ class tagged_parser final : public text_parser {
   bool in_markup(bool last, parse_sink& sink);
   bool in_pairs(bool last, parse_sink& sink);
   bool in_gemma(bool last, parse_sink& sink);
+  bool in_minimax(bool last, parse_sink& sink);
+  bool at_namespace(bool last, parse_sink& sink);
+  void open_minimax(std::size_t at);
   bool in_dsml(bool last, parse_sink& sink);
   bool in_harmony(bool last, parse_sink& sink);
   template <class Call>
@@ -158,6 +167,7 @@ class tagged_parser final : public text_parser {
   markup_call markup_;
   glm_call pairs_;
   gemma_call gemma_;
+  minimax_call minimax_;
   dsml_call dsml_;
   harmony_call harmony_;
   std::string name_;  // name of the call whose arguments are read
@@ -165,6 +175,8 @@ class tagged_parser final : public text_parser {
   unsigned form_ = 0;
   std::size_t thinks_from_ = std::string::npos;  // first call behind a <think> in the middle of a line
   std::string_view end_think_;                   // closing mark of the present reasoning; "": a token of Harmony
+  std::string thought_;                          // reasoning in which a call may begin
+  bool thinks_call_ = false;                     // a call stands in the present reasoning
   std::string end_result_;                       // closing mark of the invented result
   bool in_tag_ = false, extra_ = false, fenced_ = false, named_ = false, gap_ = false, first_word_ = true;
   bool begins_line_ = false;      // the opening mark begins a line

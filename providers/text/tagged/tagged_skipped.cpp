@@ -7,6 +7,7 @@
 #include "providers/text/tagged/tagged_parser.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <string>
 #include <utility>
 
@@ -32,6 +33,23 @@ std::pair<std::size_t, std::size_t> closing_in(std::string_view text, std::size_
     }
   }
   return {0, 0};
+}
+
+// Finds the opening mark of a call, or of calls, in any form.
+found_tag match_call(std::string_view s) {
+  const auto possible = marks_at(s);
+  if (possible.is != match::yes) return {possible.is};
+  const auto dsml = match_dsml(s);
+  if (dsml.is == match::yes) return {dsml.is, dsml.size};
+  auto maybe = dsml.is;
+  for (auto bits = possible.opening; bits != 0; bits &= bits - 1) {
+    const auto& mark = angle_marks[static_cast<std::size_t>(std::countr_zero(bits))];
+    if (mark.kind != mark_kind::tag && mark.kind != mark_kind::list && mark.kind != mark_kind::markup) continue;
+    const auto found = match_mark(s, mark);
+    if (found.is == match::yes) return found;
+    if (found.is == match::maybe) maybe = found.is;
+  }
+  return {maybe};
 }
 
 // Returns true if a result follows its mark, and not a sentence that mentions the mark. A result begins on a line of
@@ -70,6 +88,24 @@ bool tagged_parser::names_tool(std::string_view body) const {
     at = end;
   }
   return false;
+}
+
+// Looks for the mark of a call with a tool's name behind it. It matters only if the reasoning never ends.
+void tagged_parser::look_for_call(std::string_view thoughts, bool last) {
+  if (thinks_call_) return;
+  thought_ += thoughts;
+  std::size_t at = 0;
+  for (; (at = thought_.find('<', at)) != npos; ++at) {
+    const auto rest = std::string_view(thought_).substr(at);
+    const auto mark = match_call(rest);
+    if (mark.is == match::maybe && !last) break;
+    if (mark.is != match::yes) continue;
+    const auto body = rest.substr(mark.size, max_named);
+    if (body.size() < max_named && !last) break;
+    thinks_call_ = names_tool(body);
+    if (thinks_call_) break;
+  }
+  thought_.erase(0, at);
 }
 
 bool tagged_parser::in_unread(bool last, parse_sink& sink) {

@@ -36,6 +36,10 @@ const std::vector<family_call>& whole_calls() {
        "string=\"true\">tide</｜｜DSML｜｜parameter><｜｜DSML｜｜parameter name=\"limit\" "
        "string=\"false\">3</｜｜DSML｜｜parameter></｜｜DSML｜｜invoke>"},
       {"hermes", "<|tool_call>call:search{query:<|\"|>tide<|\"|>,limit:3}<tool_call|>"},
+      {"hermes",
+       "]<]minimax[>[<tool_call>\n]<]minimax[>[<invoke "
+       "name=\"search\">\n]<]minimax[>[<query>tide]<]minimax[>[</query>\n"
+       "]<]minimax[>[<limit>3]<]minimax[>[</limit>\n]<]minimax[>[</invoke>\n]<]minimax[>[</tool_call>"},
       {"hermes", "commentary to=functions.search json{\"query\":\"tide\",\"limit\":3}"},
   };
   return all;
