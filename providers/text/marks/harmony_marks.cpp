@@ -77,7 +77,9 @@ match take_opening(word_reader& in, std::string_view& channel) {
 }  // namespace
 
 bool harmony_header::calls() const {
-  return !recipient.empty() && recipient != "assistant" && recipient != "user" && recipient != "all" && !is_result();
+  // The type of its text is named in calls only.
+  if (recipient.empty()) return constrained && channel == "commentary";
+  return recipient != "assistant" && recipient != "user" && recipient != "all" && !is_result();
 }
 
 bool harmony_header::is_result() const {
@@ -109,6 +111,7 @@ harmony_header read_harmony_header(std::string_view s) {
     if (channel == match::yes || start == match::yes || constrain == match::yes) {
       in_channel = channel == match::yes;
       in_role = start == match::yes;
+      header.constrained = header.constrained || constrain == match::yes;
       continue;
     }
     if (message == match::maybe || channel == match::maybe || start == match::maybe || constrain == match::maybe)

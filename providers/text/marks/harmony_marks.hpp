@@ -17,10 +17,11 @@ inline constexpr std::string_view harmony_call_end = "<|call|>", harmony_end = "
 
 /// A header. Its parts are views of the text.
 struct harmony_header {
-  match is = match::no;   ///< yes: the text of the message follows at `size`; maybe: more text is needed
-  std::size_t size = 0;   ///< bytes
-  bool complete = false;  ///< it ends in <|message|>
-  bool doubtful = false;  ///< it names two recipients
+  match is = match::no;      ///< yes: the text of the message follows at `size`; maybe: more text is needed
+  std::size_t size = 0;      ///< bytes
+  bool complete = false;     ///< it ends in <|message|>
+  bool doubtful = false;     ///< it names two recipients
+  bool constrained = false;  ///< it names the type of its text
   std::string_view author, channel, recipient;
 
   /// Returns true if the message calls a tool.

@@ -22,8 +22,9 @@ bool is_one_of(char c, std::string_view all) {
 void append_string_char(std::string& json, char c) {
   constexpr std::string_view digits = "0123456789abcdef";
   const auto byte = static_cast<unsigned char>(c);
-  if (c == '"' || c == '\\') {
-    (json += '\\') += c;
+  constexpr std::string_view escaped = "\"\\\n\r\t\b\f", letters = "\"\\nrtbf";
+  if (const auto at = escaped.find(c); at != npos) {
+    (json += '\\') += letters[at];
   } else if (byte < 0x20) {
     json += "\\u00";
     (json += digits[byte >> 4]) += digits[byte & 15];

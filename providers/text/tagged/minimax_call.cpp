@@ -2,6 +2,7 @@
 // lost its token is put right where the next mark follows it at once.
 #include "providers/text/tagged/minimax_call.hpp"
 
+#include "providers/text/marks/distance.hpp"
 #include "providers/text/marks/json_calls.hpp"
 #include "providers/text/marks/markup_marks.hpp"
 #include "providers/text/marks/text_scan.hpp"
@@ -89,9 +90,12 @@ outcome minimax_call::opened(std::string_view tag) {
 bool minimax_call::ends_in_plain_mark() {
   auto& last = open_.back();
   const auto mark = "</" + last.mark + ">";
-  const auto text = trimmed(last.value.text);
-  if (open_.size() < 2 || !last.value.children.empty() || !text.ends_with(mark)) return false;
+  if (open_.size() < 2 || !last.value.children.empty() || !trimmed(last.value.text).ends_with(mark)) return false;
   last.value.text.resize(last.value.text.rfind(mark));
+  // The token may be damaged and not lost.
+  const auto text = std::string_view(last.value.text);
+  const auto tail = text.substr(text.size() - std::min(text.size(), minimax_mark.size() + 3));
+  if (holds_nearly<5>(tail, minimax_mark)) spoil("the token before a closing mark is damaged");
   pop();
   return true;
 }

@@ -21,26 +21,26 @@ struct family_call {
 };
 const std::vector<family_call>& whole_calls() {
   static const std::vector<family_call> all{
-      {"hermes",
+      {"harmony",
        "<|channel|>commentary to=functions.search "
        "<|constrain|>json<|message|>{\"query\":\"tide\",\"limit\":3}<|call|>"},
-      {"hermes",
+      {"harmony",
        "<|start|>assistant to=functions.search<|channel|>commentary "
        "<|constrain|>json<|message|>{\"query\":\"tide\",\"limit\":3}<|call|>"},
-      {"hermes",
+      {"deepseek",
        "<｜DSML｜function_calls>\n<｜DSML｜invoke name=\"search\">\n<｜DSML｜parameter name=\"query\" "
        "string=\"true\">tide</｜DSML｜parameter>\n<｜DSML｜parameter name=\"limit\" "
        "string=\"false\">3</｜DSML｜parameter>\n</｜DSML｜invoke>\n</｜DSML｜function_calls>"},
-      {"hermes",
+      {"deepseek",
        "<｜｜DSML｜｜invoke name=\"search\"><｜｜DSML｜｜parameter name=\"query\" "
        "string=\"true\">tide</｜｜DSML｜｜parameter><｜｜DSML｜｜parameter name=\"limit\" "
        "string=\"false\">3</｜｜DSML｜｜parameter></｜｜DSML｜｜invoke>"},
-      {"hermes", "<|tool_call>call:search{query:<|\"|>tide<|\"|>,limit:3}<tool_call|>"},
-      {"hermes",
+      {"gemma", "<|tool_call>call:search{query:<|\"|>tide<|\"|>,limit:3}<tool_call|>"},
+      {"minimax",
        "]<]minimax[>[<tool_call>\n]<]minimax[>[<invoke "
        "name=\"search\">\n]<]minimax[>[<query>tide]<]minimax[>[</query>\n"
        "]<]minimax[>[<limit>3]<]minimax[>[</limit>\n]<]minimax[>[</invoke>\n]<]minimax[>[</tool_call>"},
-      {"hermes", "commentary to=functions.search json{\"query\":\"tide\",\"limit\":3}"},
+      {"harmony", "commentary to=functions.search json{\"query\":\"tide\",\"limit\":3}"},
   };
   return all;
 }

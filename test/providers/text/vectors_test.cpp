@@ -100,7 +100,7 @@ TEST_CASE("F10: our own malformed replies are executed, repaired or refused as e
 }
 
 TEST_CASE("F10: calls as families of open models write them are executed, repaired or refused, at every split") {
-  check_all("families.jsonl", 30);
+  check_all("families.jsonl", 80);
   check_sources("families.jsonl");
 }
 
