@@ -6,6 +6,7 @@
 #include "providers/text/marks/text_scan.hpp"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 namespace mcpbx::providers::text {
@@ -18,6 +19,12 @@ std::string_view attribute(std::string_view attributes, std::string_view name) {
   for (const auto& [key, value] : attributes_of(attributes))
     if (key == name) return value;
   return {};
+}
+
+// Returns true if a value holds the name of the language with a bar beside it, which a damaged mark leaves.
+bool holds_damaged_mark(std::string_view value) {
+  constexpr std::array<std::string_view, 4> rests{"DSML｜", "｜DSML", "DSML|", "|DSML"};
+  return std::ranges::any_of(rests, [&](auto rest) { return value.find(rest) != npos; });
 }
 
 // Returns true if a value may end before this mark.
@@ -109,7 +116,9 @@ void dsml_call::open_value(std::string_view attributes) {
 }
 
 void dsml_call::close_value(std::string_view in, std::size_t next) {
-  argument_.text = in.substr(begin_, scan_ - begin_);
+  const auto text = in.substr(begin_, scan_ - begin_);
+  if (text.ends_with('<') || holds_damaged_mark(text)) spoil("a mark at the border of a parameter is damaged");
+  argument_.text = text;
   arguments_.push_back(std::exchange(argument_, {}));
   at_ = next;
   part_ = part::between;

@@ -11,7 +11,6 @@
 namespace mcpbx::providers::text {
 namespace {
 
-constexpr std::string_view string_mark = "<|\"|>";
 constexpr std::size_t longest_gemma_name = 128;
 
 bool is_one_of(char c, std::string_view all) {
@@ -73,6 +72,7 @@ bool gemma_call::step(std::string_view in) {
     if (inside_ == inside::nothing) {
       open_string(0);
     } else {
+      if (json_.ends_with('<')) broken_ = "a mark at the end of a string is damaged";
       inside_ = inside::nothing;
       json_ += '"';
       before_ = '"';
@@ -81,6 +81,7 @@ bool gemma_call::step(std::string_view in) {
   }
   ++at_;
   if (inside_ == inside::string) {
+    if (damaged_mark_.feed(c)) broken_ = "a mark at the end of a string is damaged";
     append_string_char(json_, c);
   } else if (inside_ == inside::quotes) {
     json_ += c;
@@ -100,6 +101,7 @@ void gemma_call::open_string(char quote) {
   inside_ = quote == 0 ? inside::string : inside::quotes;
   quote_ = quote;
   escaped_ = false;
+  damaged_mark_ = near_to<4>(string_mark);
   json_ += quote == 0 ? '"' : quote;
 }
 

@@ -1,6 +1,7 @@
 // Incremental reader of calls as Gemma 4 writes them behind <|tool_call>: call:NAME{K:<|"|>V<|"|>,K:1}. A string stands
 // as it is between its marks; JSON's quotes are read as well, and round brackets around the arguments.
 #pragma once
+#include "providers/text/marks/distance.hpp"
 #include "providers/text/tagged/markup_call.hpp"
 
 #include <cstddef>
@@ -12,7 +13,7 @@ namespace mcpbx::providers::text {
 class gemma_call {
  public:
   using outcome = markup_call::outcome;
-  static constexpr std::string_view opening = "call:";
+  static constexpr std::string_view opening = "call:", string_mark = "<|\"|>";
   /// `tools` must outlive the reader.
   explicit gemma_call(const offered_tools* tools = nullptr) : tools_(tools) {}
 
@@ -39,6 +40,7 @@ class gemma_call {
   inside inside_ = inside::nothing;
   char quote_ = 0;   // quote of the open string
   char before_ = 0;  // the last byte outside of strings that is no blank; a quote behind a string
+  near_to<4> damaged_mark_{string_mark};
   bool escaped_ = false, closed_ = false, round_ = false;
   std::size_t at_ = 0, depth_ = 0;
   std::size_t word_ = 0;          // beginning of the last word in json_

@@ -32,8 +32,7 @@ harmony_call::outcome harmony_call::advance(std::string_view in, bool last) {
 
 tool_call_block harmony_call::call(std::string_view in) const {
   const auto written = trimmed(in.substr(begin_, at_ - begin_));
-  const bool readable =
-      part_ == part::json || written.empty() || written.starts_with(fence_mark) || written.starts_with('"');
+  const bool readable = part_ == part::json || written.empty() || written.starts_with(fence_mark);
   tool_call_block made;
   if (broken_ != nullptr || !readable) {
     made = unreadable_call(written, broken_ != nullptr ? broken_ : "its arguments are no JSON object");

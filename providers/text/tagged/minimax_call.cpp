@@ -92,10 +92,6 @@ bool minimax_call::ends_in_plain_mark() {
   const auto mark = "</" + last.mark + ">";
   if (open_.size() < 2 || !last.value.children.empty() || !trimmed(last.value.text).ends_with(mark)) return false;
   last.value.text.resize(last.value.text.rfind(mark));
-  // The token may be damaged and not lost.
-  const auto text = std::string_view(last.value.text);
-  const auto tail = text.substr(text.size() - std::min(text.size(), minimax_mark.size() + 3));
-  if (holds_nearly<5>(tail, minimax_mark)) spoil("the token before a closing mark is damaged");
   pop();
   return true;
 }
@@ -115,6 +111,8 @@ outcome minimax_call::closed(std::string_view name) {
 }
 
 void minimax_call::pop() {
+  const auto& text = open_.back().value.text;
+  if (text.ends_with('<') || holds_nearly<5>(text, minimax_mark)) spoil("the token before a mark is damaged");
   auto done = std::move(open_.back().value);
   open_.pop_back();
   open_.back().value.text.clear();

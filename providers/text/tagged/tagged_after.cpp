@@ -45,11 +45,11 @@ bool tagged_parser::in_after(bool last, parse_sink& sink) {
     return false;
   } else if (token == match::yes) {
     const auto behind = rest.substr(skip_blanks(rest, minimax_mark.size()));
-    const auto invoke = begins(behind, "<invoke ");
-    if (invoke == match::maybe && !last) return false;
+    const auto invoke = begins(behind, "<invoke "), again = begins(behind, "<tool_call>");
+    if ((invoke == match::maybe || again == match::maybe) && !last) return false;
     if (invoke == match::yes && in_tag_)
       open_minimax(at);
-    else if (invoke == match::yes || behind.starts_with("<tool_call>"))
+    else if (invoke == match::yes || again == match::yes)
       state_ = state::text;
     else
       at_ = at + minimax_mark.size();
