@@ -43,6 +43,10 @@ enum class tool_format : std::uint8_t {
   mistral,
   xml,
   glm,
+  harmony,
+  deepseek,
+  gemma,
+  minimax,
   tagged_json
 };
 /// Member of a chat-completions request that limits the answer's tokens.
@@ -77,8 +81,9 @@ static_assert(to_string(model_api::rehearsal) == "rehearsal" &&
 inline constexpr auto endpoint_apis =
     std::span(words_of<model_api>).first<static_cast<std::size_t>(model_api::rehearsal)>();
 template <>
-inline constexpr std::array<std::string_view, 10> words_of<tool_format>{
-    "auto", "native", "react", "hermes", "qwen3-coder", "llama3", "mistral", "xml", "glm", "tagged-json"};
+inline constexpr std::array<std::string_view, 14> words_of<tool_format>{
+    "auto", "native", "react",   "hermes",   "qwen3-coder", "llama3",  "mistral",
+    "xml",  "glm",    "harmony", "deepseek", "gemma",       "minimax", "tagged-json"};
 template <>
 inline constexpr std::array<std::string_view, 2> words_of<token_limit_member>{"max_tokens", "max_completion_tokens"};
 template <>

@@ -2,9 +2,11 @@
 #include "providers/text/format.hpp"
 
 #include "mcp/json/json_walk.hpp"
+#include "providers/text/marks/marks.hpp"
 #include "providers/text/marks/text_scan.hpp"
 #include "providers/text/parsers.hpp"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -235,6 +237,112 @@ class glm final : public tagged {
   std::string result(std::string_view, std::string_view text) const override { return tool_response(text); }
 };
 
+class harmony final : public tagged {
+  std::string_view name() const override { return "harmony"; }
+  std::string prompt(const tool_set& tools) const override {
+    return list_of(tools) +
+           "\n# How to use a tool\n\nTo call a tool, send it a message in exactly this form, with its arguments as one "
+           "JSON "
+           "object:\n\n<|channel|>commentary to=functions.the name of the tool "
+           "<|constrain|>json<|message|>{…}<|call|>\n" +
+           std::string(rules);
+  }
+  std::string call(const tool_call_block& call) const override {
+    return "<|channel|>commentary to=functions." + call.name + " <|constrain|>json<|message|>" +
+           std::string(arguments_of(call)) + "<|call|>";
+  }
+  std::string result(std::string_view tool, std::string_view text) const override {
+    return "<|start|>functions." + std::string(tool) + " to=assistant<|channel|>commentary<|message|>" +
+           without("<|", text) + "<|end|>";
+  }
+};
+
+class deepseek final : public tagged {
+  std::string_view name() const override { return "deepseek"; }
+  std::string prompt(const tool_set& tools) const override {
+    return list_of(tools) +
+           "\n# How to use a tool\n\nTo call a tool, write its name and each of its arguments in exactly this form; "
+           "text "
+           "stands as it is with string=\"true\", and everything else is JSON with string=\"false\":\n\n"
+           "<｜DSML｜function_calls>\n<｜DSML｜invoke name=\"the name of the tool\">\n"
+           "<｜DSML｜parameter name=\"the name of an argument\" string=\"true\">its value</｜DSML｜parameter>\n"
+           "</｜DSML｜invoke>\n</｜DSML｜function_calls>\n" +
+           std::string(rules);
+  }
+  std::string call(const tool_call_block& call) const override {
+    std::string out = "<｜DSML｜function_calls>\n<｜DSML｜invoke name=\"" + call.name + "\">\n";
+    walk::members(arguments_of(call), [&](std::string_view key, std::string_view value) {
+      const bool string = walk::is_string(value);
+      out += "<｜DSML｜parameter name=\"" + std::string(key) + "\" string=\"" + (string ? "true" : "false") + "\">" +
+             (string ? unescaped(value) : std::string(value)) + "</｜DSML｜parameter>\n";
+    });
+    return out + "</｜DSML｜invoke>\n</｜DSML｜function_calls>";
+  }
+  std::string result(std::string_view, std::string_view text) const override {
+    return "<function_results>\n<result>" + without("</function_results>", without("</result>", text)) +
+           "</result>\n</function_results>";
+  }
+};
+
+class gemma final : public tagged {
+  std::string_view name() const override { return "gemma"; }
+  std::string prompt(const tool_set& tools) const override {
+    return list_of(tools) +
+           "\n# How to use a tool\n\nTo call a tool, write its name and its arguments in exactly this form; text "
+           "stands as it "
+           "is between <|\"|> and <|\"|>, numbers, true, false, lists and objects stand without:\n\n"
+           "<|tool_call>call:the name of the tool{the name of an argument:<|\"|>its value<|\"|>}<tool_call|>\n" +
+           std::string(rules);
+  }
+  std::string call(const tool_call_block& call) const override {
+    return "<|tool_call>call:" + call.name + written(arguments_of(call)) + "<tool_call|>";
+  }
+  std::string result(std::string_view tool, std::string_view text) const override {
+    return "<|tool_response>response:" + std::string(tool) + "{value:" + quoted(without("|>", without("<|", text))) +
+           "}<tool_response|>";
+  }
+  static std::string quoted(std::string_view text) { return "<|\"|>" + std::string(text) + "<|\"|>"; }
+  // Writes a value of JSON. Its depth is bounded by that of arguments.
+  static std::string written(std::string_view json) {
+    if (walk::is_string(json)) return quoted(unescaped(json));
+    std::string out;
+    if (walk::is_object(json)) {
+      walk::members(json, [&](std::string_view key, std::string_view value) {
+        out += (out.empty() ? "" : ",") + (plain(key) ? std::string(key) : quoted(key)) + ":" + written(value);
+      });
+      return "{" + out + "}";
+    }
+    if (!walk::is_array(json)) return std::string(json);
+    walk::elements(json, [&](std::string_view value) { out += (out.empty() ? "" : ",") + written(value); });
+    return "[" + out + "]";
+  }
+  static bool plain(std::string_view key) { return !key.empty() && std::ranges::all_of(key, is_name_char); }
+};
+
+class minimax final : public tagged {
+  std::string_view name() const override { return "minimax"; }
+  std::string prompt(const tool_set& tools) const override {
+    return list_of(tools) +
+           "\n# How to use a tool\n\nTo call a tool, write its name and each of its arguments in exactly this form, "
+           "with the "
+           "token ]<]minimax[>[ before each mark; text stands as it is, and everything else as JSON:\n\n"
+           "]<]minimax[>[<tool_call>\n]<]minimax[>[<invoke name=\"the name of the tool\">\n"
+           "]<]minimax[>[<the name of an argument>its value]<]minimax[>[</the name of an argument>\n"
+           "]<]minimax[>[</invoke>\n]<]minimax[>[</tool_call>\n" +
+           std::string(rules);
+  }
+  std::string call(const tool_call_block& call) const override {
+    const std::string token(minimax_mark);
+    std::string out = token + "<tool_call>\n" + token + "<invoke name=\"" + call.name + "\">\n";
+    for_each_argument(call, [&](std::string_view key, const std::string& text) {
+      const std::string mark(key);
+      out += token + "<" + mark + ">" + text + token + "</" + mark + ">\n";
+    });
+    return out + token + "</invoke>\n" + token + "</tool_call>";
+  }
+  std::string result(std::string_view, std::string_view text) const override { return tool_response(text); }
+};
+
 const react react_format;
 const hermes hermes_format;
 const qwen3_coder qwen3_coder_format;
@@ -242,8 +350,13 @@ const llama3 llama3_format;
 const mistral mistral_format;
 const xml xml_format;
 const glm glm_format;
-constexpr std::array<const tool_format*, 7> all_formats{
-    &react_format, &hermes_format, &qwen3_coder_format, &llama3_format, &mistral_format, &xml_format, &glm_format};
+const harmony harmony_format;
+const deepseek deepseek_format;
+const gemma gemma_format;
+const minimax minimax_format;
+constexpr std::array<const tool_format*, 11> all_formats{
+    &react_format, &hermes_format,  &qwen3_coder_format, &llama3_format, &mistral_format, &xml_format,
+    &glm_format,   &harmony_format, &deepseek_format,    &gemma_format,  &minimax_format};
 
 // Returns true for ids of GLM 4.5 and later: "glm-4.6", "GLM-5", "glm-4p7". Earlier versions use other forms.
 bool is_glm(std::string_view id) {
@@ -292,6 +405,10 @@ const tool_format& format_of_model(std::string_view id) {
   const auto has = [&](std::string_view part) { return word.find(part) != std::string::npos; };
   if (has("qwen3-coder") || has("qwen3coder")) return qwen3_coder_format;
   if (is_glm(word)) return glm_format;
+  if (has("gpt-oss") || has("gptoss")) return harmony_format;
+  if (has("deepseek-v3.2") || has("deepseek-v4")) return deepseek_format;
+  if (has("gemma-4") || has("gemma4")) return gemma_format;
+  if (has("minimax-m3")) return minimax_format;
   if (has("hermes") || has("qwen") || has("qwq")) return hermes_format;
   if (has("llama-3") || has("llama3") || has("llama-4") || has("llama4")) return llama3_format;
   if (has("mistral") || has("mixtral") || has("ministral") || has("devstral") || has("magistral"))
@@ -302,6 +419,10 @@ const tool_format& format_of_model(std::string_view id) {
 const tool_format* format_of_calls(unsigned forms) {
   if ((forms & form_tool_call) != 0) return &hermes_format;
   if ((forms & form_glm) != 0) return &glm_format;
+  if ((forms & form_harmony) != 0) return &harmony_format;
+  if ((forms & form_dsml) != 0) return &deepseek_format;
+  if ((forms & form_gemma) != 0) return &gemma_format;
+  if ((forms & form_minimax) != 0) return &minimax_format;
   if ((forms & form_function) != 0) return &qwen3_coder_format;
   if ((forms & form_invoke) != 0) return &xml_format;
   if ((forms & form_mistral) != 0) return &mistral_format;

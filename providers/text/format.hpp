@@ -30,7 +30,8 @@ class tool_format {
   std::string sanitize(std::string_view text) const;
 };
 
-/// Finds react, hermes, qwen3-coder, llama3, mistral, xml or glm; null for another name.
+/// Finds react, hermes, qwen3-coder, llama3, mistral, xml, glm, harmony, deepseek, gemma or minimax; null for another
+/// name.
 const tool_format* find_format(std::string_view name);
 /// Returns all formats.
 std::span<const tool_format* const> formats();

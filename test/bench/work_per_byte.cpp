@@ -415,7 +415,8 @@ std::vector<row> rows() {
         std::string("repair: ") + name, 4 * M, [unit](std::size_t n) { return "{\"a\":" + filled(n - 64, unit); },
         [](const std::string& text) { (void)providers::repair_json(text); });
   // Calls in text.
-  for (const std::string format : {"native", "react", "hermes", "qwen3-coder", "llama3", "mistral", "xml", "glm"})
+  for (const std::string format : {"native", "react", "hermes", "qwen3-coder", "llama3", "mistral", "xml", "glm",
+                                   "harmony", "deepseek", "gemma", "minimax"})
     for (const auto& [name, unit] : {std::pair{"<", "<"},
                                      {"openings", "<tool_call>"},
                                      {"half calls", "<tool_call>{\"name\":\"search\",\"arguments\":{"},

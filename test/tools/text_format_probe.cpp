@@ -25,7 +25,8 @@ struct shown final : text::parse_sink {
 std::string probe(const raw_json& line) {
   const auto* format = text::find_format(walk::text(walk::find(line.text(), "format")));
   if (format == nullptr)
-    return R"({"error":"format is none of react, hermes, qwen3-coder, llama3, mistral, xml, glm"})";
+    return R"({"error":"format is none of react, hermes, qwen3-coder, llama3, mistral, xml, glm, harmony, deepseek, )"
+           R"(gemma, minimax"})";
   auto tools = std::make_shared<tool_set>();
   walk::elements(walk::find(line.text(), "tools"), [&](std::string_view tool) {
     tools->tools.push_back({walk::text(walk::find(tool, "name")), walk::text(walk::find(tool, "description")),

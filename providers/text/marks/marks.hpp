@@ -27,13 +27,18 @@ struct mark {
   mark_kind kind;
 };
 
+/// The token before each mark of MiniMax's calls.
+inline constexpr std::string_view minimax_mark = "]<]minimax[>[";
+/// The opening mark of Gemma's calls.
+inline constexpr std::string_view gemma_mark = "<|tool_call>";
 /// Marks that begin with an angle bracket. None is the beginning of another.
-inline constexpr std::array<mark, 46> angle_marks{{
+inline constexpr std::array<mark, 56> angle_marks{{
     {"<tool_call>", mark_kind::tag},
     {"<tool_calls>", mark_kind::tag},
     {"<toolcall>", mark_kind::tag},
     {"<TOOLCALL>", mark_kind::tag},
     {"<|tool_call|>", mark_kind::tag},
+    {gemma_mark, mark_kind::tag},
     {"<seed:tool_call>", mark_kind::tag},
     {"<function_call>", mark_kind::tag},
     {"<tool_use>", mark_kind::tag},
@@ -54,6 +59,14 @@ inline constexpr std::array<mark, 46> angle_marks{{
     {"<|python_start|>", mark_kind::python},
     {"<think>", mark_kind::think},
     {"</think>", mark_kind::end_think},
+    {"<mm:think>", mark_kind::think},
+    {"</mm:think>", mark_kind::end_think},
+    {"<|channel>", mark_kind::think},
+    {"<channel|>", mark_kind::control},
+    {"<|turn>", mark_kind::role},
+    {"<turn|>", mark_kind::control},
+    {"<|\"|>", mark_kind::control},
+    {"<tool_response|>", mark_kind::control},
     {"<|start_header_id|>", mark_kind::role},
     {"<|im_start|>", mark_kind::role},
     {"<|end_header_id|>", mark_kind::control},
@@ -72,6 +85,7 @@ inline constexpr std::array<mark, 46> angle_marks{{
     {"</s>", mark_kind::control},
     {"<end_of_turn>", mark_kind::control},
     {"<tool_response>", mark_kind::result},
+    {"<|tool_response>", mark_kind::result},
     {"<function_results>", mark_kind::result},
     {"<antml:function_results>", mark_kind::result},
     {"<tool_result>", mark_kind::result},
@@ -85,15 +99,30 @@ struct closing_mark {
   std::string_view text;
   bool outer;  ///< it closes the mark around calls
 };
-inline constexpr std::array<closing_mark, 22> closing_marks{
-    {{"</tool_call>", true},     {"</tool_calls>", true},       {"</toolcall>", true},
-     {"</TOOLCALL>", true},      {"</seed:tool_call>", true},   {"</minimax:tool_call>", true},
-     {"</function_call>", true}, {"</function_calls>", true},   {"</antml:function_calls>", true},
-     {"</tool_use>", true},      {"</tool-use>", true},         {"<|tool_call_end|>", true},
-     {"<|/tool_call|>", true},   {"<｜tool▁call▁end｜>", true}, {"<|END_ACTION|>", true},
-     {"<|python_end|>", true},   {"[/TOOL_CALLS]", true},       {"</function>", false},
-     {"</invoke>", false},       {"</antml:invoke>", false},    {"<function>", false},
-     {"[/ARGS]", false}}};
+inline constexpr std::array<closing_mark, 24> closing_marks{{{"</tool_call>", true},
+                                                             {"</tool_calls>", true},
+                                                             {"</toolcall>", true},
+                                                             {"</TOOLCALL>", true},
+                                                             {"</seed:tool_call>", true},
+                                                             {"</minimax:tool_call>", true},
+                                                             {"</function_call>", true},
+                                                             {"</function_calls>", true},
+                                                             {"</antml:function_calls>", true},
+                                                             {"</tool_use>", true},
+                                                             {"</tool-use>", true},
+                                                             {"<|tool_call_end|>", true},
+                                                             {"<|/tool_call|>", true},
+                                                             {"<｜tool▁call▁end｜>", true},
+                                                             {"<|END_ACTION|>", true},
+                                                             {"<|python_end|>", true},
+                                                             {"<|call|>", true},
+                                                             {"<tool_call|>", true},
+                                                             {"[/TOOL_CALLS]", true},
+                                                             {"</function>", false},
+                                                             {"</invoke>", false},
+                                                             {"</antml:invoke>", false},
+                                                             {"<function>", false},
+                                                             {"[/ARGS]", false}}};
 
 /// Comparison of a text with a mark: begins() or begins_like().
 using compare_mark = match (*)(std::string_view s, std::string_view mark);

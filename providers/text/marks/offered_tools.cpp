@@ -43,6 +43,26 @@ unsigned type_of_value(std::string_view value) {
   return value == "true" || value == "false" ? boolean_type : number_type;
 }
 
+// Returns the JSON that a text means for these types; "" if it stays a string.
+std::string typed(std::string_view text, unsigned wanted) {
+  if (wanted == none || (wanted & string_type) != 0) return {};
+  const auto word = trimmed(text);
+  if ((wanted & boolean_type) != 0) {
+    if (word == "true" || word == "True" || word == "TRUE") return "true";
+    if (word == "false" || word == "False" || word == "FALSE") return "false";
+  }
+  if ((wanted & null_type) != 0 && (word == "null" || word == "None")) return "null";
+  const bool number = (wanted & number_type) != 0, list = (wanted & array_type) != 0, map = (wanted & object_type) != 0;
+  if ((number && !word.empty() && (word.front() == '-' || (word.front() >= '0' && word.front() <= '9'))) ||
+      (list && word.starts_with('[')) || (map && word.starts_with('{')))
+    if (const auto value = raw_json::parse(word, max_argument_depth)) return std::string(value->text());
+  if ((list && word.starts_with('[')) || (map && word.starts_with('{'))) {
+    auto value = repair_json_value(word);
+    if (value && raw_json::parse(value->text, max_argument_depth)) return std::move(value->text);
+  }
+  return {};
+}
+
 constexpr int max_types_depth = 8;
 
 // Index of a tool's properties. Built in one walk through the schema, which may be long and is needed for every
@@ -68,6 +88,31 @@ class tool_properties {
   unsigned types_for(const std::string& name) {
     const auto found = schemas_.find(name);
     return found == schemas_.end() ? none : types_of(found->second, 0);
+  }
+  // Returns an element as JSON, or "" if a name stands twice in it.
+  std::string json_of(const argument_tree& tree, std::string_view schema) {
+    const auto wanted = schema.empty() ? none : types_of(schema, 0);
+    if (tree.children.empty()) {
+      const bool blank = trimmed(tree.text).empty();
+      if (blank && wanted == array_type) return "[]";
+      if (blank && wanted == object_type) return "{}";
+      auto value = typed(tree.text, wanted);
+      return value.empty() ? json_quoted(tree.text) : value;
+    }
+    const bool items = std::ranges::all_of(tree.children, [](const auto& c) { return c.name == "item"; });
+    const bool list = items && (wanted & object_type) == 0;
+    const auto inner = walk::find(schema, list ? "items" : "properties");
+    std::unordered_set<std::string_view> names;
+    std::string json(1, list ? '[' : '{');
+    for (const auto& child : tree.children) {
+      if (!list && !names.insert(child.name).second) return {};
+      const auto value = json_of(child, list || inner.empty() ? inner : walk::find(inner, child.name));
+      if (value.empty()) return {};
+      if (json.size() > 1) json += ',';
+      if (!list) (json += json_quoted(child.name)) += ':';
+      json += value;
+    }
+    return json += list ? ']' : '}';
   }
 
  private:
@@ -107,26 +152,6 @@ class tool_properties {
   named_schemas schemas_, defs_, definitions_;
   std::unordered_map<const char*, unsigned> types_;  // types by the schema's position in the text
 };
-
-// Returns the JSON that a text means for these types; "" if it stays a string.
-std::string typed(std::string_view text, unsigned wanted) {
-  if (wanted == none || (wanted & string_type) != 0) return {};
-  const auto word = trimmed(text);
-  if ((wanted & boolean_type) != 0) {
-    if (word == "true" || word == "True" || word == "TRUE") return "true";
-    if (word == "false" || word == "False" || word == "FALSE") return "false";
-  }
-  if ((wanted & null_type) != 0 && (word == "null" || word == "None")) return "null";
-  const bool number = (wanted & number_type) != 0, list = (wanted & array_type) != 0, map = (wanted & object_type) != 0;
-  if ((number && !word.empty() && (word.front() == '-' || (word.front() >= '0' && word.front() <= '9'))) ||
-      (list && word.starts_with('[')) || (map && word.starts_with('{')))
-    if (const auto value = raw_json::parse(word, max_argument_depth)) return std::string(value->text());
-  if ((list && word.starts_with('[')) || (map && word.starts_with('{'))) {
-    auto value = repair_json_value(word);
-    if (value && raw_json::parse(value->text, max_argument_depth)) return std::move(value->text);
-  }
-  return {};
-}
 
 // Converts strings of the first level where the schema accepts no string.
 void fit_types(tool_call_block& call, const tool_definition* tool) {
@@ -266,12 +291,23 @@ void set_untyped(tool_call_block& call, const tool_definition* tool, const std::
   for (const auto& a : arguments) {
     if (last[a.name] != &a) continue;
     w.key(a.name);
+    if (a.as == untyped_argument::written::json) {
+      const auto value = raw_json::parse(trimmed(a.text), max_argument_depth);
+      if (!value) {
+        call.problem = "The value of the argument \"" + a.name + "\" is no JSON (" + value.error().message +
+                       "), so the tool was not run. Call it again with a value that is.";
+        return;
+      }
+      w.value(*value);
+      continue;
+    }
     const auto wanted = properties.types_for(a.name);
     const auto value = typed(a.text, wanted);
     const auto word = trimmed(a.text);
+    const bool string = a.as == untyped_argument::written::text;
     if (!value.empty())
       w.token(value);
-    else if ((wanted & null_type) != 0 && (word == "null" || word == "None"))
+    else if (!string && (wanted & null_type) != 0 && (word == "null" || word == "None"))
       w.token("null");
     else
       w.value(a.text);
@@ -279,6 +315,17 @@ void set_untyped(tool_call_block& call, const tool_definition* tool, const std::
   w.end_object();
   call.arguments_text = json;
   call.arguments = on_one_line(raw_json::own(json));
+}
+
+void set_tree(tool_call_block& call, const tool_definition* tool, const argument_tree& tree) {
+  const std::string_view anything = R"({"type":"object"})";
+  const auto schema = tool == nullptr || tool->schema.empty() ? anything : tool->schema.text();
+  const auto json = tree.children.empty() ? std::string("{}") : tool_properties(tool).json_of(tree, schema);
+  call.arguments_text = json;
+  if (json.empty())
+    call.problem = "A parameter stands twice, so the tool was not run. Call it again with each parameter once.";
+  else
+    call.arguments = on_one_line(raw_json::own(json));
 }
 
 bool takes_nothing(const tool_definition* tool) {

@@ -41,9 +41,22 @@ void set_arguments_text(tool_call_block& call, const tool_definition* tool, std:
 
 /// An argument in a form without types; `text` is its decoded value.
 struct untyped_argument {
+  /// Kind of the value as the form names it: not at all, as a string, or as JSON.
+  enum class written : unsigned char { untyped, text, json };
   std::string name, text;
+  written as = written::untyped;
 };
+/// Sets the arguments of `call`, or its `problem` if one that is JSON cannot be read.
 void set_untyped(tool_call_block& call, const tool_definition* tool, const std::vector<untyped_argument>& arguments);
+
+/// Arguments in a form of elements within elements; those of a list are named `item`.
+struct argument_tree {
+  std::string name, text;               ///< `text`: of an element without others in it
+  std::vector<argument_tree> children;  ///< in order
+};
+/// Sets the arguments of `call` to the children of `tree`, or its `problem` if a name stands twice among them. Values
+/// get the types that the schema names on their level.
+void set_tree(tool_call_block& call, const tool_definition* tool, const argument_tree& tree);
 
 /// Returns true if the tool has no arguments; false for null.
 bool takes_nothing(const tool_definition* tool);

@@ -23,7 +23,11 @@ enum form : unsigned {
   form_mistral = 16,   ///< [TOOL_CALLS]
   form_invoke = 32,    ///< <invoke name="NAME">…</invoke>
   form_bare = 64,      ///< JSON without any mark
-  form_glm = 128       ///< <tool_call>NAME<arg_key>…</arg_key><arg_value>…</arg_value></tool_call>
+  form_glm = 128,      ///< <tool_call>NAME<arg_key>…</arg_key><arg_value>…</arg_value></tool_call>
+  form_harmony = 256,  ///< <|channel|>commentary to=functions.NAME<|message|>{…}<|call|>
+  form_dsml = 512,     ///< <｜DSML｜invoke name="NAME">…</｜DSML｜invoke>
+  form_gemma = 1024,   ///< <|tool_call>call:NAME{…}<tool_call|>
+  form_minimax = 2048  ///< <invoke name="NAME"><K>V</K></invoke>, a token before each mark
 };
 
 /// Receiver of the text as it is parsed.

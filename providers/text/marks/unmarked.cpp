@@ -1,6 +1,7 @@
 // Filter behind a parser that removes every mark, wherever it stands, and holds back text that may become one.
 #include "providers/text/marks/unmarked.hpp"
 
+#include "providers/text/marks/dsml_marks.hpp"
 #include "providers/text/marks/marks.hpp"
 #include "providers/text/marks/markup_marks.hpp"
 #include "providers/text/marks/react_marks.hpp"
@@ -28,7 +29,8 @@ enum class what : unsigned char {
   whole,  // the text is the whole mark
   tag,    // the same, perhaps with attributes
   open,   // the mark goes on to its '>', with words in it
-  role    // a role follows the mark
+  role,   // a role follows the mark
+  dsml    // the text is the whole mark, one of DeepSeek's
 };
 
 // A mark to search for; kind `tag` accepts the usual misspellings.
@@ -110,6 +112,9 @@ found_mark mark_at(std::string_view s) {
     if (one.is != match::yes && named && same_letters(s.substr(0, name.size()), name))
       best = {name.size(), what::open, best.maybe};
   }
+  const auto dsml = match_dsml(s);
+  best.maybe = best.maybe || dsml.is == match::maybe;
+  if (dsml.is == match::yes) best = {dsml.size, what::dsml, best.maybe};
   const auto special = match_special(s);
   best.maybe = best.maybe || special.is == match::maybe;
   if (special.is == match::yes && special.size > best.size) best = {special.size, what::whole, best.maybe};
@@ -188,7 +193,29 @@ class unmarked_sink final : public parse_sink {
     return section_end(rest, last);
   }
 
+  // Handles the token before MiniMax's marks, with the mark behind it. Returns 0 if more text is needed.
+  std::size_t pass_token(std::string_view rest, bool last) {
+    const auto behind = rest.substr(minimax_mark.size());
+    const auto end = std::min(behind.find_first_of("><\n", 1), behind.size());
+    const bool tag = behind.starts_with('<');
+    if ((behind.empty() || (tag && end == behind.size() && end < max_mark_size)) && !last) return 0;
+    gap_ = line_start_ = true;
+    if (!tag || end == behind.size() || behind[end] != '>') return minimax_mark.size();
+    const auto inside = behind.substr(1, end - 1);
+    const auto named = attributes_of(behind.substr(0, end + 1));
+    if (!named.empty())
+      show(named[0].second);
+    else if (!inside.starts_with('/') && inside != "tool_call")
+      show(inside);
+    gap_ = true;
+    return minimax_mark.size() + end + 1;
+  }
+
   std::size_t section_end(std::string_view rest, bool last) {
+    const auto token = begins(rest, minimax_mark);
+    if (token == match::yes) return pass_token(rest, last);
+    if (token == match::maybe && !last) return 0;
+    if (token == match::maybe && rest.size() > 2) return rest.size();
     const auto end = begins(rest, "]]>");
     if (cdata_ && end == match::maybe && !last) return 0;
     if (cdata_ && end == match::yes) {
@@ -214,6 +241,9 @@ class unmarked_sink final : public parse_sink {
       }
     } else if (mark.is == what::tag) {
       words = words_in(rest.substr(0, mark.size));
+    } else if (mark.is == what::dsml) {
+      for (const auto& [key, value] : attributes_of(match_dsml(rest).attributes))
+        if (key == "name") words = value;
     } else if (mark.is == what::role) {
       std::size_t end = 0;
       while (end < behind.size() && is_name_char(behind[end]) && end < 16) ++end;
@@ -231,6 +261,7 @@ class unmarked_sink final : public parse_sink {
 
   // Shows text, behind a line break if a removed mark parted it from the last. A blank instead could form a new mark.
   std::size_t show(std::string_view text) {
+    if (text.empty()) return 0;
     if (std::exchange(gap_, false) && last_shown_ != 0 && !is_blank(last_shown_) && !is_blank(text.front()))
       to_->on_text("\n");
     last_shown_ = text.back();

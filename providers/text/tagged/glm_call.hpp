@@ -25,6 +25,7 @@ class glm_call {
   /// Returns the complete call, with `problem` if its meaning is uncertain.
   tool_call_block call(std::string_view in) const;
   static bool holds_json() { return false; }
+  static bool needs_proof() { return false; }
 
  private:
   enum class part : unsigned char { head, between, key, opening, value };

@@ -214,6 +214,14 @@ markup_call::outcome markup_call::between(std::string_view in, bool last) {
     }
     if (one == match::maybe) found = one;
   }
+  // Another call begins: the end of this one was lost.
+  const auto next_call = begins_any(rest, own_openings(), compare_);
+  if (next_call == match::yes) {
+    if (broken_.empty()) broken_ = "its end is missing";
+    at_ = at;
+    return outcome::complete;
+  }
+  if (next_call == match::maybe) found = next_call;
   // The call's own end mark may be missing before the one around it.
   const auto around = begins_any(rest, list_ends, compare_);
   if (around == match::yes) {
@@ -255,6 +263,11 @@ void markup_call::close(std::string_view in, std::size_t end, std::size_t next) 
 
 std::span<const std::string_view> markup_call::own_ends() const {
   return ends_of(function_);
+}
+
+std::span<const std::string_view> markup_call::own_openings() const {
+  const std::span<const std::string_view> all(call_marks);
+  return function_ ? all.subspan(1, 1) : all.subspan(2);
 }
 
 void markup_call::open_inner(inner kind) {
@@ -326,6 +339,7 @@ markup_call::outcome markup_call::value(std::string_view in, bool last) {
       bool open = false;
       if (behind.empty() || is_blank(behind.front()) || first_of(behind, parameter_marks, open, compare_) != nullptr ||
           first_of(behind, own_ends(), open, compare_) != nullptr ||
+          first_of(behind, own_openings(), open, compare_) != nullptr ||
           first_of(behind, list_ends, open, compare_) != nullptr) {
         close(in, scan_, scan_ + mark->size());
         return outcome::again;

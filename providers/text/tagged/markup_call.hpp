@@ -28,6 +28,8 @@ class markup_call {
   /// Returns the complete call; `in` as for advance().
   tool_call_block call(std::string_view in) const;
   bool holds_json() const { return part_ == part::json; }
+  /// Returns true if later text may prove that the call ended too early.
+  bool needs_proof() const { return !holds_json(); }
 
  private:
   enum class part : unsigned char { head, first, json, value, between };
@@ -44,6 +46,7 @@ class markup_call {
   bool close_inner(inner kind);
   outcome inner_call(std::string_view rest, bool last);
   std::span<const std::string_view> own_ends() const;
+  std::span<const std::string_view> own_openings() const;
   std::string decoded(std::string_view text) const;
 
   const offered_tools* tools_;

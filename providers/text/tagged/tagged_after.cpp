@@ -33,7 +33,44 @@ bool tagged_parser::in_after(bool last, parse_sink& sink) {
   const auto rest = from(at);
   if (rest.empty()) return false;
   const char c = rest.front();
-  const bool brackets = form_ != form_function && form_ != form_invoke && form_ != form_glm;
+  if (form_ == form_harmony) {
+    const auto message = after_harmony(last);
+    if (message != match::no) return message == match::yes;
+  }
+  if ((form_ == form_harmony || form_ == form_gemma) && in_tag_ && (c == '{' || c == '[')) {
+    spoil(sink, "something follows the end of its object");
+    return true;
+  }
+  if (const auto token = begins(rest, minimax_mark); token == match::maybe && !last) {
+    return false;
+  } else if (token == match::yes) {
+    const auto behind = rest.substr(skip_blanks(rest, minimax_mark.size()));
+    const auto invoke = begins(behind, "<invoke "), again = begins(behind, "<tool_call>");
+    if ((invoke == match::maybe || again == match::maybe) && !last) return false;
+    if (invoke == match::yes && in_tag_)
+      open_minimax(at);
+    else if (invoke == match::yes || again == match::yes)
+      state_ = state::text;
+    else
+      at_ = at + minimax_mark.size();
+    return true;
+  }
+  if (form_ == form_dsml && c == '<') {
+    const auto mark = match_dsml(rest);
+    if (mark.is == match::maybe && !last) return false;
+    const bool closes = mark.kind == dsml_kind::section_end || (mark.kind == dsml_kind::invoke_end && after_json_);
+    if (mark.is == match::yes && closes) {
+      in_tag_ = in_tag_ && mark.kind != dsml_kind::section_end;
+      extra_ = after_json_ = false;
+      at_ = at + mark.size;
+      return true;
+    }
+    if (mark.is == match::yes && mark.kind == dsml_kind::invoke && in_tag_) {
+      open_dsml(at);
+      return true;
+    }
+  }
+  const bool brackets = form_ != form_function && form_ != form_invoke && form_ != form_glm && form_ != form_dsml;
   if (in_tag_ && (c == '{' || c == '[') && brackets) {
     begin_json(at, at, use::calls);
     again_ = true;

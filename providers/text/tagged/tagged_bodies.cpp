@@ -39,7 +39,33 @@ bool tagged_parser::in_opened(bool last, parse_sink& sink) {
     begin_json(at, at, use::calls);
     return true;
   }
+  if (const auto token = begins(rest, minimax_mark); token == match::maybe) {
+    return false;
+  } else if (token == match::yes) {
+    const auto behind = rest.substr(skip_blanks(rest, minimax_mark.size()));
+    const auto invoke = begins(behind, "<invoke "), again = begins(behind, "<tool_call>");
+    if (invoke == match::maybe || again == match::maybe) return false;
+    if (invoke == match::yes) {
+      open_minimax(at);
+    } else if (again == match::yes) {
+      at_ = at + (rest.size() - behind.size()) + std::string_view("<tool_call>").size();
+    } else {
+      begins_line_ = true;
+      no_call(at, sink);
+    }
+    return true;
+  }
   if (rest.front() == '<') {
+    const auto dsml = match_dsml(rest);
+    if (dsml.is == match::maybe && rest.size() > 1) return false;
+    if (dsml.is == match::yes && dsml.kind == dsml_kind::invoke) {
+      open_dsml(at);
+      return true;
+    }
+    if (dsml.is == match::yes && dsml.kind == dsml_kind::section) {
+      at_ = at + dsml.size;
+      return true;
+    }
     bool maybe = false;
     // Each call of a list may have a tag of its own, and a mark may be doubled.
     const bool again = tag_.size() <= longest_tag || holds_list(tag_);
@@ -79,10 +105,19 @@ bool tagged_parser::in_opened(bool last, parse_sink& sink) {
       return true;
     }
   }
+  const auto gemma = match_tag(tag_, gemma_mark).is == match::yes ? begins(rest, gemma_call::opening) : match::no;
+  if (gemma == match::maybe) return false;
+  if (gemma == match::yes) {
+    form_ = form_gemma;
+    begin_ = at;
+    gemma_ = gemma_call(&tools_);
+    state_ = state::gemma;
+    return true;
+  }
   // A name begins a Python call, or is followed by an object or by pairs of marks.
   std::size_t end = 0;
   while (end < rest.size() && is_name_char(rest[end])) ++end;
-  if (end == 0) {
+  if (end == 0 || form_ == form_dsml) {
     no_call(at, sink);
     return true;
   }
@@ -248,6 +283,30 @@ bool tagged_parser::in_pairs(bool last, parse_sink& sink) {
   return go_on;
 }
 
+bool tagged_parser::in_minimax(bool last, parse_sink& sink) {
+  const bool go_on = read_call(minimax_, last, sink);
+  if (state_ != state::unread && state_ != state::text) return go_on;
+  // It is a call of another form behind the token.
+  const auto at = from(begin_).starts_with(minimax_mark) ? skip_blanks(held_, begin_ + minimax_mark.size()) : begin_;
+  form_ = form_invoke;
+  at_ = begin_ = at;
+  markup_ = markup_call(&tools_);
+  state_ = state::markup;
+  return true;
+}
+
+bool tagged_parser::in_gemma(bool last, parse_sink& sink) {
+  return read_call(gemma_, last, sink);
+}
+
+bool tagged_parser::in_dsml(bool last, parse_sink& sink) {
+  return read_call(dsml_, last, sink);
+}
+
+bool tagged_parser::in_harmony(bool last, parse_sink& sink) {
+  return read_call(harmony_, last, sink);
+}
+
 template <class Call>
 bool tagged_parser::read_call(Call& call, bool last, parse_sink& sink) {
   const auto whole = from(begin_);
@@ -262,7 +321,7 @@ bool tagged_parser::read_call(Call& call, bool last, parse_sink& sink) {
       extra_ = after_json_ = call.holds_json();
       scan_ = at_;
       state_ = state::after;
-      if (form_ != form_glm && !call.holds_json()) begin_proof();
+      if (call.needs_proof()) begin_proof();
       std::vector<tool_call_block> one;
       one.push_back(call.call(whole));
       if (options_.show_unreadable) one.back().arguments_text = whole.substr(0, call.end());
@@ -294,6 +353,20 @@ void tagged_parser::end_json(parse_sink& sink) {
       if (!read_python_calls(text, tools_, calls))
         calls.push_back(unreadable_call(text, "it is no call with literals"));
       break;
+    case use::called: {
+      const auto at = text.find('(') + 1;
+      const auto inner = trimmed(std::string_view(text).substr(at, text.size() - 1 - at));
+      if (!inner.empty() && !inner.starts_with('{')) {
+        if (!read_python_calls(text, tools_, calls))
+          calls.push_back(unreadable_call(text, "its arguments are no JSON object"));
+        break;
+      }
+      tool_call_block call;
+      call.name = tools_.resolve(text.substr(0, at - 1));
+      set_arguments(call, tools_.find(call.name), inner);
+      calls.push_back(std::move(call));
+      break;
+    }
     case use::arguments: {
       if (name_.empty()) {
         calls.push_back(unreadable_call(text, "it has no name"));

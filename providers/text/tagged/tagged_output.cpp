@@ -43,7 +43,7 @@ void tagged_parser::visible(std::string_view text, parse_sink& sink) {
 }
 
 void tagged_parser::control(std::string_view token) {
-  if (token.starts_with("<|") && !in_example()) {
+  if ((token.starts_with("<|") || token.ends_with("|>")) && !in_example()) {
     // Text on both sides of the token must stay apart.
     parted_ = parted_ || (shown_ && pending_.empty());
     return;
@@ -94,6 +94,19 @@ void tagged_parser::forget_drafts(std::size_t from) {
   proof_ = {};
   alone_.clear();
   in_code_ = quoted_ = alone_in_fence_ = false;
+}
+
+// Passes on a part of the reasoning.
+void tagged_parser::think(std::string_view text, parse_sink& sink) {
+  if (text.empty()) return;
+  look_for_call(text, false);
+  sink.on_reasoning(text);
+}
+
+void tagged_parser::end_thoughts() {
+  thought_.clear();
+  thinks_call_ = false;
+  state_ = state::text;
 }
 
 // Turns all text so far into reasoning: a closing mark came without an opening one, which may have been in the prompt.

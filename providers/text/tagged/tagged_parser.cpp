@@ -2,6 +2,8 @@
 // tagged_after.cpp and tagged_skipped.cpp; the output is in tagged_output.cpp.
 #include "providers/text/tagged/tagged_parser.hpp"
 
+#include "providers/text/marks/harmony_marks.hpp"
+#include "providers/text/marks/json_calls.hpp"
 #include "providers/text/marks/marks.hpp"
 #include "providers/text/marks/text_scan.hpp"
 
@@ -18,10 +20,24 @@ bool is_plain(char bracket, char behind) {
   return bracket == '{' ? behind != '"' && behind != '\'' : behind != '{' && !is_name_char(behind);
 }
 
+constexpr std::string_view calling_mark = "[calling tool:";
+constexpr std::size_t min_dsml = 6;  // bytes of a mark of DeepSeek's form that are no other token
+
+// Returns true if a header of Harmony without its special tokens may begin here.
+bool may_be_header(std::string_view text, bool in_line) {
+  const char c = text.front();
+  if (in_line ? c != 'a' : std::string_view("atcf \t").find(lower(c)) == npos) return false;
+  return begins_bare_header(text, in_line) != match::no;
+}
+
 // Returns the number of bytes before a possible mark or call. Most angle brackets begin neither.
 std::size_t plain_text(std::string_view text, bool last) {
   for (std::size_t at = 0;; ++at) {
-    while (at < text.size() && text[at] != '<' && text[at] != '[' && text[at] != '{' && text[at] != '`') ++at;
+    while (at < text.size() && text[at] != '<' && text[at] != '[' && text[at] != '{' && text[at] != '`') {
+      if (text[at] == ']' && at > 0 && begins(text.substr(at), minimax_mark) != match::no) return at;
+      const bool line_end = text[at++] == '\n';
+      if (at < text.size() && may_be_header(text.substr(at), !line_end)) return at;
+    }
     if (at == text.size() || text[at] == '`') return at;
     if (text[at] != '<') {
       if (at + 1 == text.size() || !is_plain(text[at], text[at + 1])) return at;
@@ -32,6 +48,11 @@ std::size_t plain_text(std::string_view text, bool last) {
   }
 }
 
+std::string_view end_of_reasoning(std::string_view mark) {
+  if (mark == "<|channel>") return "<channel|>";
+  return mark == "<mm:think>" ? "</mm:think>" : "</think>";
+}
+
 bool is_opening(mark_kind k) {
   return k == mark_kind::tag || k == mark_kind::list || k == mark_kind::markup || k == mark_kind::pair ||
          k == mark_kind::python || k == mark_kind::think;
@@ -40,7 +61,14 @@ bool is_opening(mark_kind k) {
 }  // namespace
 
 tagged_parser::tagged_parser(offered_tools tools, parser_options options)
-    : tools_(std::move(tools)), options_(options), markup_(&tools_), pairs_(&tools_) {}
+    : tools_(std::move(tools)),
+      options_(options),
+      markup_(&tools_),
+      pairs_(&tools_),
+      gemma_(&tools_),
+      minimax_(&tools_),
+      dsml_(&tools_),
+      harmony_(&tools_) {}
 
 void tagged_parser::feed(std::string_view bytes, parse_sink& sink) {
   if (state_ == state::dropped) return;
@@ -68,13 +96,20 @@ parsed_reply tagged_parser::finish(parse_sink& sink) {
       visible(from(at_), sink);
       break;
     case state::think:
-      sink.on_reasoning(from(at_));
+      think(from(at_), sink);
+      look_for_call({}, true);
+      if (thinks_call_ && !shown_ && !any_calls() && !options_.show_unreadable)
+        reply_.calls.push_back(unreadable_call({}, "it stands in reasoning that has no end"));
       break;
     case state::opened:
     case state::python:
     case state::mistral:
     case state::markup:
     case state::pairs:
+    case state::gemma:
+    case state::minimax:
+    case state::dsml:
+    case state::harmony:
       cut(std::string(from(mark_)), sink);
       break;
     case state::json:
@@ -120,6 +155,14 @@ bool tagged_parser::step(bool last, parse_sink& sink) {
       return in_markup(last, sink);
     case state::pairs:
       return in_pairs(last, sink);
+    case state::minimax:
+      return in_minimax(last, sink);
+    case state::gemma:
+      return in_gemma(last, sink);
+    case state::dsml:
+      return in_dsml(last, sink);
+    case state::harmony:
+      return in_harmony(last, sink);
     case state::json:
       return in_json(sink);
     case state::result:
@@ -155,6 +198,8 @@ bool tagged_parser::in_text(bool last, parse_sink& sink) {
     }
     return true;
   }
+  if (!in_example() && may_be_header(rest, !at_line_start())) return at_bare_header(last, sink);
+  if (begins(rest, minimax_mark) != match::no) return at_namespace(last, sink);
   if (const auto plain = plain_text(rest, last && !any_calls()); plain != 0) {
     visible(rest.substr(0, plain), sink);
     at_ += plain;
@@ -241,13 +286,13 @@ bool tagged_parser::at_angle(bool last, parse_sink& sink) {
         open(state::python, mark.text.size());
         return true;
       case mark_kind::think:
-        if (!at_line_start()) {
+        end_think_ = end_of_reasoning(mark.text);
+        if (mark.text == "<think>" && !at_line_start()) {
           // The mark is only mentioned, unless a closing one follows: then the text between is reasoning.
           thinks_from_ = std::min(thinks_from_, reply_.calls.size());
           break;
         }
         at_ += mark.text.size();
-        end_think_ = "</think>";
         state_ = state::think;
         return true;
       case mark_kind::end_think: {
@@ -290,44 +335,114 @@ bool tagged_parser::at_angle(bool last, parse_sink& sink) {
         break;
     }
   }
-  if (at_special(last, maybe)) return true;
+  if (at_special(last, maybe, sink)) return true;
   if (maybe && (!last || cut_mark(maybe_call, sink))) return false;
   visible(rest.substr(0, 1), sink);
   ++at_;
   return true;
 }
 
-// Handles a special token of no table. One model family names a channel behind such a token; its reasoning is a channel
-// as well.
-bool tagged_parser::at_special(bool last, bool& maybe) {
-  constexpr std::string_view channel = "<|channel|>", start = "<|start|>", message = "<|message|>";
-  constexpr std::size_t longest_header = 256;
+// Handles a mark of DeepSeek's form.
+void tagged_parser::at_dsml(const dsml_mark& mark, parse_sink& sink) {
+  switch (mark.kind) {
+    case dsml_kind::section:
+      call_found();
+      form_ = form_dsml;
+      begins_line_ = true;  // it is no mere mention
+      open(state::opened, mark.size);
+      return;
+    case dsml_kind::invoke:
+      call_found();
+      open(state::dsml, 0);
+      open_dsml(at_);
+      return;
+    default:
+      // The rest of a call proves that an earlier one ended too early.
+      if (any_calls() && mark.kind != dsml_kind::section_end) refuse_markup(at_, sink);
+      at_ += mark.size;
+      if (any_calls()) state_ = state::after;
+  }
+}
+
+void tagged_parser::open_dsml(std::size_t at) {
+  form_ = form_dsml;
+  at_ = begin_ = at;
+  dsml_ = dsml_call(&tools_);
+  state_ = state::dsml;
+}
+
+// Handles a special token of no table.
+bool tagged_parser::at_special(bool last, bool& maybe, parse_sink& sink) {
   const auto rest = from(at_);
+  if (const auto mark = in_code_ || quoted_ ? dsml_mark() : match_dsml(rest); mark.is == match::yes) {
+    at_dsml(mark, sink);
+    return true;
+  } else if (mark.is == match::maybe) {
+    maybe = true;
+    if (!last || rest.size() < min_dsml) return false;
+    form_ = form_dsml;
+    cut_mark(true, sink);
+    return true;
+  }
   const auto found = match_special(rest);
   maybe = maybe || found.is == match::maybe;
   if (found.is != match::yes || in_example()) return false;
-  auto end = found.size;
-  const bool head = begins_like(rest, channel) == match::yes || begins_like(rest, start) == match::yes;
-  if (head) {
-    const auto header = rest.substr(0, longest_header);
-    const auto body = header.substr(0, std::min(header.find('\n'), header.size()));
-    const auto close = body.find(message);
-    if (close == npos && body.size() == rest.size() && rest.size() < longest_header) {
-      maybe = true;
-      if (!last) return false;
-      end = rest.size();
-    }
-    if (close != npos) end = close + message.size();
-    if (close != npos && body.substr(0, close).find("<|channel|>analysis") != npos) {
-      at_ += end;
-      end_think_ = "<|end|>";
-      state_ = state::think;
-      return true;
+  const auto header = read_harmony_header(rest);
+  if (header.is == match::maybe && !last) {
+    maybe = true;
+    return false;
+  }
+  if (header.is == match::no || !at_header(header, sink)) {
+    control(rest.substr(0, found.size));
+    at_ += found.size;
+  }
+  return true;
+}
+
+// Handles the token before MiniMax's marks.
+bool tagged_parser::at_namespace(bool last, parse_sink& sink) {
+  constexpr std::array<std::string_view, 2> openings{"<tool_call>", "<invoke "};
+  const auto rest = from(at_);
+  const bool whole = rest.starts_with(minimax_mark);
+  const auto next = skip_blanks(rest, minimax_mark.size());
+  const auto behind = whole ? rest.substr(next) : std::string_view();
+  const auto opening = begins_any(behind, openings);
+  const bool example = in_code_ || quoted_;
+  if (!example && (!whole || opening == match::maybe)) {
+    if (!last) return false;
+    if (rest.size() > 2) {
+      form_ = form_minimax;
+      const std::string body(rest);
+      at_ = held_.size();
+      cut(body, sink);
+      return false;
     }
   }
-  control(rest.substr(0, end));
-  at_ += end;
+  if (example || !whole) {
+    visible(rest.substr(0, 1), sink);
+    ++at_;
+    return true;
+  }
+  form_ = form_minimax;
+  begins_line_ = true;  // it is no mere mention
+  if (behind.starts_with(openings[0])) {
+    call_found();
+    open(state::opened, next + openings[0].size());
+  } else if (opening == match::yes) {
+    call_found();
+    open(state::minimax, 0);
+    open_minimax(at_);
+  } else {
+    at_ += minimax_mark.size();
+  }
   return true;
+}
+
+void tagged_parser::open_minimax(std::size_t at) {
+  form_ = form_minimax;
+  at_ = begin_ = at;
+  minimax_ = minimax_call(&tools_);
+  state_ = state::minimax;
 }
 
 bool tagged_parser::at_square(bool last, parse_sink& sink) {
@@ -347,12 +462,39 @@ bool tagged_parser::at_square(bool last, parse_sink& sink) {
     state_ = state::think;
     return true;
   }
-  const bool maybe = calls == match::maybe || results == match::maybe || think == match::maybe;
-  if (maybe && (!last || cut_mark(calls == match::maybe, sink))) return false;
+  const auto calling = begins_like(rest, calling_mark);
+  if (calling == match::yes) return at_calling(last, sink);
+  const bool call = calls == match::maybe || calling == match::maybe;
+  const bool maybe = call || results == match::maybe || think == match::maybe;
+  if (maybe && (!last || cut_mark(call, sink))) return false;
   return at_untagged(last, sink);
 }
 
+// Handles a call as transcripts show it: [Calling tool: NAME({…})].
+bool tagged_parser::at_calling(bool last, parse_sink& sink) {
+  constexpr std::size_t longest_head = 256;
+  form_ = form_bare;
+  const auto rest = from(at_).substr(0, longest_head);
+  const auto at = skip_blanks(rest, calling_mark.size());
+  auto end = at;
+  while (end < rest.size() && is_name_char(rest[end])) ++end;
+  if (end == rest.size() && end < longest_head) {
+    if (last) cut_mark(true, sink);
+    return false;
+  }
+  if (end == rest.size() || rest[end] != '(' || tools_.find(rest.substr(at, end - at)) == nullptr) {
+    visible(rest.substr(0, 1), sink);
+    ++at_;
+    return true;
+  }
+  call_found();
+  open(state::json, at);
+  begin_json(at_, at_ + (end - at), use::called);
+  return true;
+}
+
 bool tagged_parser::in_think(bool last, parse_sink& sink) {
+  if (end_think_.empty()) return in_harmony_think(last, sink);
   const auto close = end_think_;
   const auto rest = from(at_);
   const auto end = rest.find(close);
@@ -361,13 +503,13 @@ bool tagged_parser::in_think(bool last, parse_sink& sink) {
     auto known = rest.size();
     for (auto n = std::min(rest.size(), close.size() - 1); n > 0 && known == rest.size() && !last; --n)
       if (rest.ends_with(close.substr(0, n))) known -= n;
-    if (known > 0) sink.on_reasoning(rest.substr(0, known));
+    think(rest.substr(0, known), sink);
     at_ += known;
     return false;
   }
-  if (end > 0) sink.on_reasoning(rest.substr(0, end));
+  think(rest.substr(0, end), sink);
   at_ += end + close.size();
-  state_ = state::text;
+  end_thoughts();
   return true;
 }
 

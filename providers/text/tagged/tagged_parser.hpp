@@ -4,8 +4,12 @@
 #include "providers/text/marks/brackets.hpp"
 #include "providers/text/marks/parser.hpp"
 #include "providers/text/marks/text_scan.hpp"
+#include "providers/text/tagged/dsml_call.hpp"
+#include "providers/text/tagged/gemma_call.hpp"
 #include "providers/text/tagged/glm_call.hpp"
+#include "providers/text/tagged/harmony_call.hpp"
 #include "providers/text/tagged/markup_call.hpp"
+#include "providers/text/tagged/minimax_call.hpp"
 
 #include <string>
 #include <string_view>
@@ -66,6 +70,10 @@ class tagged_parser final : public text_parser {
     mistral,  // behind [TOOL_CALLS]
     markup,   // in a call that is markup
     pairs,    // in a call whose arguments are pairs of marks
+    minimax,  // in a call of MiniMax's
+    gemma,    // in a call of Gemma's
+    dsml,     // in a call of DeepSeek's
+    harmony,  // behind the header of one of Harmony's calls
     json,     // in brackets
     proving,  // behind a call that is markup, where a mark may say that it was read too short
     after,    // behind a call: closing marks, separators, further calls of the same tag
@@ -73,20 +81,32 @@ class tagged_parser final : public text_parser {
     dropped   // behind an invented result
   };
   /// Use of the brackets that are being read.
-  enum class use : unsigned char { calls, python, arguments, untagged };
+  enum class use : unsigned char { calls, python, arguments, untagged, called };
 
   bool step(bool last, parse_sink& sink);
   bool in_text(bool last, parse_sink& sink);
   bool at_angle(bool last, parse_sink& sink);
   bool at_square(bool last, parse_sink& sink);
+  bool at_calling(bool last, parse_sink& sink);
   bool at_fence(bool last, parse_sink& sink);
-  bool at_special(bool last, bool& maybe);
+  bool at_special(bool last, bool& maybe, parse_sink& sink);
+  void at_dsml(const dsml_mark& mark, parse_sink& sink);
+  void open_dsml(std::size_t at);
+  bool at_header(const harmony_header& header, parse_sink& sink);
+  void open_harmony(const harmony_header& header);
+  bool at_bare_header(bool last, parse_sink& sink);
   bool at_name(bool last);
   bool at_untagged(bool last, parse_sink& sink);
+  match after_harmony(bool last);
+  bool in_harmony_think(bool last, parse_sink& sink);
   bool in_think(bool last, parse_sink& sink);
+  void think(std::string_view text, parse_sink& sink);
+  void end_thoughts();
+  void look_for_call(std::string_view thoughts, bool last);
   bool in_opened(bool last, parse_sink& sink);
   bool in_unread(bool last, parse_sink& sink);
   bool at_result(std::string_view mark, std::size_t size, parse_sink& sink);
+  bool skip_result(std::string end, std::size_t size, parse_sink& sink);
   bool in_result(bool last, parse_sink& sink);
   void leave_out(std::size_t end);
   void no_call(std::size_t at, parse_sink& sink);
@@ -96,6 +116,12 @@ class tagged_parser final : public text_parser {
   bool in_mistral(bool last, parse_sink& sink);
   bool in_markup(bool last, parse_sink& sink);
   bool in_pairs(bool last, parse_sink& sink);
+  bool in_gemma(bool last, parse_sink& sink);
+  bool in_minimax(bool last, parse_sink& sink);
+  bool at_namespace(bool last, parse_sink& sink);
+  void open_minimax(std::size_t at);
+  bool in_dsml(bool last, parse_sink& sink);
+  bool in_harmony(bool last, parse_sink& sink);
   template <class Call>
   bool read_call(Call& call, bool last, parse_sink& sink);
   bool in_json(parse_sink& sink);
@@ -140,11 +166,17 @@ class tagged_parser final : public text_parser {
   bracket_scanner brackets_;
   markup_call markup_;
   glm_call pairs_;
+  gemma_call gemma_;
+  minimax_call minimax_;
+  dsml_call dsml_;
+  harmony_call harmony_;
   std::string name_;  // name of the call whose arguments are read
   std::string tag_;   // opening mark around the present calls
   unsigned form_ = 0;
   std::size_t thinks_from_ = std::string::npos;  // first call behind a <think> in the middle of a line
-  std::string_view end_think_;                   // closing mark of the present reasoning
+  std::string_view end_think_;                   // closing mark of the present reasoning; "": a token of Harmony
+  std::string thought_;                          // reasoning in which a call may begin
+  bool thinks_call_ = false;                     // a call stands in the present reasoning
   std::string end_result_;                       // closing mark of the invented result
   bool in_tag_ = false, extra_ = false, fenced_ = false, named_ = false, gap_ = false, first_word_ = true;
   bool begins_line_ = false;      // the opening mark begins a line

@@ -77,6 +77,21 @@ bool tagged_parser::in_proof(bool last, parse_sink& sink) {
       scan_ += mark->size();
       continue;
     }
+    const auto dsml = c == '<' ? match_dsml(rest) : dsml_mark();
+    maybe = maybe || dsml.is == match::maybe;
+    if (dsml.is == match::yes) {
+      if (dsml.kind == dsml_kind::invoke || dsml.kind == dsml_kind::section) {
+        if (proof_.in_tag && proof_.words) return too_short(scan_);
+        state_ = state::after;
+        return true;
+      }
+      const bool around = dsml.kind == dsml_kind::section_end;
+      if (!around || (proof_.words && (proof_.in_tag || !proof_.closed))) return too_short(scan_ + dsml.size);
+      proof_.closed = true;
+      proof_.in_tag = false;
+      scan_ += dsml.size;
+      continue;
+    }
     const auto parameter = opening_parameter(rest, maybe);
     maybe = maybe || parameter == npos;
     if (parameter != 0 && parameter != npos) {

@@ -1,10 +1,13 @@
 // Skips text without readable calls up to its closing mark: a call in an unknown form, the rest of a call that cannot
 // be trusted, an invented result.
+#include "providers/text/marks/dsml_marks.hpp"
+#include "providers/text/marks/harmony_marks.hpp"
 #include "providers/text/marks/marks.hpp"
 #include "providers/text/marks/text_scan.hpp"
 #include "providers/text/tagged/tagged_parser.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <string>
 #include <utility>
 
@@ -20,6 +23,8 @@ std::pair<std::size_t, std::size_t> closing_in(std::string_view text, std::size_
   const auto next = [&](std::size_t at) { return text.find_first_of("<[", at); };
   for (auto at = next(from); at != npos && at + 1 < text.size(); at = next(at + 1)) {
     if (text[at] == '<' && begins_some_mark(text.substr(at)) != match::yes) continue;
+    if (const auto mark = text[at] == '<' ? match_dsml(text.substr(at)) : dsml_mark(); mark.is == match::yes)
+      if (mark.kind == dsml_kind::section_end || (inner && mark.kind == dsml_kind::invoke_end)) return {at, mark.size};
     for (const auto& mark : closing_marks) {
       // Nearly all marks fail here, without a call to match_mark().
       if (mark.text[0] != text[at] || (mark.text[1] != text[at + 1] && !is_blank(text[at + 1]))) continue;
@@ -28,6 +33,23 @@ std::pair<std::size_t, std::size_t> closing_in(std::string_view text, std::size_
     }
   }
   return {0, 0};
+}
+
+// Finds the opening mark of a call, or of calls, in any form.
+found_tag match_call(std::string_view s) {
+  const auto possible = marks_at(s);
+  if (possible.is != match::yes) return {possible.is};
+  const auto dsml = match_dsml(s);
+  if (dsml.is == match::yes) return {dsml.is, dsml.size};
+  auto maybe = dsml.is;
+  for (auto bits = possible.opening; bits != 0; bits &= bits - 1) {
+    const auto& mark = angle_marks[static_cast<std::size_t>(std::countr_zero(bits))];
+    if (mark.kind != mark_kind::tag && mark.kind != mark_kind::list && mark.kind != mark_kind::markup) continue;
+    const auto found = match_mark(s, mark);
+    if (found.is == match::yes) return found;
+    if (found.is == match::maybe) maybe = found.is;
+  }
+  return {maybe};
 }
 
 // Returns true if a result follows its mark, and not a sentence that mentions the mark. A result begins on a line of
@@ -66,6 +88,24 @@ bool tagged_parser::names_tool(std::string_view body) const {
     at = end;
   }
   return false;
+}
+
+// Looks for the mark of a call with a tool's name behind it. It matters only if the reasoning never ends.
+void tagged_parser::look_for_call(std::string_view thoughts, bool last) {
+  if (thinks_call_) return;
+  thought_ += thoughts;
+  std::size_t at = 0;
+  for (; (at = thought_.find('<', at)) != npos; ++at) {
+    const auto rest = std::string_view(thought_).substr(at);
+    const auto mark = match_call(rest);
+    if (mark.is == match::maybe && !last) break;
+    if (mark.is != match::yes) continue;
+    const auto body = rest.substr(mark.size, max_named);
+    if (body.size() < max_named && !last) break;
+    thinks_call_ = names_tool(body);
+    if (thinks_call_) break;
+  }
+  thought_.erase(0, at);
 }
 
 bool tagged_parser::in_unread(bool last, parse_sink& sink) {
@@ -109,6 +149,14 @@ bool tagged_parser::in_unread(bool last, parse_sink& sink) {
 // Handles the mark of a result, which a model should never write. Returns false if the mark is only mentioned: within a
 // line or in code, before any call.
 bool tagged_parser::at_result(std::string_view mark, std::size_t size, parse_sink& sink) {
+  const bool before_calls = !any_calls() && (alone_.empty() || alone_in_fence_);
+  if (before_calls && (in_code_ || quoted_ || pending_fence_ != npos || !at_line_start())) return false;
+  if (mark == "<|tool_response>") return skip_result("<tool_response|>", size, sink);
+  return skip_result(std::string(mark.substr(0, 1)).append("/").append(mark.substr(1)), size, sink);
+}
+
+// Skips an invented result up to its closing mark. Returns false if the end of an earlier one was out of reach.
+bool tagged_parser::skip_result(std::string end, std::size_t size, parse_sink& sink) {
   if (!alone_.empty() && !alone_in_fence_) {
     pending_.clear();
     pending_blanks_.clear();
@@ -119,8 +167,8 @@ bool tagged_parser::at_result(std::string_view mark, std::size_t size, parse_sin
     state_ = state::dropped;
     return true;
   }
-  if (in_code_ || quoted_ || pending_fence_ != npos || unclosed_result_ || !at_line_start()) return false;
-  end_result_ = std::string(mark.substr(0, 1)).append("/").append(mark.substr(1));
+  if (unclosed_result_) return false;
+  end_result_ = std::move(end);
   open(state::result, size);
   scan_ = at_;
   return true;
@@ -144,13 +192,16 @@ bool tagged_parser::in_result(bool last, parse_sink& sink) {
   scan_ = std::max(scan_, near.size() - std::min(near.size(), longest_tag - 1));
   if (held_.size() - mark_ < max_unread) {
     if (!last) return false;
-    if (begins_result(from(at_))) {
+    if (end_result_ == harmony_end || begins_result(from(at_))) {
       leave_out(held_.size());
       return true;
     }
   }
   unclosed_result_ = true;
-  release(mark_ + 1, sink);
+  if (end_result_ == harmony_end)
+    state_ = state::text;
+  else
+    release(mark_ + 1, sink);
   return true;
 }
 

@@ -1,4 +1,5 @@
 // Finds calls that begin in text without a mark: a call that lost its mark, or one in a code block.
+#include "providers/text/marks/harmony_marks.hpp"
 #include "providers/text/marks/marks.hpp"
 #include "providers/text/marks/text_scan.hpp"
 #include "providers/text/tagged/tagged_parser.hpp"
@@ -33,8 +34,12 @@ bool tagged_parser::at_fence(bool last, parse_sink& sink) {
   if (found == match::maybe && !last) return false;
   if (found != match::yes) {
     // A quotation in a sentence is only mentioned. A call that is the whole reply may be in quotes.
-    const bool quotes =
-        !in_code_ && !quoted_ && said_ && rest.size() > 1 && (rest[1] == '<' || rest[1] == '{' || rest[1] == '[');
+    const auto behind = rest.substr(1);
+    const auto token = begins(behind, minimax_mark), header = begins_bare_header(behind, true);
+    if (!behind.empty() && !last && (token == match::maybe || header == match::maybe)) return false;
+    const bool begins_call = token == match::yes || header == match::yes ||
+                             (!behind.empty() && std::string_view("<{[").find(behind.front()) != npos);
+    const bool quotes = !in_code_ && !quoted_ && said_ && begins_call;
     visible(rest.substr(0, 1), sink);
     quoted_ = quotes;
     ++at_;

@@ -20,7 +20,7 @@ using providers::text::find_format;
 using providers::text::formats;
 
 TEST_CASE("F3: each format tells the model the tools with their schemas, one call, then to stop") {
-  CHECK(formats().size() == 7);
+  CHECK(formats().size() == 11);
   for (const auto* format : formats()) {
     CAPTURE(std::string(format->name()));
     const auto prompt = format->prompt(*vector_tools());
@@ -39,7 +39,8 @@ TEST_CASE("F3: ReAct's stop sequence is configured, the tagged formats need none
   const auto stops = find_format("react")->stop_sequences();
   REQUIRE(stops.size() == 1);
   CHECK(stops[0] == "\nObservation:");
-  for (const auto* name : {"hermes", "qwen3-coder", "llama3", "mistral", "xml", "glm"})
+  for (const auto* name :
+       {"hermes", "qwen3-coder", "llama3", "mistral", "xml", "glm", "harmony", "deepseek", "gemma", "minimax"})
     CHECK(find_format(name)->stop_sequences().empty());
 }
 
@@ -63,6 +64,12 @@ TEST_CASE("F3: a result cannot end the marks around it") {
   CHECK(hermes == "<tool_response>\nx<\\/tool_response>y\n</tool_response>");
   CHECK(find_format("glm")->result("t", "x</tool_response>y") == hermes);
   CHECK(contains(find_format("xml")->result("t", "x</output>y"), "x<\\/output>y</output>"));
+  CHECK(find_format("harmony")->result("t", "x<|end|>y") ==
+        "<|start|>functions.t to=assistant<|channel|>commentary<|message|>x<\\|end|>y<|end|>");
+  CHECK(contains(find_format("deepseek")->result("t", "x</result>y"), "x<\\/result>y</result>"));
+  CHECK(contains(find_format("gemma")->result("t", "x<|\"|>}<tool_response|>y"),
+                 "x<\\|\"|\\>}<tool_response|\\>y<|\"|>}"));
+  CHECK(find_format("minimax")->result("t", "x</tool_response>y") == hermes);
 }
 
 TEST_CASE("F4: the format of a model follows its id") {
@@ -73,6 +80,13 @@ TEST_CASE("F4: the format of a model follows its id") {
   CHECK(format_of_model("meta-llama/Llama-3.3-70B-Instruct").name() == "llama3");
   CHECK(format_of_model("mistral-small").name() == "mistral");
   CHECK(format_of_model("gemma-3").name() == "react");
+  CHECK(format_of_model("openai/gpt-oss-120b").name() == "harmony");
+  CHECK(format_of_model("deepseek-ai/DeepSeek-V3.2-Exp").name() == "deepseek");
+  CHECK(format_of_model("DeepSeek-V4-Flash").name() == "deepseek");
+  CHECK(format_of_model("deepseek-r1:8b").name() == "react");
+  CHECK(format_of_model("gemma4:e4b").name() == "gemma");
+  CHECK(format_of_model("google/gemma-4-31b-it").name() == "gemma");
+  CHECK(format_of_model("MiniMaxAI/MiniMax-M3").name() == "minimax");
   for (const auto* id :
        {"zai-org/GLM-4.5-Air", "glm-4.6", "glm-4.7-flash:q4_K_M", "glm4.6", "GLM-5", "glm-5.1", "glm-5p2"})
     CHECK(format_of_model(id).name() == "glm");

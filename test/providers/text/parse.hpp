@@ -88,7 +88,8 @@ inline std::vector<std::string> marks_of(std::string_view format) {
   std::vector<std::string> all{"<parameter",  "</parameter", "<arg_key",   "</arg_key",       "<arg_value",
                                "</arg_value", "<tool_",      "</tool_",    "[TOOL_RESULTS]",  "[TOOL_CALLS]",
                                "[ARGS]",      "[CALL_ID]",   "<function",  "</function",      "<invoke",
-                               "</invoke",    "<|",          "</function", "[/TOOL_RESULTS]", "CDATA"};
+                               "</invoke",    "<|",          "</function", "[/TOOL_RESULTS]", "CDATA",
+                               "DSML",        "]<]minimax"};
   for (const auto& mark : text::angle_marks) all.emplace_back(mark.text);
   for (const auto& mark : text::closing_marks) all.emplace_back(mark.text);
   if (format == "react")

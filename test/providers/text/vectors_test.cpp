@@ -74,13 +74,9 @@ void check_all(const std::string& file, std::size_t least) {
   }
 }
 
-TEST_CASE("F10: the given malformed replies are executed, repaired or refused as expected, at every split") {
-  check_all("given.jsonl", 67);
-}
-
-TEST_CASE("F10: malformed replies as public issues show them are executed, repaired or refused, at every split") {
-  check_all("issues.jsonl", 60);
-  for (const auto& vector : vectors("issues.jsonl")) {
+// Checks that each vector names a public issue.
+void check_sources(const std::string& file) {
+  for (const auto& vector : vectors(file)) {
     CAPTURE(std::string(vector.at("id").as_string()));
     const std::string source(vector.at("src").as_string());
     const auto number = source.find('#');
@@ -90,12 +86,26 @@ TEST_CASE("F10: malformed replies as public issues show them are executed, repai
   }
 }
 
+TEST_CASE("F10: the given malformed replies are executed, repaired or refused as expected, at every split") {
+  check_all("given.jsonl", 67);
+}
+
+TEST_CASE("F10: malformed replies as public issues show them are executed, repaired or refused, at every split") {
+  check_all("issues.jsonl", 60);
+  check_sources("issues.jsonl");
+}
+
 TEST_CASE("F10: our own malformed replies are executed, repaired or refused as expected, at every split") {
   check_all("own.jsonl", 60);
 }
 
+TEST_CASE("F10: calls as families of open models write them are executed, repaired or refused, at every split") {
+  check_all("families.jsonl", 80);
+  check_sources("families.jsonl");
+}
+
 TEST_CASE("F10: malformed replies behind a long text are read the same in pieces of any size") {
-  for (const auto* file : {"given.jsonl", "issues.jsonl", "own.jsonl"})
+  for (const auto* file : {"given.jsonl", "issues.jsonl", "own.jsonl", "families.jsonl"})
     for (const auto& vector : vectors(file)) {
       CAPTURE(std::string(vector.at("id").as_string()));
       const std::string format(vector.at("format").as_string());

@@ -46,7 +46,23 @@ TEST_CASE("F10: text as long as an answer may be is parsed in linear time, byte 
                                     "x<arg_key>\n",
                                     "x<tool_call>",
                                     "x\n<tool_response>",
-                                    "\n<tool_response></tool_response>"};
+                                    "\n<tool_response></tool_response>",
+                                    "<|channel|>commentary to=functions.search ",
+                                    "<|channel|>commentary to=functions.search<|message|>a ",
+                                    "<|channel|>analysis<|message|><|start|>",
+                                    "\ncommentary to=functions.search json ",
+                                    "assistantcommentary ",
+                                    "<｜DSML｜invoke name=\"search\">",
+                                    "<｜DSML｜function_calls>",
+                                    "<｜DSML｜parameter name=\"query\" string=\"true\">a<",
+                                    "<|tool_call>call:search{",
+                                    "<|tool_call>call:a <|\"|>",
+                                    "]<]minimax[>[",
+                                    "]<]minimax[>[<invoke name=\"search\">",
+                                    "]<]minimax[>[<a>",
+                                    "[Calling tool: search(",
+                                    "<think><tool_call>",
+                                    "<invoke name=\"search\"><parameter name=\"query\">a</parameter>"};
   for (const auto unit : units) {
     std::string text;
     while (text.size() < full(200'000)) text += unit;

@@ -1,0 +1,133 @@
+// Reads MiniMax's calls. Only marks behind their token count, so a value may hold any other markup. A closing mark that
+// lost its token is put right where the next mark follows it at once.
+#include "providers/text/tagged/minimax_call.hpp"
+
+#include "providers/text/marks/distance.hpp"
+#include "providers/text/marks/json_calls.hpp"
+#include "providers/text/marks/markup_marks.hpp"
+#include "providers/text/marks/text_scan.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace mcpbx::providers::text {
+namespace {
+
+using outcome = minimax_call::outcome;
+constexpr std::size_t longest_element = 512;  // largest mark in bytes
+constexpr std::size_t most_levels = 64;
+
+}  // namespace
+
+void minimax_call::spoil(const char* why) {
+  if (broken_ == nullptr) broken_ = why;
+}
+
+outcome minimax_call::advance(std::string_view in, bool last) {
+  for (auto now = outcome::again;;) {
+    now = step(in, last);
+    if (now != outcome::again) return now;
+  }
+}
+
+// Reads up to the next mark.
+outcome minimax_call::step(std::string_view in, bool) {
+  const bool head = open_.empty();
+  auto token = head && in.starts_with('<') ? 0 : in.find(minimax_mark, scan_);
+  if (token == npos) {
+    scan_ = std::max(scan_, in.size() - std::min(in.size(), minimax_mark.size() - 1));
+    // Without their token the marks of a call are those of another form.
+    const auto next = skip_blanks(in, at_);
+    return open_.size() == 1 && open_[0].value.children.empty() && next < in.size() && in[next] == '<' ? outcome::none
+                                                                                                       : outcome::more;
+  }
+  if (!head && open_.size() == 1 && open_[0].value.children.empty() && in.substr(skip_blanks(in, at_), 1) == "<")
+    return outcome::none;
+  scan_ = token;
+  const auto begin = skip_blanks(in, token + (in.substr(token).starts_with('<') ? 0 : minimax_mark.size()));
+  if (begin == in.size()) return outcome::more;
+  const auto end = in.substr(0, begin + longest_element).find_first_of("<>\n", begin + 1);
+  if (end == npos && in.size() - begin < longest_element) return outcome::more;
+  if (!open_.empty()) open_.back().value.text += in.substr(at_, token - at_);
+  if (in[begin] != '<' || end == npos || in[end] != '>') {
+    spoil("one of its marks is damaged");
+    at_ = scan_ = begin;
+    return head ? outcome::none : outcome::again;
+  }
+  const auto tag = in.substr(begin, end + 1 - begin);
+  const bool closes = tag.starts_with("</");
+  // A call that begins here is another one, and the mark around this one is not its own.
+  const bool next_call = tag.starts_with("<invoke ") && !open_.empty();
+  if (next_call || tag == "</tool_call>" || tag == "<tool_call>") {
+    spoil("its end is missing");
+    at_ = token;
+    return outcome::complete;
+  }
+  at_ = scan_ = end + 1;
+  return closes ? closed(trimmed(tag.substr(2, tag.size() - 3))) : opened(tag);
+}
+
+outcome minimax_call::opened(std::string_view tag) {
+  const bool named = tag.starts_with("<invoke ") || tag.starts_with("<parameter ");
+  std::string_view name = tag.substr(1, tag.size() - 2), mark = name;
+  if (named) {
+    const auto attributes = attributes_of(tag);
+    const bool whole = attributes.size() == 1 && attributes[0].first == "name" && has_attributes_only(tag);
+    mark = tag.substr(1, tag.find(' ') - 1);
+    name = whole ? attributes[0].second : std::string_view();
+  }
+  if (!open_.empty() && !ends_in_plain_mark() && !trimmed(open_.back().value.text).empty())
+    spoil("something stands beside its parameters, or the end of one is missing");
+  const auto* tool = open_.empty() ? nullptr : tools_->find(open_[0].value.name);
+  const bool known = std::ranges::all_of(name, is_name_char) || has_property(tool, name);
+  if (name.empty() || !known || tag.ends_with("/>")) spoil("the name of a parameter is damaged");
+  if (open_.size() >= most_levels) spoil("its parameters are too deep");
+  open_.push_back({{std::string(cleaned_name(name)), {}, {}}, std::string(mark)});
+  return outcome::again;
+}
+
+// Closes the open element if its text ends in its closing mark, which has lost its token.
+bool minimax_call::ends_in_plain_mark() {
+  auto& last = open_.back();
+  const auto mark = "</" + last.mark + ">";
+  if (open_.size() < 2 || !last.value.children.empty() || !trimmed(last.value.text).ends_with(mark)) return false;
+  last.value.text.resize(last.value.text.rfind(mark));
+  pop();
+  return true;
+}
+
+outcome minimax_call::closed(std::string_view name) {
+  if (name != open_.back().mark) ends_in_plain_mark();
+  if (name != open_.back().mark) {
+    spoil("a closing mark has no opening one");
+    return name == "invoke" ? outcome::complete : outcome::again;
+  }
+  const bool blank = trimmed(open_.back().value.text).empty();
+  if (!blank && (open_.size() == 1 || !open_.back().value.children.empty()))
+    spoil("something stands between its parameters");
+  if (open_.size() == 1) return outcome::complete;
+  pop();
+  return outcome::again;
+}
+
+void minimax_call::pop() {
+  const auto& text = open_.back().value.text;
+  if (text.ends_with('<') || holds_nearly<5>(text, minimax_mark)) spoil("the token before a mark is damaged");
+  auto done = std::move(open_.back().value);
+  open_.pop_back();
+  open_.back().value.text.clear();
+  open_.back().value.children.push_back(std::move(done));
+}
+
+tool_call_block minimax_call::call(std::string_view) const {
+  tool_call_block made;
+  const auto& name = open_[0].value.name;
+  if (broken_ != nullptr || name.empty())
+    made = unreadable_call({}, broken_ != nullptr ? broken_ : "it has no name");
+  else
+    set_tree(made, tools_->find(name), open_[0].value);
+  if (!name.empty()) made.name = tools_->resolve(name);
+  return made;
+}
+
+}  // namespace mcpbx::providers::text
