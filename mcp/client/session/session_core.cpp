@@ -149,6 +149,14 @@ void session_core::on_fault(const message_fault& fault, time_point now) {
     return;
   }
   const envelope_fault& e = fault.envelope;
+  if (const auto& deep = fault.deep_answer;
+      deep && std::ranges::any_of(lists_, [&](const kept_list& l) { return l.is_page(e.id); })) {
+    // A list loses only the items that are nested too deeply.
+    page_limit_ = {deep->max_depth, deep->max_depth_key};
+    on_response(message(deep->answer));
+    page_limit_.reset();
+    return;
+  }
   log_sometimes("sent a message that is not accepted (" + e.what + ")");
   if (e.id.empty()) return;
   if (e.is_response) {

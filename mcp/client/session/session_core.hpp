@@ -158,7 +158,8 @@ class session_core {
   std::string handshake_failure_;           // failure of initialize, kept while the probe is still open
   std::optional<call_outcome> late_probe_;  // outcome of the probe that came after initialize had been sent
 
-  std::vector<kept_list> lists_;  // one for each kind, in the order of the table
+  std::vector<kept_list> lists_;                           // one for each kind, in the order of the table
+  std::optional<feature_lister::depth_limit> page_limit_;  // exceeded by the page that is being handled
   time_point listen_at_ = never, listen_since_{};
   int listens_failed_ = 0;
 

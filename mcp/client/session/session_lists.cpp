@@ -15,14 +15,14 @@ constexpr milliseconds first_listen_gap{1'000}, most_listen_gap{60'000};
 }  // namespace
 
 void session_core::ask_page(kept_list& list) {
-  request(list.kind().list_method, list.params(), phase_ == phase::listing ? no_limits : page_limits,
-          [this, &list](const call_outcome& o) { on_page(list, o); });
+  list.requested(request(list.kind().list_method, list.params(), phase_ == phase::listing ? no_limits : page_limits,
+                         [this, &list](const call_outcome& o) { on_page(list, o); }));
 }
 
 void session_core::on_page(kept_list& list, const call_outcome& outcome) {
   if (phase_ == phase::closed) return;
   if (outcome.type != call_outcome::kind::result) return list_failed(list, failure_text(outcome));
-  const auto more = list.take_page(outcome.value);
+  const auto more = list.take_page(outcome.value, page_limit_ ? &*page_limit_ : nullptr);
   if (!more) return list_failed(list, "a result of the wrong shape: " + more.error().message);
   if (*more) return ask_page(list);
   list_ended(list);
