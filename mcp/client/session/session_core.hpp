@@ -106,7 +106,7 @@ class session_core {
 
  private:
   enum class phase : std::uint8_t { idle, probing, initializing, listing, ready, closed };
-  /// Limits of requests that other rules end: the start time-out, or the server itself.
+  /// Limits of requests that other rules end: the start time-out, check_until_, or the server itself.
   static constexpr call_limits no_limits{milliseconds::max(), milliseconds::max()};
 
   // Opening (session_opening.cpp)
@@ -132,6 +132,8 @@ class session_core {
   void pump();
 
   // Messages (session_core.cpp)
+  void check_life();
+  void lives() noexcept { check_until_ = never; }
   void on_response(message&& m);
   void on_request(const message& m);
   void on_notification(const message& m);
@@ -164,7 +166,9 @@ class session_core {
   int listens_failed_ = 0;
 
   int timeouts_in_row_ = 0;
-  call_number next_in_row_ = 0;  // calls with lower numbers waited beside the time-out counted last
+  call_number next_in_row_ = 0;     // calls with lower numbers waited beside the time-out counted last
+  call_number check_ = 0;           // the request that asks for a sign of life, until it is answered
+  time_point check_until_ = never;  // time at which a silent server counts as one that hangs
   rate_limit answers_{50, 64}, log_lines_{5, 20};
   std::uint64_t noise_ = 0, dropped_requests_ = 0;
 };
