@@ -157,6 +157,7 @@ void session_core::on_fault(const message_fault& fault, time_point now) {
   if (phase_ == phase::closed) return;
   if (fault.type == message_fault::kind::noise) {
     ++noise_;
+    note_junk(fault);
     if (may_log()) log_now("printed a line that is no message: " + fault.shown());
     return;
   }
@@ -171,13 +172,24 @@ void session_core::on_fault(const message_fault& fault, time_point now) {
     return;
   }
   log_sometimes("sent a message that is not accepted (" + e.what + ")");
-  if (e.id.empty()) return;
+  if (e.id.empty()) return note_junk(fault);
   if (e.is_response) {
     timeouts_in_row_ = 0;
     pending_.answer_malformed(e.id, e.what);
   } else if (era_ != era::modern && output_.session_unsent() <= most_unsent_for_answers && answers_.take(now)) {
     output_.session_send(make_error(e.id, rpc_error{e.code, e.what, {}}), outgoing::response());
   }
+}
+
+void session_core::note_junk(const message_fault& fault) {
+  if (junk_++ == 0) first_junk_ = fault.shown();
+}
+
+std::string session_core::junk_text() const {
+  if (junk_ == 0) return {};
+  const std::string quote = "\"" + first_junk_ + "\"";
+  if (junk_ == 1) return "it wrote a line to its stdout that is no JSON-RPC: " + quote;
+  return "it wrote " + std::to_string(junk_) + " lines to its stdout that are no JSON-RPC, the first one: " + quote;
 }
 
 void session_core::tick(time_point now) {

@@ -96,6 +96,9 @@ class session_core {
   /// Returns true if server/discover is the only request sent so far.
   bool probing() const noexcept { return phase_ == phase::probing; }
   std::uint64_t noise_lines() const noexcept { return noise_; }
+  /// Returns a clause with the number of received lines that were no JSON-RPC and a quote of the first one, or "" if
+  /// there was none.
+  std::string junk_text() const;
   std::uint64_t dropped_answers() const noexcept {
     const auto& c = pending_.counts();
     return c.late + c.unknown + c.duplicate;
@@ -134,6 +137,7 @@ class session_core {
   // Messages (session_core.cpp)
   void check_life();
   void lives() noexcept { check_until_ = never; }
+  void note_junk(const message_fault& fault);
   void on_response(message&& m);
   void on_request(const message& m);
   void on_notification(const message& m);
@@ -170,6 +174,8 @@ class session_core {
   call_number check_ = 0;           // the request that asks for a sign of life, until it is answered
   time_point check_until_ = never;  // time at which a silent server counts as one that hangs
   rate_limit answers_{50, 64}, log_lines_{5, 20};
+  std::uint64_t junk_ = 0;  // lines that were no JSON-RPC
+  std::string first_junk_;  // for people
   std::uint64_t noise_ = 0, dropped_requests_ = 0;
 };
 

@@ -125,6 +125,7 @@ void managed_client::session_ended(const std::string& how) {
                               : " before it was ready, while it was asked " + std::string(waits_for);
     // Some servers exit at a request that they do not know; the next session begins with the old handshake at once.
     if (session_->core() && session_->core()->probing()) legacy_known_ = true;
+    text += junk();
   }
   const std::string for_calls = with_last_words(starting ? text : text + " during the call");
   if (!expected) {
@@ -233,8 +234,9 @@ void managed_client::obey(supervisor_core::command command, time_point now) {
       return this->open();
     case start_timed_out: {
       const auto waits_for = session_ && session_->core() ? session_->core()->waits_for() : std::string_view();
-      last_error_ = with_last_words(who() + " was not ready within " + in_words(options_.start_timeout) +
-                                    (waits_for.empty() ? "" : ": it did not answer " + std::string(waits_for)));
+      last_error_ =
+          with_last_words(who() + " was not ready within " + in_words(options_.start_timeout) +
+                          (waits_for.empty() ? "" : ": it did not answer " + std::string(waits_for)) + junk());
       log::warn(last_error_);
       attempted_ = true;
       legacy_known_ = false;  // the next session probes again
@@ -325,6 +327,11 @@ void managed_client::rearm() {
 std::string managed_client::with_last_words(std::string text) const {
   const std::string last = connector_ ? connector_->last_words() : "";
   return last.empty() ? text : text + "; " + last;
+}
+
+std::string managed_client::junk() const {
+  const std::string text = session_ && session_->core() ? session_->core()->junk_text() : std::string();
+  return text.empty() ? text : "; " + text;
 }
 
 std::string managed_client::down_text(time_point now) const {

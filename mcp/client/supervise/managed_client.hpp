@@ -129,6 +129,7 @@ class managed_client final : public client,
   void stop_now(time_point now);
   std::string who() const { return "tool server \"" + options_.name + "\""; }
   std::string with_last_words(std::string text) const;
+  std::string junk() const;
   std::string down_text(time_point now) const;
 
   server_options options_;

@@ -1,6 +1,7 @@
 // Many tool servers: starting, explaining, restarting, stopping.
 #include "mcp/client/supervise/supervisor.hpp"
 
+#include "mcp/redact/secret.hpp"
 #include "test/mcp/client/supervisor_rig.hpp"
 
 #include <algorithm>
@@ -57,6 +58,44 @@ TEST_CASE("G7: a server that hangs in its start delays nobody") {
   CHECK(r.status(0).last_error == "tool server \"slow\" was not ready within 9 s: it did not answer initialize");
   CHECK(r.launcher.spawned[0]->signals == std::vector<int>{SIGTERM});
   CHECK(r.launcher.count("slow") == 2);
+}
+
+TEST_CASE("G9: a server that writes only what is no JSON-RPC is told as that, with a quote") {
+  supervisor_rig r;
+  redactor::add(secret("canary-4711"));
+  std::vector<std::string> lines{"Listening, key canary-4711\x1b[0m " + std::string(500, 'x')};
+  r.launcher.add("srv", script([&lines](scripted_process& p, const message& m) {
+                   if (m.method() != "initialize") return;
+                   for (const auto& line : lines) p.say(line);
+                   if (lines.size() == 2) p.exit(1);
+                 }));
+  const auto last_error = [&r] {
+    auto o = server_named("srv");
+    o.start_timeout = milliseconds(9000);
+    r.start({o});
+    r.advance(9000);
+    return r.status().last_error;
+  };
+  const std::string quoted = "\"Listening, key ***[0m xxx";
+  SUBCASE("one line") {
+    const auto told = last_error();
+    CHECK(told.starts_with(
+        "tool server \"srv\" was not ready within 9 s: it did not answer initialize; it wrote a line to "
+        "its stdout that is no JSON-RPC: " +
+        quoted));
+    CHECK(told.size() < 400);
+  }
+  SUBCASE("JSON that is no JSON-RPC counts") {
+    lines.insert(lines.end(), {R"({"level":"info"})", "{", "12"});
+    CHECK(last_error().find("; it wrote 4 lines to its stdout that are no JSON-RPC, the first one: " + quoted) !=
+          std::string::npos);
+  }
+  SUBCASE("an exit before it is ready tells them as well") {
+    lines.emplace_back("done");
+    CHECK(last_error().find("while it was asked initialize; it wrote 2 lines to its stdout that are no JSON-RPC") !=
+          std::string::npos);
+  }
+  redactor::clear();
 }
 
 TEST_CASE("G8: a program that is missing is explained and tried again") {
