@@ -60,6 +60,7 @@ class kept_list {
   struct news {
     std::optional<std::vector<std::string>> dropped;  ///< items left out, one clause each
     bool differs = false;                             ///< list() differs from the one before
+    bool mended = false;                              ///< the walk before had failed
   };
   /// Ends the walk with the pages that were taken.
   news end_walk(time_point now);

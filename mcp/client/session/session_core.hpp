@@ -43,7 +43,7 @@ class session_events {
   /// Reports a list of this kind that differs from the one before. A server without this list reports an empty one
   /// first.
   virtual void session_list(const feature_kind& kind, feature_list list) = 0;
-  /// Reports a problem that does not end the conversation, for the status.
+  /// Reports a problem that does not end the conversation, for the status; "" reports that it is over.
   virtual void session_problem(const std::string& what) = 0;
   /// Passes on a notifications/message.
   virtual void session_log(const raw_json& params) = 0;

@@ -34,6 +34,7 @@ void session_core::list_ended(kept_list& list) {
     for (const std::string& n : *news.dropped) log::warn("tool server \"" + options_.server + "\": " + n);
     events_.session_dropped(list.kind(), *news.dropped);
   }
+  if (news.mended) events_.session_problem({});
   if (news.differs) publish(list);
   pump();
 }

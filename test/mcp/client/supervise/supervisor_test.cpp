@@ -163,6 +163,54 @@ TEST_CASE("G8: a server that exits at its start shows status and stderr") {
   }
 }
 
+TEST_CASE("G8: the last error has a time and goes away when the server is well again") {
+  supervisor_rig r;
+  r.launcher.add("srv", legacy_script());
+  r.start({server_named("srv")});
+  CHECK(r.status().last_error_ms == -1);
+  r.launcher.last().say_stderr("Error: no memory\n}\nNode.js v24.21.0\n");
+  r.launcher.last().exit(7);
+  r.turn();
+  const auto died = r.time.wall_ms();
+  CHECK(r.status().last_error == "tool server \"srv\" exited with status 7; stderr: Error: no memory");
+  CHECK(r.status().last_error_ms == died);
+  SUBCASE("an answered call means that it is well") {
+    r.advance(1000);
+    REQUIRE(r.status().state == server_state::ready);
+    CHECK(r.status().last_error_ms == died);
+    box b;
+    r.call(*r.owner("srv__echo"), b);
+    r.turn();
+    CHECK(b.answered());
+  }
+  SUBCASE("so does a minute of being ready") {
+    r.advance(1000);
+    REQUIRE(r.status().state == server_state::ready);
+    r.advance(58'000);
+    CHECK_FALSE(r.status().last_error.empty());
+    r.advance(2000);
+  }
+  CHECK(r.status().last_error.empty());
+  CHECK(r.status().last_error_ms == -1);
+}
+
+TEST_CASE("G8: a list of the wrong shape is an error until a right one comes") {
+  supervisor_rig r;
+  bool good = false;
+  r.start("srv", legacy_script({"echo"}, [&good](scripted_process& p, const message& m) {
+            if (m.method() != "tools/list" || good) return false;
+            p.answer(m, R"({"tools":1})");
+            return true;
+          }));
+  r.advance(100'000);
+  CHECK(r.status().state == server_state::ready);
+  CHECK(r.status().last_error.find("wrong shape") != std::string::npos);
+  good = true;
+  r.advance(100'000);
+  CHECK(r.names() == std::vector<std::string>{"srv__echo"});
+  CHECK(r.status().last_error.empty());
+}
+
 TEST_CASE("G2: a server that dies is restarted at once and works again") {
   supervisor_rig r;
   r.start("srv", legacy_script());
