@@ -94,6 +94,8 @@ class client {
   virtual ~client() = default;
   virtual const std::string& name() const = 0;
   virtual mcp::era era() const = 0;
+  /// Returns the instructions that the server gave last, printable and at most 4 KiB, or "".
+  virtual std::string_view instructions() const { return {}; }
   /// Starts a call, and first a server that is lazy or was stopped for idleness. If the server is down, its queue full
   /// (1,024 requests or 16 MiB) or memory short, the call soon ends with a failure that names the server.
   virtual ticket call(server_call&& c) = 0;

@@ -91,6 +91,8 @@ class session_core {
   bool ready() const noexcept { return phase_ == phase::ready; }
   mcp::era era() const noexcept { return era_; }
   const std::string& revision() const noexcept { return revision_; }
+  /// Returns the server's instructions, printable, without secrets and at most 4 KiB, or "".
+  const std::string& instructions() const noexcept { return instructions_; }
   /// Returns the method that the opening waits for, for "did not answer …" texts.
   std::string_view waits_for() const;
   /// Returns true if server/discover is the only request sent so far.
@@ -119,7 +121,7 @@ class session_core {
   void probe_was_silent();
   void initialize(std::string_view revision);
   void on_initialize(const call_outcome& outcome);
-  void opened(mcp::era e, std::string revision, const raw_json& capabilities);
+  void opened(mcp::era e, std::string revision, const raw_json& capabilities, const raw_json& instructions);
   void refuse(std::string what);
 
   // Lists (session_lists.cpp)
@@ -155,7 +157,7 @@ class session_core {
   pending_calls pending_;
   phase phase_ = phase::idle;
   mcp::era era_ = mcp::era::unknown;
-  std::string revision_;
+  std::string revision_, instructions_;
   time_point now_{};
 
   call_number probe_ = 0, initialize_ = 0, listen_ = 0;

@@ -151,6 +151,7 @@ void managed_client::session_ready() {
   up_since_ = context_.time.now();
   era_ = session_->core()->era();
   revision_ = session_->core()->revision();
+  instructions_ = session_->core()->instructions();
   legacy_known_ = era_ == mcp::era::legacy;
   attempted_ = true;
   core_.ready(context_.time.now());

@@ -50,6 +50,7 @@ class managed_client final : public client,
   // client
   const std::string& name() const override { return options_.name; }
   mcp::era era() const override { return era_; }
+  std::string_view instructions() const override { return instructions_; }
   ticket call(server_call&& c) override;
   void cancel(ticket t, std::string_view reason) override;
   time_point next_start() const override { return core_.next_try(); }
@@ -156,7 +157,7 @@ class managed_client final : public client,
   ticket last_ticket_ = 0;
 
   mcp::era era_ = mcp::era::unknown;
-  std::string revision_, last_error_;
+  std::string revision_, instructions_, last_error_;
   std::int64_t last_error_ms_ = -1;
   recovery recovers_by_ = recovery::ready;
   std::size_t tools_ = 0;
