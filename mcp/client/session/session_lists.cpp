@@ -109,7 +109,8 @@ void session_core::listen_ended(const call_outcome& outcome) {
         if (list.tells()) unheard += (unheard.empty() ? "" : ", ") + list.kind().plural();
         list.stop_telling();
       }
-      return log_sometimes("refuses subscriptions/listen, so changes of its " + unheard + " go unnoticed");
+      return log_sometimes("refuses subscriptions/listen, so a change of its " + unheard +
+                           " is noticed only if it reports it all the same, or after the ttlMs of the list");
     }
   }
   if (now_ - listen_since_ >= most_listen_gap) listens_failed_ = 0;
