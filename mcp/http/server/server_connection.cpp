@@ -26,8 +26,9 @@ namespace asio = boost::asio;
 // Sizes of the read buffer. Request lines, headers and chunk lines must fit into the larger one.
 constexpr std::size_t first_buffer = 4 * 1024, largest_buffer = 64 * 1024;
 // Time for which bytes behind a final answer are read and dropped, so that the answer arrives (RFC 9112, section 9.6).
-constexpr milliseconds linger_time{2'000};
-constexpr std::size_t linger_bytes = 1u << 20;
+// Many callers read no answer before they have sent their whole body, so that a body far above its limit is read.
+constexpr milliseconds linger_time{2'000}, longest_linger{30'000};  // without a byte, and in all
+constexpr std::size_t linger_bytes = std::size_t{256} << 20;
 
 std::string date_of(std::int64_t wall_ms) {
   const auto seconds = static_cast<std::time_t>(wall_ms / 1000);
@@ -147,7 +148,9 @@ class server_connection::impl : public std::enable_shared_from_this<impl> {
   void on_read(const boost::system::error_code& ec, std::size_t n) {
     if (phase_ == phase::lingering) {
       lingered_ += n;
-      if (ec || lingered_ > linger_bytes) return leave("");
+      const auto now = time_.now();
+      if (ec || lingered_ > linger_bytes || now >= lingers_since_ + longest_linger) return leave("");
+      since_ = now;
       return read();
     }
     // A caller that closes does not wait for an answer.
@@ -300,7 +303,7 @@ class server_connection::impl : public std::enable_shared_from_this<impl> {
   void linger() {
     if (input_ended_) return leave("");
     phase_ = phase::lingering;
-    since_ = time_.now();
+    since_ = lingers_since_ = time_.now();
     arm();
     begin_ = end_ = 0;
     boost::system::error_code ignored;
@@ -367,7 +370,7 @@ class server_connection::impl : public std::enable_shared_from_this<impl> {
   std::size_t begin_ = 0, end_ = 0;  // bytes read and not parsed yet
   std::optional<request_parser> parser_;
   phase phase_ = phase::reading;
-  time_point since_, stalled_since_;
+  time_point since_, stalled_since_, lingers_since_;
   std::string pending_, leaving_;  // bytes that wait, and bytes of the present write
   std::size_t taken_ = 0;          // written part of leaving_
   std::uint64_t ever_taken_ = 0;
