@@ -41,7 +41,10 @@ struct server_status {
   std::string revision;  ///< negotiated MCP revision, or ""
   std::size_t tools = 0;
   std::uint64_t restarts = 0;
-  std::string last_error;                 ///< one sentence, or ""
+  /// One sentence, or "" if none has occurred or the server is well again: it has answered a call since, or been ready
+  /// for a minute; for the shape of a list: it has sent a right one.
+  std::string last_error;
+  std::int64_t last_error_ms = -1;        ///< time of last_error in milliseconds since 1970, -1: none
   std::optional<process_status> process;  ///< nullopt: no process of mcpbx belongs to it
   std::int64_t next_try_ms = -1;          ///< time until the next start, -1: none planned
   /// The last start failed (no program, not ready in time, refused), and the server has not been ready since; any start
@@ -91,6 +94,8 @@ class client {
   virtual ~client() = default;
   virtual const std::string& name() const = 0;
   virtual mcp::era era() const = 0;
+  /// Returns the instructions that the server gave last, printable and at most 4 KiB, or "".
+  virtual std::string_view instructions() const { return {}; }
   /// Starts a call, and first a server that is lazy or was stopped for idleness. If the server is down, its queue full
   /// (1,024 requests or 16 MiB) or memory short, the call soon ends with a failure that names the server.
   virtual ticket call(server_call&& c) = 0;

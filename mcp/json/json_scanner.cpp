@@ -45,7 +45,8 @@ int member_called(std::string_view key) {
 }  // namespace
 
 json_scanner::json_scanner(options o) : options_(o) {
-  options_.max_depth = std::clamp(o.max_depth, 1, 10'000);
+  options_.max_depth = std::clamp(o.max_depth, 1, most_depth);
+  depth_limit_ = options_.max_depth;
   stack_.resize(1);
 }
 
@@ -57,6 +58,8 @@ void json_scanner::reset() {
   fault_ = fault::none;
   current_member_ = -1;
   depth_ = 0;
+  depth_limit_ = options_.max_depth;
+  deep_offset_ = 0;
   offset_ = fault_offset_ = value_begin_ = value_end_ = member_begin_ = 0;
   envelope_ = {};
 }
@@ -68,6 +71,14 @@ bool json_scanner::complete() const noexcept {
 bool json_scanner::fail(fault f) {
   fault_ = f;
   return false;
+}
+
+bool json_scanner::may_go_deeper(std::size_t at) noexcept {
+  if (!options_.tolerate_deep_result || depth_limit_ == most_depth || !envelope_.has_seen(envelope_member::result))
+    return false;
+  depth_limit_ = most_depth;
+  deep_offset_ = at;
+  return true;
 }
 
 void json_scanner::push(bool object) {
@@ -181,7 +192,7 @@ value_begins:
       goto on_string;
     case '{':
     case '[':
-      if (depth_ == options_.max_depth) {
+      if (depth_ == depth_limit_ && !may_go_deeper(at(p))) {
         fail(fault::depth);
         goto failed;
       }

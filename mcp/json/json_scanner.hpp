@@ -35,7 +35,9 @@ class json_scanner {
   struct options {
     int max_depth = 256;                 ///< 1 … 10,000 nested containers
     bool tolerate_invalid_utf8 = false;  ///< note invalid UTF-8 (saw_invalid_utf8) instead of failing
+    bool tolerate_deep_result = false;   ///< go on to 10,000 levels where the envelope has a `result` (saw_deep_result)
   };
+  static constexpr int most_depth = 10'000;
   enum class fault : std::uint8_t { none, syntax, depth, utf8, control_character, truncated };
 
   json_scanner() : json_scanner(options{}) {}
@@ -60,6 +62,9 @@ class json_scanner {
   std::size_t value_begin() const noexcept { return value_begin_; }
   std::size_t value_end() const noexcept { return value_end_; }
   bool saw_invalid_utf8() const noexcept { return saw_invalid_utf8_; }
+  /// Returns true if a result was nested deeper than max_depth and tolerated. deep_offset() is the place.
+  bool saw_deep_result() const noexcept { return depth_limit_ != options_.max_depth; }
+  std::size_t deep_offset() const noexcept { return deep_offset_; }
   /// Returns true if a raw CR or LF was between two tokens: an HTTP body must then be turned into one line.
   bool saw_line_break() const noexcept { return saw_line_break_; }
   /// Returns the envelope found so far, even after a fault, so that the error answer can have the id.
@@ -91,6 +96,7 @@ class json_scanner {
   void keep_key(const char* from, const char* to);
   void end_key(const char* from, const char* to);
   bool fail(fault f);
+  bool may_go_deeper(std::size_t at) noexcept;
 
   // State is kept between feeds; see json_scanner.cpp for the machine.
   options options_;
@@ -107,6 +113,8 @@ class json_scanner {
   fault fault_ = fault::none;
   int current_member_ = -1;  // envelope member whose value is being read, -1: none
   int depth_ = 0;
+  int depth_limit_ = 0;  // max_depth, or most_depth once a deep result was tolerated
+  std::size_t deep_offset_ = 0;
   std::size_t offset_ = 0, fault_offset_ = 0, value_begin_ = 0, value_end_ = 0, member_begin_ = 0;
   std::array<char, 64> key_{};
   std::vector<std::uint64_t> stack_;  // one bit per level: 1 = object

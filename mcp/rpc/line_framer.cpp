@@ -135,37 +135,53 @@ void line_framer::deliver(std::string_view last_part, message_sink& sink) {
     whole = text.slice(text.text().substr(begin, size));
     if (line - size > size / 8) whole = whole.detached();  // the line was mostly blanks
   }
+  const bool deep = scanner_.saw_deep_result();
   auto m = scanner_.saw_invalid_utf8() ? repaired(whole) : make_message(whole, moved(scanner_.envelope(), begin));
-  if (m) {
+  if (m && !deep) {
     sink.on_message(std::move(*m));
     return;
   }
   phase_ = phase::faulty;
-  fault_ = {message_fault::kind::malformed, std::move(m.error()), 0,
-            std::string(whole.text().substr(0, excerpt_bytes))};
+  if (m) {
+    envelope_fault fault{
+        .id = m->id, .is_response = true, .what = too_deep_at(scanner_.deep_offset()), .answers = true};
+    fault_ = {message_fault::kind::too_deep, std::move(fault), 0, std::string(m->whole.text().substr(0, excerpt_bytes)),
+              message_fault::deep_message{std::move(*m), options_.max_depth, options_.max_depth_key}};
+    return;
+  }
+  fault_ = {
+      message_fault::kind::malformed, std::move(m.error()), 0, std::string(whole.text().substr(0, excerpt_bytes)), {}};
 }
 
 std::expected<message, envelope_fault> line_framer::repaired(const raw_json& whole) {
   std::size_t replaced = 0;
   const std::string text = mcpbx::repaired_utf8(whole.text(), replaced);
   repaired_ += replaced;
-  return parse_message(raw_json::own(text), options_.max_depth);
+  return parse_message(raw_json::own(text), scanner_.saw_deep_result() ? json_scanner::most_depth : options_.max_depth);
+}
+
+std::string line_framer::too_deep_at(std::size_t offset) const {
+  return "nested deeper than " + std::to_string(options_.max_depth) + " levels" + mentioned(options_.max_depth_key) +
+         " at byte " + std::to_string(offset);
 }
 
 void line_framer::scan_failed(std::string_view part) {
   using fault = json_scanner::fault;
-  const fault what = scanner_.fault_kind();
+  // A second fault in a deep answer is of no interest.
+  const bool deep = scanner_.saw_deep_result();
+  const fault what = deep ? fault::depth : scanner_.fault_kind();
   const char first = scanner_.first_byte();
   message_fault::kind type = message_fault::kind::noise;
   if (what == fault::depth)
     type = message_fault::kind::too_deep;
   else if (first == '{' || (first == '[' && what == fault::utf8))
     type = message_fault::kind::malformed;
-  const std::string text = what == fault::depth ? "nested deeper than " + std::to_string(options_.max_depth) +
-                                                      " levels" + mentioned(options_.max_depth_key)
-                                                : std::string(to_string(what));
-  begin_fault(type, what == fault::depth ? code::invalid_request : code::parse_error,
-              text + " at byte " + std::to_string(scanner_.fault_offset()), part);
+  if (what == fault::depth)
+    begin_fault(type, code::invalid_request, too_deep_at(deep ? scanner_.deep_offset() : scanner_.fault_offset()),
+                part);
+  else
+    begin_fault(type, code::parse_error,
+                std::string(to_string(what)) + " at byte " + std::to_string(scanner_.fault_offset()), part);
 }
 
 /// Notes the fault, and drops all of the line except the id and an excerpt.

@@ -20,10 +20,13 @@ class line_framer {
     int max_depth = 256;
     /// From a tool server: invalid UTF-8 is repaired in a counted copy. From a caller: -32700.
     bool repair_utf8 = false;
+    /// From a tool server: an answer whose result is nested deeper than max_depth, but at most 10,000 levels, is still
+    /// a fault, and one that has the message (message_fault::deep_answer).
+    bool keep_deep_answers = false;
     /// Configuration keys of the limits, for the texts of faults: string literals, or "".
     std::string_view max_message_bytes_key = {}, max_depth_key = {};
   };
-  explicit line_framer(options o) : options_(o), scanner_({o.max_depth, o.repair_utf8}) {}
+  explicit line_framer(options o) : options_(o), scanner_({o.max_depth, o.repair_utf8, o.keep_deep_answers}) {}
 
   /// Takes bytes as they were read, cut anywhere. A message of up to 64 KiB that lies within `chunk` gets one exact
   /// allocation of its own; a longer one is gathered in one buffer that is handed over.
@@ -52,6 +55,7 @@ class line_framer {
   void deliver(std::string_view last_part, message_sink& sink);
   std::expected<message, envelope_fault> repaired(const raw_json& whole);
   void scan_failed(std::string_view part);
+  std::string too_deep_at(std::size_t offset) const;
   void begin_fault(message_fault::kind type, int code, std::string what, std::string_view part);
   void report(message_sink& sink);
 

@@ -4,7 +4,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 
 namespace mcpbx::mcp {
 
@@ -20,6 +22,14 @@ struct message_fault {
   envelope_fault envelope;  ///< code, id found so far, what
   std::size_t bytes = 0;    ///< of its text, as far as it was read
   std::string excerpt;      ///< its first 200 bytes at most, as they came
+  /// A checked answer that is nested too deeply, with the limit that it exceeds.
+  struct deep_message {
+    message answer;
+    int max_depth = 0;
+    std::string_view max_depth_key;  ///< as in line_framer::options
+  };
+  /// Only of kind too_deep, if the receiver asked for such answers (line_framer::options::keep_deep_answers).
+  std::optional<deep_message> deep_answer = {};
   /// The excerpt for people: printable, without secrets, whole or begun.
   std::string shown() const;
 };

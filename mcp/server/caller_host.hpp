@@ -42,6 +42,8 @@ class caller_host {
   virtual result<void> admit_call(const catalog_entry& /*tool*/) const { return {}; }
   /// Returns the recorder of the caller's tools/calls; null: nobody records them.
   virtual std::shared_ptr<call_recorder> recorder() const { return nullptr; }
+  /// Returns true unless a tool server is starting for the first time.
+  virtual bool settled() const { return true; }
   /// Calls `then`, never from inside, once no tool server is starting for the first time or the time is up. Does not
   /// call it if the session's connection is gone by then.
   virtual void when_settled(milliseconds at_most, std::function<void()> then) = 0;

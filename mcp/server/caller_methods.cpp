@@ -1,4 +1,5 @@
 // The handshake of a caller's session, and the table of MCP's methods that callers can use.
+#include "mcp/client/catalog/server_instructions.hpp"
 #include "mcp/json/json_writer.hpp"
 #include "mcp/protocol/revisions.hpp"
 #include "mcp/server/caller_session.hpp"
@@ -11,6 +12,7 @@ namespace {
 
 /// Larger values are not kept for the life of a connection; tool servers then get mcpbx's own clientInfo.
 constexpr std::size_t longest_client_info = 16 * 1024;
+constexpr std::size_t longest_instructions = 32 * 1024;
 
 /// Returns true for the first kind of each capability. Kinds that share one are a single member of the capabilities.
 bool is_first_of_capability(const feature_kind& kind, feature_table kinds) {
@@ -53,6 +55,14 @@ void caller_session::initialize(const raw_json& params, const reply_once& reply)
   if (!info.empty() && info.text().size() <= longest_client_info) client_info_ = info.detached();
   capabilities_ = read_caller_capabilities(find_member(params, "capabilities"));
   phase_ = phase::answered;
+  if (host_.settled()) return reply.result(handshake());
+  // The instructions of servers that are starting belong into the answer.
+  host_.when_settled(options_.settle, [this, reply] {
+    if (reply.open()) reply.result(handshake());
+  });
+}
+
+raw_json caller_session::handshake() const {
   std::string json;
   json_writer out(json);
   out.begin_object().member("protocolVersion", revision_);
@@ -62,8 +72,10 @@ void caller_session::initialize(const raw_json& params, const reply_once& reply)
       out.key(kind.capability).begin_object().member("listChanged", true).end_object();
   out.end_object();
   out.key("serverInfo").begin_object().member("name", "mcpbx").member("version", options_.version).end_object();
+  const std::string instructions = joined_instructions(host_.tools()->entries(), longest_instructions);
+  if (!instructions.empty()) out.member("instructions", instructions);
   out.end_object();
-  reply.result(out.json());
+  return out.json();
 }
 
 }  // namespace mcpbx::mcp

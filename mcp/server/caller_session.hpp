@@ -94,6 +94,7 @@ class caller_session final : private reply_taker {
   void take_reply(open_request& r, const segments& text) override;
 
   void initialize(const raw_json& params, const reply_once& reply);
+  raw_json handshake() const;
   void list(const feature_kind& kind, const raw_json& params, const reply_once& reply);
   void call_tool(const raw_json& params, const tool_call_reply& reply, bool settled);
 

@@ -34,6 +34,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   mcpbx::mcp::line_framer::options options;
   options.repair_utf8 = data[0] >= 128;
   options.max_message_bytes = data[0] % 128 < 64 ? 4096 : 40;
+  options.keep_deep_answers = options.repair_utf8 && data[1] >= 128;
   options.max_depth = data[0] % 2 == 0 ? 256 : 4;
   const std::size_t before = mcpbx::byte_account::total();
   require(read(text, options, text.size() + 1) == read(text, options, 1 + data[1] % 40));

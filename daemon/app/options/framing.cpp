@@ -6,10 +6,11 @@
 namespace mcpbx::daemon {
 namespace {
 
-mcp::line_framer::options framing_of(const conf::limit_settings& limits, bool repair) {
+mcp::line_framer::options framing_of(const conf::limit_settings& limits, bool from_server) {
   return {.max_message_bytes = static_cast<std::size_t>(limits.max_message_bytes),
           .max_depth = static_cast<int>(limits.max_json_depth),
-          .repair_utf8 = repair,
+          .repair_utf8 = from_server,
+          .keep_deep_answers = from_server,
           .max_message_bytes_key = "limits.maxMessageBytes",
           .max_depth_key = "limits.maxJsonDepth"};
 }

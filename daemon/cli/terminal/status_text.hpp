@@ -11,7 +11,7 @@ namespace mcpbx::cli {
 /// element, empty values as "none".
 std::vector<std::vector<std::string>> status_rows(const raw_json& status);
 
-/// Returns the reason why a tool server is not ready, for one table cell; "" if none is known.
+/// Returns the last error of a tool server with its time, for one table cell; "" if it has none.
 std::string trouble_of(const raw_json& server);
 
 }  // namespace mcpbx::cli

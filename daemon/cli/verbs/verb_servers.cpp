@@ -71,7 +71,9 @@ verb verb_servers() {
       .more =
           R"(States: disabled, starting, ready, lazy (starts at its first call), restarting, crash_loop (ended five times within
 10 s; it is tried again, ever more rarely), failed (could not be started; tried again likewise), stopped. What a server
-that is not well wrote last stands below the table.)",
+that is not well wrote last stands below the table. LAST ERROR quotes the last line of its stderr that has the word error,
+cannot, fatal, panic or exception in it, or the end of a Python traceback, else its last line; the error goes away when
+the server has answered a call or has been ready for a minute.)",
       .declare = [](CLI::App&) -> verb_action { return servers; }};
 }
 

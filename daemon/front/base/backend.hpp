@@ -23,6 +23,7 @@ class backend {
 
   // Functions of mcp::supervisor.
   virtual mcp::catalog_ptr tools() const = 0;
+  virtual bool settled() const { return true; }
   virtual void when_settled(milliseconds at_most, std::function<void()> then) = 0;
   virtual std::vector<mcp::server_status> servers() const = 0;
   virtual result<void> restart(std::string_view server) = 0;
@@ -69,6 +70,7 @@ class live_backend final : public backend {
         stop_(std::move(stop)) {}
 
   mcp::catalog_ptr tools() const override { return servers_.snapshot(); }
+  bool settled() const override { return servers_.settled(); }
   void when_settled(milliseconds at_most, std::function<void()> then) override {
     servers_.when_settled(at_most, std::move(then));
   }

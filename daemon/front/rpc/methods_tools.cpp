@@ -190,7 +190,9 @@ raw_json servers_of(const std::vector<mcp::server_status>& servers) {
     known("pid", process.pid);
     known("rssBytes", memory);
     out.member("tools", s.tools).member("restarts", s.restarts);
-    out.member("lastError", free_text(s.last_error)).member("exit", free_text(process.exit));
+    out.member("lastError", free_text(s.last_error));
+    if (s.last_error_ms >= 0) out.member("lastErrorMs", s.last_error_ms);
+    out.member("exit", free_text(process.exit));
     out.member("stderr", free_text(process.stderr_tail));
     known("nextTryMs", s.next_try_ms);
     out.member("startFailed", s.start_failed);

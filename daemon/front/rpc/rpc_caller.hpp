@@ -81,6 +81,7 @@ class rpc_caller final : public std::enable_shared_from_this<rpc_caller>,
   void answer(const std::string& run, std::string question, raw_json body, const mcp::reply_once& reply);
   /// Cancels an open request: a run ends with its result, other requests as by notifications/cancelled.
   bool cancel_request(const mcp::rpc_id& id, std::function<void(result<void>)> done);
+  bool settled() const override { return door_.daemon.settled(); }
   /// Like backend::when_settled; `then` is not called if the connection has ended.
   void when_settled(milliseconds at_most, std::function<void()> then) override;
 

@@ -60,7 +60,8 @@ class connector {
   virtual std::unique_ptr<server_link> open(link_events& events) = 0;
   /// Returns a name of the open connection for the log ("pid 12"), or "".
   virtual std::string label() const { return {}; }
-  /// Returns the server's last output beside its messages as a clause ("last stderr: …"), or "".
+  /// Returns the server's last output beside its messages, or the last that looks like an error, as a clause ("last
+  /// stderr: …", "stderr: …"), or "".
   virtual std::string last_words() const { return {}; }
   /// Returns the name of ending::force for people ("SIGKILL").
   virtual std::string_view force_name() const = 0;

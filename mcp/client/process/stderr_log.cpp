@@ -5,6 +5,7 @@
 #include "mcp/support/log.hpp"
 
 #include <algorithm>
+#include <array>
 
 namespace mcpbx::mcp {
 namespace {
@@ -15,6 +16,27 @@ constexpr std::size_t longest_last_line = 200;
 constexpr double bytes_per_second = 8 << 10, bytes_at_once = 64 << 10;
 /// Cost of a log line in addition to its text, in bytes.
 constexpr double line_overhead = 64;
+/// Bytes at the end of the stderr in which error_line() looks: as many as the status shows.
+constexpr std::size_t searched_for_errors = 4096;
+constexpr std::string_view python_traceback = "Traceback (most recent call last)";
+/// In any case. A word may stand within another one ("ValueError: …").
+constexpr std::array<std::string_view, 5> error_words = {"error", "cannot", "fatal", "panic", "exception"};
+
+bool starts_with_word(std::string_view text, std::string_view word) {
+  return text.size() >= word.size() && std::ranges::equal(text.substr(0, word.size()), word, [](char a, char b) {
+           return (a >= 'A' && a <= 'Z' ? static_cast<char>(a + 32) : a) == b;
+         });
+}
+
+/// Returns true for a line with an error word, unless it is a frame of a stack ("    at throwError (app.js:1:2)").
+bool looks_like_error(std::string_view line) {
+  const std::size_t text = line.find_first_not_of(" \t");
+  if (text != std::string_view::npos && text != 0 && line.substr(text).starts_with("at ")) return false;
+  for (; !line.empty(); line.remove_prefix(1))
+    if (std::ranges::any_of(error_words, [&](std::string_view word) { return starts_with_word(line, word); }))
+      return true;
+  return false;
+}
 
 }  // namespace
 
@@ -105,7 +127,10 @@ std::string stderr_log::tail(std::size_t bytes) const {
   return tail_for_people(kept(), bytes, {.keep_lines = true, .cut = {.front = full(), .back = true}});
 }
 
-std::string stderr_log::last_line() const {
+/// Calls `f(line, shown)` for each line of the present process, the last one first, until it returns false. `shown()`
+/// returns the line for people, or "" if nothing can be seen in it.
+template <class F>
+void stderr_log::each_line_backwards(F&& f) const {
   const std::string all = kept();
   std::string_view text = std::string_view(all).substr(all.size() - std::min(of_process_, all.size()));
   bool unfinished = true;
@@ -113,13 +138,41 @@ std::string stderr_log::last_line() const {
     const std::size_t at = text.find_last_of('\n');
     const std::string_view line = at == std::string_view::npos ? text : text.substr(at + 1);
     const bool first_kept = at == std::string_view::npos && text.data() == all.data();
-    auto shown = cut_for_people(line, longest_last_line, {.cut = {.front = first_kept && full(), .back = unfinished}});
-    if (shown.find_first_not_of(" \t") != std::string::npos) return shown;
-    if (at == std::string_view::npos) break;
+    const auto shown = [&] {
+      auto words =
+          cut_for_people(line, longest_last_line, {.cut = {.front = first_kept && full(), .back = unfinished}});
+      return words.find_first_not_of(" \t") == std::string::npos ? std::string() : words;
+    };
+    if (!f(line, shown) || at == std::string_view::npos) return;
     unfinished = false;
     text = text.substr(0, at);
   }
-  return {};
+}
+
+std::string stderr_log::last_line() const {
+  std::string found;
+  each_line_backwards([&](std::string_view, auto shown) {
+    found = shown();
+    return found.empty();
+  });
+  return found;
+}
+
+std::string stderr_log::error_line() const {
+  std::string last, outermost, found;  // outermost: the first line without indentation behind the present one
+  std::size_t seen = 0;
+  each_line_backwards([&](std::string_view line, auto shown) {
+    seen += line.size() + 1;
+    if (line.starts_with(python_traceback) && !outermost.empty())
+      found = outermost;
+    else if (looks_like_error(line))
+      found = shown();
+    else if (last.empty())
+      last = shown();
+    if (line.find_first_of(" \t\r") != 0 && !line.empty()) outermost = shown();
+    return found.empty() && seen < searched_for_errors;
+  });
+  return found.empty() ? last : found;
 }
 
 }  // namespace mcpbx::mcp

@@ -26,6 +26,10 @@ class stderr_log {
   std::string tail(std::size_t bytes) const;
   /// Returns the last line of the present process that is not blank, at most 200 bytes, or "".
   std::string last_line() const;
+  /// Returns the line of the present process that tells most about its end, at most 200 bytes, or "": of its last 4 KiB
+  /// the last line with one of the words error, cannot, fatal, panic, exception (in any case, also within a word; not
+  /// frames of a stack), or the line that ends a Python traceback; where there is none, last_line().
+  std::string error_line() const;
   /// Returns the number of bytes that were not logged because of the rate.
   std::uint64_t dropped() const noexcept { return dropped_total_; }
 
@@ -36,6 +40,8 @@ class stderr_log {
   void log_line(std::string_view line, bool cut, time_point now);
   void log_dropped();
   std::string kept() const;
+  template <class F>
+  void each_line_backwards(F&& f) const;
   /// Returns true if older bytes have been dropped.
   bool full() const noexcept { return ring_.size() == ring_bytes_; }
 

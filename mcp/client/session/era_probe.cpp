@@ -59,6 +59,7 @@ probe_verdict read_probe(const call_outcome& outcome, std::string_view pinned) {
     if (const auto offered = versions(find_member(outcome.value, "supportedVersions"))) {
       auto v = choose(*offered, probe_verdict::kind::modern, is_pinned);
       v.capabilities = find_member(outcome.value, "capabilities");
+      v.instructions = find_member(outcome.value, "instructions");
       return v;
     }
   }

@@ -17,7 +17,7 @@ struct probe_verdict {
   };
   kind type = kind::legacy;
   std::string revision;
-  raw_json capabilities;
+  raw_json capabilities, instructions;  ///< of a modern server
   std::string why;
 };
 

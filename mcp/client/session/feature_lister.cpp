@@ -1,6 +1,7 @@
 // Reads the pages of a list, one after another.
 #include "mcp/client/session/feature_lister.hpp"
 
+#include "mcp/json/json_scanner.hpp"
 #include "mcp/redact/hidden_text.hpp"
 #include "mcp/support/text.hpp"
 
@@ -11,10 +12,12 @@ namespace {
 
 /// Size in bytes from which items are copied if they are less than half of their page, so that the page can be freed.
 constexpr std::size_t worth_copying = 4096;
+/// Levels of a message around an item: the envelope, the result, the list.
+constexpr int levels_around_items = 3;
 
 }  // namespace
 
-result<bool> feature_lister::take_page(const raw_json& page) {
+result<bool> feature_lister::take_page(const raw_json& page, const depth_limit* depth) {
   const auto object = raw_object::open(page, {kind_->member, "nextCursor"});
   if (!object) return fail(errc::protocol, object.error().message);
   const raw_json list = object->find(kind_->member);
@@ -26,7 +29,7 @@ result<bool> feature_lister::take_page(const raw_json& page) {
   bool room = true;
   for_each_element(list, [&](raw_json definition) {
     room = items_.size() < options_.max_items;
-    if (room) take_item(std::move(definition));
+    if (room) take_item(std::move(definition), depth);
     return room;
   });
   std::size_t kept = 0;
@@ -68,7 +71,15 @@ raw_json feature_lister::params() const {
   return raw_json::own("{\"cursor\":" + std::string(cursor_.text()) + "}");
 }
 
-void feature_lister::take_item(raw_json definition) {
+void feature_lister::take_item(raw_json definition, const depth_limit* depth) {
+  if (depth != nullptr &&
+      check_json(definition.text(), depth->levels - levels_around_items) == json_scanner::fault::depth) {
+    const std::string key = member_text(definition, kind_->key_member);
+    return notice("a " + std::string(kind_->noun) + " definition is left out: " +
+                  (key.empty() ? "" : std::string(kind_->noun) + " \"" + printable(key) + "\": ") +
+                  "nested deeper than " + std::to_string(depth->levels) + " levels in its list" +
+                  (depth->key.empty() ? "" : " (" + std::string(depth->key) + ")"));
+  }
   auto item = kind_->read(std::move(definition));
   if (!item) return notice("a " + std::string(kind_->noun) + " definition is left out: " + item.error().message);
   if (!keys_.insert(item->key).second)

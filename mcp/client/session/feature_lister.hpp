@@ -22,13 +22,19 @@ class feature_lister {
     std::size_t max_items = 50'000;
     std::size_t max_notices = 20;
   };
+  /// Limit of the nesting of a message.
+  struct depth_limit {
+    int levels = 0;
+    std::string_view key;  ///< its configuration key, or ""
+  };
   /// Begins a walk. `kind` must outlive it.
   explicit feature_lister(const feature_kind& kind) : feature_lister(kind, options{}) {}
   feature_lister(const feature_kind& kind, options o) : kind_(&kind), options_(o) {}
 
   /// Takes the result of one page. Returns true if another page is to be requested with params(); fails with one clause
-  /// if it is not a page of this list.
-  result<bool> take_page(const raw_json& page);
+  /// if it is not a page of this list. `depth` is the limit that the page's message exceeds, if it does: items nested
+  /// too deeply for it are left out.
+  result<bool> take_page(const raw_json& page, const depth_limit* depth = nullptr);
   /// Returns the params of the next request.
   raw_json params() const;
 
@@ -41,7 +47,7 @@ class feature_lister {
   std::vector<std::string> notices() const;
 
  private:
-  void take_item(raw_json definition);
+  void take_item(raw_json definition, const depth_limit* depth);
   void notice(std::string sentence);
 
   const feature_kind* kind_;

@@ -53,7 +53,7 @@ kept_list::news kept_list::end_walk(time_point now) {
   auto items = lister_->take_items();
   stale_at_ = now + std::min(lister_->ttl(), longest_ttl);
   lister_.reset();
-  problem_.clear();
+  out.mended = !std::exchange(problem_, {}).empty();
   out.differs = !same_definitions(list_, items);
   gate_.finished(now, out.differs);
   if (out.differs) list_ = std::make_shared<const std::vector<feature_item>>(std::move(items));

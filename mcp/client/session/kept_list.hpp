@@ -4,6 +4,8 @@
 #include "mcp/client/catalog/refresh_gate.hpp"
 #include "mcp/client/session/feature_lister.hpp"
 #include "mcp/protocol/features.hpp"
+#include "mcp/rpc/pending_calls.hpp"
+#include "mcp/rpc/rpc_message.hpp"
 #include "mcp/support/time.hpp"
 
 #include <optional>
@@ -45,13 +47,20 @@ class kept_list {
 
   /// Returns the params of the request for the next page.
   raw_json params() const { return lister_->params(); }
+  /// Notes the number of that request.
+  void requested(call_number page) noexcept { page_ = page; }
+  /// Returns true if `id` is that of the page requested last.
+  bool is_page(const rpc_id& id) const { return page_ != 0 && id == rpc_id::number(page_); }
   /// See feature_lister::take_page().
-  result<bool> take_page(const raw_json& page) { return lister_->take_page(page); }
+  result<bool> take_page(const raw_json& page, const feature_lister::depth_limit* depth) {
+    return lister_->take_page(page, depth);
+  }
 
   /// The news that a walk has brought.
   struct news {
     std::optional<std::vector<std::string>> dropped;  ///< items left out, one clause each
     bool differs = false;                             ///< list() differs from the one before
+    bool mended = false;                              ///< the walk before had failed
   };
   /// Ends the walk with the pages that were taken.
   news end_walk(time_point now);
@@ -64,6 +73,7 @@ class kept_list {
   feature_lister::options listing_;
   bool offered_ = false, tells_ = false;
   std::optional<feature_lister> lister_;  // present while a walk runs
+  call_number page_ = 0;                  // number of the page requested last
   feature_list list_;
   refresh_gate gate_;
   std::vector<std::string> notices_;

@@ -14,6 +14,8 @@ namespace {
 /// Bound in bytes on the outbox, above which the server's own requests are not answered.
 constexpr std::size_t most_unsent_for_answers = std::size_t{256} << 10;
 constexpr int timeouts_before_restart = 3;
+/// Time for a sign of life after a request has timed out.
+constexpr milliseconds longest_silence{5'000};
 constexpr std::size_t longest_quote = 300;
 
 std::string quoted_for_people(std::string_view text) {
@@ -74,6 +76,7 @@ bool session_core::cancel(call_number number, std::string_view reason) {
 void session_core::on_message(message&& m, time_point now) {
   now_ = now;
   if (phase_ == phase::closed) return;
+  lives();
   switch (m.type) {
     case message::kind::response:
       return on_response(std::move(m));
@@ -101,8 +104,17 @@ void session_core::on_message(message&& m, time_point now) {
   }
 }
 
+/// Asks a server for a sign of life, by the one request that every server of its era must answer at once.
+void session_core::check_life() {
+  if (check_ != 0) pending_.close(check_, call_outcome::failed(errc::cancelled, "is asked again"));
+  check_until_ = now_ + longest_silence;
+  check_ = request(era_ == era::modern ? "server/discover" : "ping", {}, no_limits,
+                   [this](const call_outcome&) { check_ = 0; });
+}
+
 void session_core::on_response(message&& m) {
-  timeouts_in_row_ = 0;
+  // The answer to a check shows that the server lives, not that its calls come to an end.
+  if (check_ == 0 || m.id != rpc_id::number(check_)) timeouts_in_row_ = 0;
   if (!pending_.answer(std::move(m)) && phase_ != phase::closed) log_sometimes("sent an answer that nobody waits for");
 }
 
@@ -145,12 +157,22 @@ void session_core::on_fault(const message_fault& fault, time_point now) {
   if (phase_ == phase::closed) return;
   if (fault.type == message_fault::kind::noise) {
     ++noise_;
+    note_junk(fault);
     if (may_log()) log_now("printed a line that is no message: " + fault.shown());
     return;
   }
+  lives();
   const envelope_fault& e = fault.envelope;
+  if (const auto& deep = fault.deep_answer;
+      deep && std::ranges::any_of(lists_, [&](const kept_list& l) { return l.is_page(e.id); })) {
+    // A list loses only the items that are nested too deeply.
+    page_limit_ = {deep->max_depth, deep->max_depth_key};
+    on_response(message(deep->answer));
+    page_limit_.reset();
+    return;
+  }
   log_sometimes("sent a message that is not accepted (" + e.what + ")");
-  if (e.id.empty()) return;
+  if (e.id.empty()) return note_junk(fault);
   if (e.is_response) {
     timeouts_in_row_ = 0;
     pending_.answer_malformed(e.id, e.what);
@@ -159,10 +181,22 @@ void session_core::on_fault(const message_fault& fault, time_point now) {
   }
 }
 
+void session_core::note_junk(const message_fault& fault) {
+  if (junk_++ == 0) first_junk_ = fault.shown();
+}
+
+std::string session_core::junk_text() const {
+  if (junk_ == 0) return {};
+  const std::string quote = "\"" + first_junk_ + "\"";
+  if (junk_ == 1) return "it wrote a line to its stdout that is no JSON-RPC: " + quote;
+  return "it wrote " + std::to_string(junk_) + " lines to its stdout that are no JSON-RPC, the first one: " + quote;
+}
+
 void session_core::tick(time_point now) {
   now_ = now;
   if (phase_ == phase::closed) return;
   const auto ended = pending_.expire(now);
+  if (!ended.empty() && phase_ == phase::ready && check_until_ == never) check_life();
   for (const call_number n : ended) send_cancelled(n, "timed out");
   if (phase_ == phase::closed) return;
   // Calls that waited side by side count as one time-out: a model may make three slow calls at once.
@@ -173,6 +207,12 @@ void session_core::tick(time_point now) {
   if (timeouts_in_row_ >= timeouts_before_restart) {
     timeouts_in_row_ = 0;
     events_.session_hangs("several requests in a row timed out");
+    return;
+  }
+  if (check_until_ <= now) {
+    lives();
+    events_.session_hangs("after a time-out it gave no sign of life for " +
+                          std::to_string(longest_silence / std::chrono::seconds(1)) + " s");
     return;
   }
   if (fallback_at_ <= now && phase_ == phase::probing) probe_was_silent();
@@ -189,7 +229,8 @@ time_point session_core::next_deadline() const {
   time_point refresh = never;
   if (phase_ == phase::ready)
     for (const kept_list& list : lists_) refresh = std::min(refresh, list.next());
-  return std::min({pending_.next_deadline(), phase_ == phase::probing ? fallback_at_ : never, listen_at_, refresh});
+  return std::min(
+      {pending_.next_deadline(), check_until_, phase_ == phase::probing ? fallback_at_ : never, listen_at_, refresh});
 }
 
 void session_core::close(errc code, const std::string& why) {

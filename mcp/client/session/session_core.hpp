@@ -43,7 +43,7 @@ class session_events {
   /// Reports a list of this kind that differs from the one before. A server without this list reports an empty one
   /// first.
   virtual void session_list(const feature_kind& kind, feature_list list) = 0;
-  /// Reports a problem that does not end the conversation, for the status.
+  /// Reports a problem that does not end the conversation, for the status; "" reports that it is over.
   virtual void session_problem(const std::string& what) = 0;
   /// Passes on a notifications/message.
   virtual void session_log(const raw_json& params) = 0;
@@ -91,11 +91,16 @@ class session_core {
   bool ready() const noexcept { return phase_ == phase::ready; }
   mcp::era era() const noexcept { return era_; }
   const std::string& revision() const noexcept { return revision_; }
+  /// Returns the server's instructions, printable, without secrets and at most 4 KiB, or "".
+  const std::string& instructions() const noexcept { return instructions_; }
   /// Returns the method that the opening waits for, for "did not answer …" texts.
   std::string_view waits_for() const;
   /// Returns true if server/discover is the only request sent so far.
   bool probing() const noexcept { return phase_ == phase::probing; }
   std::uint64_t noise_lines() const noexcept { return noise_; }
+  /// Returns a clause with the number of received lines that were no JSON-RPC and a quote of the first one, or "" if
+  /// there was none.
+  std::string junk_text() const;
   std::uint64_t dropped_answers() const noexcept {
     const auto& c = pending_.counts();
     return c.late + c.unknown + c.duplicate;
@@ -106,7 +111,7 @@ class session_core {
 
  private:
   enum class phase : std::uint8_t { idle, probing, initializing, listing, ready, closed };
-  /// Limits of requests that other rules end: the start time-out, or the server itself.
+  /// Limits of requests that other rules end: the start time-out, check_until_, or the server itself.
   static constexpr call_limits no_limits{milliseconds::max(), milliseconds::max()};
 
   // Opening (session_opening.cpp)
@@ -116,7 +121,7 @@ class session_core {
   void probe_was_silent();
   void initialize(std::string_view revision);
   void on_initialize(const call_outcome& outcome);
-  void opened(mcp::era e, std::string revision, const raw_json& capabilities);
+  void opened(mcp::era e, std::string revision, const raw_json& capabilities, const raw_json& instructions);
   void refuse(std::string what);
 
   // Lists (session_lists.cpp)
@@ -132,6 +137,9 @@ class session_core {
   void pump();
 
   // Messages (session_core.cpp)
+  void check_life();
+  void lives() noexcept { check_until_ = never; }
+  void note_junk(const message_fault& fault);
   void on_response(message&& m);
   void on_request(const message& m);
   void on_notification(const message& m);
@@ -149,7 +157,7 @@ class session_core {
   pending_calls pending_;
   phase phase_ = phase::idle;
   mcp::era era_ = mcp::era::unknown;
-  std::string revision_;
+  std::string revision_, instructions_;
   time_point now_{};
 
   call_number probe_ = 0, initialize_ = 0, listen_ = 0;
@@ -158,13 +166,18 @@ class session_core {
   std::string handshake_failure_;           // failure of initialize, kept while the probe is still open
   std::optional<call_outcome> late_probe_;  // outcome of the probe that came after initialize had been sent
 
-  std::vector<kept_list> lists_;  // one for each kind, in the order of the table
+  std::vector<kept_list> lists_;                           // one for each kind, in the order of the table
+  std::optional<feature_lister::depth_limit> page_limit_;  // exceeded by the page that is being handled
   time_point listen_at_ = never, listen_since_{};
   int listens_failed_ = 0;
 
   int timeouts_in_row_ = 0;
-  call_number next_in_row_ = 0;  // calls with lower numbers waited beside the time-out counted last
+  call_number next_in_row_ = 0;     // calls with lower numbers waited beside the time-out counted last
+  call_number check_ = 0;           // the request that asks for a sign of life, until it is answered
+  time_point check_until_ = never;  // time at which a silent server counts as one that hangs
   rate_limit answers_{50, 64}, log_lines_{5, 20};
+  std::uint64_t junk_ = 0;  // lines that were no JSON-RPC
+  std::string first_junk_;  // for people
   std::uint64_t noise_ = 0, dropped_requests_ = 0;
 };
 

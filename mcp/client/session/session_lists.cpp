@@ -15,14 +15,14 @@ constexpr milliseconds first_listen_gap{1'000}, most_listen_gap{60'000};
 }  // namespace
 
 void session_core::ask_page(kept_list& list) {
-  request(list.kind().list_method, list.params(), phase_ == phase::listing ? no_limits : page_limits,
-          [this, &list](const call_outcome& o) { on_page(list, o); });
+  list.requested(request(list.kind().list_method, list.params(), phase_ == phase::listing ? no_limits : page_limits,
+                         [this, &list](const call_outcome& o) { on_page(list, o); }));
 }
 
 void session_core::on_page(kept_list& list, const call_outcome& outcome) {
   if (phase_ == phase::closed) return;
   if (outcome.type != call_outcome::kind::result) return list_failed(list, failure_text(outcome));
-  const auto more = list.take_page(outcome.value);
+  const auto more = list.take_page(outcome.value, page_limit_ ? &*page_limit_ : nullptr);
   if (!more) return list_failed(list, "a result of the wrong shape: " + more.error().message);
   if (*more) return ask_page(list);
   list_ended(list);
@@ -34,6 +34,7 @@ void session_core::list_ended(kept_list& list) {
     for (const std::string& n : *news.dropped) log::warn("tool server \"" + options_.server + "\": " + n);
     events_.session_dropped(list.kind(), *news.dropped);
   }
+  if (news.mended) events_.session_problem({});
   if (news.differs) publish(list);
   pump();
 }
@@ -108,7 +109,8 @@ void session_core::listen_ended(const call_outcome& outcome) {
         if (list.tells()) unheard += (unheard.empty() ? "" : ", ") + list.kind().plural();
         list.stop_telling();
       }
-      return log_sometimes("refuses subscriptions/listen, so changes of its " + unheard + " go unnoticed");
+      return log_sometimes("refuses subscriptions/listen, so a change of its " + unheard +
+                           " is noticed only if it reports it all the same, or after the ttlMs of the list");
     }
   }
   if (now_ - listen_since_ >= most_listen_gap) listens_failed_ = 0;

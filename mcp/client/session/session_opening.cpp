@@ -11,6 +11,7 @@ namespace mcpbx::mcp {
 namespace {
 
 constexpr milliseconds longest_probe{5'000};
+constexpr std::size_t longest_instructions = 4096;
 
 }  // namespace
 
@@ -57,7 +58,7 @@ void session_core::on_discover(call_outcome outcome) {
 void session_core::decide(const probe_verdict& verdict) {
   switch (verdict.type) {
     case probe_verdict::kind::modern:
-      return opened(era::modern, verdict.revision, verdict.capabilities);
+      return opened(era::modern, verdict.revision, verdict.capabilities, verdict.instructions);
     case probe_verdict::kind::ask_again:
       if (probes_ < 2) return discover();
       return refuse("refuses revision " + verdict.revision + " and lists it as supported");
@@ -100,11 +101,14 @@ void session_core::on_initialize(const call_outcome& outcome) {
     return refuse("speaks MCP revision " + *agreed + ", but its entry insists on " + options_.protocol);
   if (probe_ != 0) pending_.close(probe_, call_outcome::failed(errc::cancelled, "the server is a legacy one"));
   output_.session_send(make_notification("notifications/initialized", raw_json()), outgoing());
-  opened(era::legacy, *agreed, find_member(outcome.value, "capabilities"));
+  opened(era::legacy, *agreed, find_member(outcome.value, "capabilities"), find_member(outcome.value, "instructions"));
 }
 
-void session_core::opened(mcp::era e, std::string revision, const raw_json& capabilities) {
+void session_core::opened(mcp::era e, std::string revision, const raw_json& capabilities,
+                          const raw_json& instructions) {
   era_ = e;
+  instructions_ =
+      cut_for_people(instructions.as_string().value_or(""), longest_instructions, {.mark = " …", .keep_lines = true});
   revision_ = std::move(revision);
   phase_ = phase::listing;
   late_probe_.reset();

@@ -11,6 +11,9 @@
 namespace mcpbx::mcp {
 namespace {
 
+/// Time for which a server must be ready until its last end is no longer shown as an error.
+constexpr milliseconds well_after{60'000};
+
 std::string in_words(duration wait) {
   const auto ms = std::chrono::duration_cast<milliseconds>(wait).count();
   if (ms < 1000) return std::to_string(std::max<std::int64_t>(ms, 0)) + " ms";
@@ -26,7 +29,7 @@ managed_client::managed_client(server_options o, server_context context)
             context_.random),
       connector_(options_.connect ? options_.connect() : nullptr),
       timer_(context_.time.make_timer()) {
-  if (!options_.unusable.empty()) last_error_ = who() + " cannot be started: " + options_.unusable;
+  if (!options_.unusable.empty()) failed(who() + " cannot be started: " + options_.unusable);
 }
 
 managed_client::~managed_client() {
@@ -61,6 +64,7 @@ void managed_client::wake_to_list() {
 void managed_client::restart() {
   attempted_ = true;
   suspect_ = false;
+  if (recovers_by_ == recovery::answer) recovers_by_ = recovery::ready;
   core_.restart(context_.time.now());
   drive();
 }
@@ -105,7 +109,7 @@ bool managed_client::settling() const noexcept {
 
 void managed_client::session_not_opened(const link_failure& failure) {
   drop_session();
-  last_error_ = who() + " " + redactor::redact(failure.why);
+  failed(who() + " " + redactor::redact(failure.why));
   log::warn(last_error_);
   attempted_ = true;
   core_.not_opened(context_.time.now(), context_.host.server_ended(*this), failure.try_again);
@@ -125,10 +129,11 @@ void managed_client::session_ended(const std::string& how) {
                               : " before it was ready, while it was asked " + std::string(waits_for);
     // Some servers exit at a request that they do not know; the next session begins with the old handshake at once.
     if (session_->core() && session_->core()->probing()) legacy_known_ = true;
+    text += junk();
   }
   const std::string for_calls = with_last_words(starting ? text : text + " during the call");
   if (!expected) {
-    last_error_ = with_last_words(text);
+    failed(with_last_words(text));
     log::warn(last_error_);
   }
   attempted_ = attempted_ || !expected;
@@ -146,6 +151,7 @@ void managed_client::session_ready() {
   up_since_ = context_.time.now();
   era_ = session_->core()->era();
   revision_ = session_->core()->revision();
+  instructions_ = session_->core()->instructions();
   legacy_known_ = era_ == mcp::era::legacy;
   attempted_ = true;
   core_.ready(context_.time.now());
@@ -158,7 +164,7 @@ void managed_client::session_ready() {
 }
 
 void managed_client::session_refused(const error& why) {
-  last_error_ = with_last_words(why.message);
+  failed(with_last_words(why.message));
   log::warn(last_error_);
   legacy_known_ = false;
   attempted_ = true;
@@ -178,12 +184,15 @@ void managed_client::session_list(const feature_kind& kind, feature_list list) {
 }
 
 void managed_client::session_problem(const std::string& what) {
-  last_error_ = what;
+  if (!what.empty())
+    failed(what, recovery::list);
+  else
+    recovered(recovery::list);
 }
 
 void managed_client::session_lost(const std::string& why) {
   const auto self = shared_from_this();
-  last_error_ = with_last_words(who() + " " + why + "; it is being restarted");
+  failed(with_last_words(who() + " " + why + "; it is being restarted"), recovery::answer);
   suspect_ = true;
   log::warn(last_error_);
   attempted_ = true;
@@ -233,8 +242,8 @@ void managed_client::obey(supervisor_core::command command, time_point now) {
       return this->open();
     case start_timed_out: {
       const auto waits_for = session_ && session_->core() ? session_->core()->waits_for() : std::string_view();
-      last_error_ = with_last_words(who() + " was not ready within " + in_words(options_.start_timeout) +
-                                    (waits_for.empty() ? "" : ": it did not answer " + std::string(waits_for)));
+      failed(with_last_words(who() + " was not ready within " + in_words(options_.start_timeout) +
+                             (waits_for.empty() ? "" : ": it did not answer " + std::string(waits_for)) + junk()));
       log::warn(last_error_);
       attempted_ = true;
       legacy_known_ = false;  // the next session probes again
@@ -250,8 +259,8 @@ void managed_client::obey(supervisor_core::command command, time_point now) {
       if (step(ending::force)) return;
       break;
     case abandon:
-      last_error_ =
-          who() + " is still there after " + std::string(connector_->force_name()) + "; mcpbx no longer waits for it";
+      failed(who() + " is still there after " + std::string(connector_->force_name()) +
+             "; mcpbx no longer waits for it");
       log::warn(last_error_);
       break;
   }
@@ -262,6 +271,7 @@ void managed_client::obey(supervisor_core::command command, time_point now) {
 
 void managed_client::open() {
   if (!connector_) return session_not_opened({"cannot be started: its entry names no program"});
+  recovered(recovery::list);  // the new session asks for its own lists
   session_core::options o;
   o.server = options_.name;
   o.own_info = raw_json::own("{\"name\":\"mcpbx\",\"version\":" + json_quoted(context_.options.version) + "}");
@@ -322,9 +332,31 @@ void managed_client::rearm() {
 
 // Texts for people.
 
+void managed_client::failed(std::string why, recovery by) {
+  last_error_ = std::move(why);
+  last_error_ms_ = context_.time.wall_ms();
+  recovers_by_ = by;
+}
+
+void managed_client::recovered(recovery how) {
+  if (recovers_by_ != how) return;
+  last_error_.clear();
+  last_error_ms_ = -1;
+}
+
+// Returns true if the last error was an end or a failed start and the server has been ready for long since.
+bool managed_client::well_again() const {
+  return recovers_by_ == recovery::ready && up() && context_.time.now() - up_since_ >= well_after;
+}
+
 std::string managed_client::with_last_words(std::string text) const {
   const std::string last = connector_ ? connector_->last_words() : "";
   return last.empty() ? text : text + "; " + last;
+}
+
+std::string managed_client::junk() const {
+  const std::string text = session_ && session_->core() ? session_->core()->junk_text() : std::string();
+  return text.empty() ? text : "; " + text;
 }
 
 std::string managed_client::down_text(time_point now) const {
@@ -345,7 +377,10 @@ server_status managed_client::status() const {
   s.revision = revision_;
   s.tools = tools_;
   s.restarts = core_.restarts();
-  s.last_error = last_error_;
+  if (!well_again()) {
+    s.last_error = last_error_;
+    s.last_error_ms = last_error_ms_;
+  }
   if (connector_) s.process = connector_->process();
   if (core_.next_try() != never)
     s.next_try_ms =

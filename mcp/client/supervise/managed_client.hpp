@@ -50,6 +50,7 @@ class managed_client final : public client,
   // client
   const std::string& name() const override { return options_.name; }
   mcp::era era() const override { return era_; }
+  std::string_view instructions() const override { return instructions_; }
   ticket call(server_call&& c) override;
   void cancel(ticket t, std::string_view reason) override;
   time_point next_start() const override { return core_.next_try(); }
@@ -87,6 +88,13 @@ class managed_client final : public client,
     std::size_t bytes = 0;
     const void* asker = nullptr;
     bool operator==(ticket other) const noexcept { return t == other; }
+  };
+
+  /// The event after which the last error is over.
+  enum class recovery : std::uint8_t {
+    ready,   ///< an answered call, or a minute of being ready
+    answer,  ///< an answered call
+    list     ///< a list of the right shape
   };
 
   // Calls (managed_client_calls.cpp)
@@ -128,7 +136,11 @@ class managed_client final : public client,
   void arm_for(time_point when);
   void stop_now(time_point now);
   std::string who() const { return "tool server \"" + options_.name + "\""; }
+  void failed(std::string why, recovery by = recovery::ready);
+  void recovered(recovery how);
+  bool well_again() const;
   std::string with_last_words(std::string text) const;
+  std::string junk() const;
   std::string down_text(time_point now) const;
 
   server_options options_;
@@ -145,7 +157,9 @@ class managed_client final : public client,
   ticket last_ticket_ = 0;
 
   mcp::era era_ = mcp::era::unknown;
-  std::string revision_, last_error_;
+  std::string revision_, instructions_, last_error_;
+  std::int64_t last_error_ms_ = -1;
+  recovery recovers_by_ = recovery::ready;
   std::size_t tools_ = 0;
   std::uint64_t noise_before_ = 0, dropped_before_ = 0;  // counts of earlier sessions
   time_point up_since_{};                                // start of the present session, once it is ready

@@ -176,7 +176,11 @@ void managed_client::call_ended(ticket t, call_outcome&& outcome) {
   if (!waiting_.empty() || stopping_) dirty_ = true;
   if (calls_.empty()) note_load(context_.time.now());
   server_call& c = node.mapped().call;
-  if (outcome.type != call_outcome::kind::failed) suspect_ = false;
+  if (outcome.type != call_outcome::kind::failed) {
+    suspect_ = false;
+    recovered(recovery::answer);
+    recovered(recovery::ready);
+  }
   if (outcome.type == call_outcome::kind::failed) {
     std::string& text = outcome.failure.message;
     if (outcome.failure.code == errc::cancelled)
@@ -185,7 +189,7 @@ void managed_client::call_ended(ticket t, call_outcome&& outcome) {
       text = who() + ": " + c.what() + " " + text;
     if (outcome.failure.code == errc::timed_out) {
       suspect_ = true;
-      last_error_ = text;
+      failed(text, recovery::answer);
     }
   } else if (outcome.type == call_outcome::kind::result && c.method == "tools/call") {
     if (auto fault = tool_result_fault(outcome.value, era_))

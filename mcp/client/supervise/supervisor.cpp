@@ -47,6 +47,11 @@ class supervisor::impl final : public server_host, public std::enable_shared_fro
     return catalog_;
   }
 
+  bool settled() const {
+    return !starting() &&
+           std::ranges::none_of(slots_, [](const slot& s) { return std::ranges::any_of(s.judged, &judgement::waits); });
+  }
+
   void when_settled(milliseconds at_most, std::function<void()> then) {
     for (const auto& s : clients()) s->wake_to_list();
     if (settled()) return soon_->post(std::move(then));  // the usual case: no time limit is needed
@@ -296,10 +301,6 @@ class supervisor::impl final : public server_host, public std::enable_shared_fro
   bool starting() const {
     return std::ranges::any_of(slots_, [](const slot& s) { return !s.begun || s.client->settling(); });
   }
-  bool settled() const {
-    return !starting() &&
-           std::ranges::none_of(slots_, [](const slot& s) { return std::ranges::any_of(s.judged, &judgement::waits); });
-  }
 
   // Looks at all servers after something has moved: starts those whose name is free now, reports settled and stopped.
   void look() {
@@ -359,6 +360,10 @@ void supervisor::apply(std::vector<server_options> servers) {
 catalog_ptr supervisor::snapshot() const {
   return impl_->snapshot();
 }
+bool supervisor::settled() const {
+  return impl_->settled();
+}
+
 void supervisor::when_settled(milliseconds at_most, std::function<void()> then) {
   impl_->when_settled(at_most, std::move(then));
 }

@@ -64,6 +64,8 @@ class supervisor {
   /// Wakes lazy servers, then calls `then` once no server is starting for the first time, or after `at_most`. Never
   /// calls it from inside.
   void when_settled(milliseconds at_most, std::function<void()> then);
+  /// Returns true unless when_settled() would have to wait for servers.
+  bool settled() const;
   std::vector<server_status> status() const;
   /// Restarts a server, also in a crash loop, and resets its back-off. Fails with errc::not_found and the nearest name
   /// for an unknown server, with errc::invalid_argument for a disabled one.

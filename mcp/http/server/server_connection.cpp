@@ -11,6 +11,7 @@
 #include <boost/asio/post.hpp>
 #include <boost/beast/http/status.hpp>
 
+#include <poll.h>
 #include <sys/socket.h>
 
 #include <algorithm>
@@ -26,8 +27,9 @@ namespace asio = boost::asio;
 // Sizes of the read buffer. Request lines, headers and chunk lines must fit into the larger one.
 constexpr std::size_t first_buffer = 4 * 1024, largest_buffer = 64 * 1024;
 // Time for which bytes behind a final answer are read and dropped, so that the answer arrives (RFC 9112, section 9.6).
-constexpr milliseconds linger_time{2'000};
-constexpr std::size_t linger_bytes = 1u << 20;
+// Many callers read no answer before they have sent their whole body, so that a body far above its limit is read.
+constexpr milliseconds linger_time{2'000}, longest_linger{30'000};  // without a byte, and in all
+constexpr std::size_t linger_bytes = std::size_t{256} << 20;
 
 std::string date_of(std::int64_t wall_ms) {
   const auto seconds = static_cast<std::time_t>(wall_ms / 1000);
@@ -48,6 +50,7 @@ class server_connection::impl : public std::enable_shared_from_this<impl> {
     socklen_t size = sizeof name;
     if (::getsockname(fd, reinterpret_cast<sockaddr*>(&name), &size) != 0) name.ss_family = AF_UNIX;
     boost::system::error_code ignored;
+    local_ = name.ss_family == AF_UNIX;
     socket_.assign(asio::generic::stream_protocol(name.ss_family, 0), fd, ignored);
     parser_.emplace(limits_.size);
   }
@@ -128,7 +131,7 @@ class server_connection::impl : public std::enable_shared_from_this<impl> {
   // Reading.
 
   void read() {
-    if (reading_ || !open()) return;
+    if (reading_ || input_ended_ || !open()) return;
     if (begin_ > 0) {
       std::memmove(buffer_.data(), buffer_.data() + begin_, end_ - begin_);
       end_ -= begin_;
@@ -147,11 +150,15 @@ class server_connection::impl : public std::enable_shared_from_this<impl> {
   void on_read(const boost::system::error_code& ec, std::size_t n) {
     if (phase_ == phase::lingering) {
       lingered_ += n;
-      if (ec || lingered_ > linger_bytes) return leave("");
+      const auto now = time_.now();
+      if (ec || lingered_ > linger_bytes || now >= lingers_since_ + longest_linger) return leave("");
+      since_ = now;
       return read();
     }
+    if (ec && phase_ == phase::ending) return end_of_input();
+    if (ec == asio::error::eof && only_half_closed()) return half_closed();
     // A caller that closes does not wait for an answer.
-    if (ec) return phase_ == phase::ending ? end_of_input() : leave("");
+    if (ec) return leave("");
     end_ += n;
     filled_ = end_ == buffer_.size();
     if (phase_ == phase::reading) parse();
@@ -160,6 +167,25 @@ class server_connection::impl : public std::enable_shared_from_this<impl> {
 
   // Notes the end of input: the caller has sent all, but the last answer may still be on its way.
   void end_of_input() { input_ended_ = true; }
+
+  // Returns true if the caller still reads. Only a Unix socket can tell that.
+  bool only_half_closed() {
+    if (!local_) return false;
+    pollfd end{.fd = socket_.native_handle(), .events = 0, .revents = 0};
+    return ::poll(&end, 1, 0) == 0;
+  }
+
+  // Answers what the caller has sent, and leaves then, or as soon as it closes the other half.
+  void half_closed() {
+    end_of_input();
+    keep_ = keep_ && begin_ < end_;
+    if (idle()) return leave("");
+    socket_.async_wait(asio::socket_base::wait_error, [weak = weak_from_this()](const boost::system::error_code& ec) {
+      if (const auto self = weak.lock(); self && !ec && self->open()) self->leave("");
+    });
+  }
+  // Returns true if there is nothing to answer and nothing to send.
+  bool idle() const { return phase_ == phase::reading && begin_ == end_ && unsent() == 0; }
 
   // Begins the next request when the previous answer has left, so that a caller that pipelines without reading holds
   // one answer at most.
@@ -213,7 +239,7 @@ class server_connection::impl : public std::enable_shared_from_this<impl> {
   }
 
   void take_request() {
-    keep_ = parser_->keep_alive();
+    keep_ = parser_->keep_alive() && (!input_ended_ || begin_ < end_);
     phase_ = phase::answering;
     arm();
     events_->on_request(parser_->take_head(), parser_->take_body());
@@ -256,6 +282,8 @@ class server_connection::impl : public std::enable_shared_from_this<impl> {
 
   void go_on() {
     if (phase_ == phase::reading && begin_ < end_) parse();
+    // The rest of a request will not come.
+    if (input_ended_ && phase_ == phase::reading && unsent() == 0) return leave("");
     read();
   }
 
@@ -300,7 +328,7 @@ class server_connection::impl : public std::enable_shared_from_this<impl> {
   void linger() {
     if (input_ended_) return leave("");
     phase_ = phase::lingering;
-    since_ = time_.now();
+    since_ = lingers_since_ = time_.now();
     arm();
     begin_ = end_ = 0;
     boost::system::error_code ignored;
@@ -367,13 +395,14 @@ class server_connection::impl : public std::enable_shared_from_this<impl> {
   std::size_t begin_ = 0, end_ = 0;  // bytes read and not parsed yet
   std::optional<request_parser> parser_;
   phase phase_ = phase::reading;
-  time_point since_, stalled_since_;
+  time_point since_, stalled_since_, lingers_since_;
   std::string pending_, leaving_;  // bytes that wait, and bytes of the present write
   std::size_t taken_ = 0;          // written part of leaving_
   std::uint64_t ever_taken_ = 0;
   std::size_t accounted_ = 0, lingered_ = 0;
   bool filled_ = false;  // the last read filled the buffer, so the next one gets more space
   bool reading_ = false, writing_ = false, input_ended_ = false;
+  bool local_ = false;  // a Unix socket
   bool keep_ = false, chunks_ = false, without_body_ = false;
 };
 

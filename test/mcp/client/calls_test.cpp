@@ -156,6 +156,28 @@ TEST_CASE("G5: after three time-outs in a row a server is restarted, SIGKILL inc
   CHECK(b.answered());
 }
 
+TEST_CASE("G5: a server that is stopped is restarted 5 s after the first time-out") {
+  supervisor_rig r;
+  r.launcher.add("srv", legacy_script({"echo"}, [](scripted_process& p, const message& m) {
+                   p.ignores_sigterm = p.ignores_stdin_end = true;
+                   return m.method() == "tools/call" || m.method() == "ping";
+                 }));
+  r.launcher.add("srv", legacy_script());
+  r.start({server_named("srv")});
+  const auto owner = r.owner("srv__echo");
+  box first, second;
+  r.call(*owner, first);
+  r.advance(60'000);
+  CHECK(first.failed());
+  r.call(*owner, second);
+  r.advance(5000);
+  CHECK(second.text() ==
+        "tool server \"srv\" hangs: after a time-out it gave no sign of life for 5 s; it is being restarted");
+  r.advance(2000);
+  CHECK(r.launcher.spawned[0]->signals == std::vector<int>{SIGTERM, SIGKILL});
+  CHECK(r.status().state == server_state::ready);
+}
+
 TEST_CASE("G14: an answer of the wrong shape fails its call at once and names the server") {
   supervisor_rig r;
   r.start("srv", legacy_script({"echo"}, keep_calls));

@@ -1,4 +1,5 @@
 // Scripts in which a session finds out the era of a tool server.
+#include "mcp/redact/secret.hpp"
 #include "test/mcp/client/session_rig.hpp"
 
 using namespace mcpbx;
@@ -223,4 +224,24 @@ TEST_CASE("a server without tools is ready without a list") {
   CHECK(s.ready == 1);
   CHECK(s.count("tools/list") == 0);
   CHECK(s.lists.at(0)->empty());
+}
+
+TEST_CASE("G35: the instructions of a server are kept printable, without secrets and bounded") {
+  redactor::add(secret("canary-4711"));
+  const std::string given = "Use echo.\\nKey canary-4711\\u001b[31m \\u200bred " + std::string(5000, 'x');
+  session_rig s;
+  s.begin();
+  SUBCASE("legacy") {
+    s.refuse("server/discover", -32601);
+    s.answer("initialize", R"({"protocolVersion":"2025-11-25","capabilities":{},"instructions":")" + given + "\"}");
+  }
+  SUBCASE("modern") {
+    s.answer("server/discover",
+             R"({"supportedVersions":["2026-07-28"],"capabilities":{},"instructions":")" + given + "\"}");
+  }
+  REQUIRE(s.core.ready());
+  CHECK(s.core.instructions().starts_with("Use echo.\nKey ***[31m red xxx"));
+  CHECK(s.core.instructions().ends_with("x …"));
+  CHECK(s.core.instructions().size() <= 4096 + 4);
+  redactor::clear();
 }

@@ -131,6 +131,47 @@ TEST_CASE("G12: a line nested too deeply is refused with its id and the next one
     CHECK(r.faults[0].envelope.what == "nested deeper than 64 levels (limits.maxJsonDepth) at byte 96");
     CHECK(r.faults[0].envelope.id == rpc_id::number(3));
     CHECK(r.faults[0].envelope.is_response);
+    CHECK_FALSE(r.faults[0].deep_answer);
+  }
+}
+
+TEST_CASE("G12: a deep answer of a tool server is a fault that has the answer, up to 10,000 levels") {
+  const line_framer::options options{
+      .max_depth = 64, .repair_utf8 = true, .keep_deep_answers = true, .max_depth_key = "limits.maxJsonDepth"};
+  const auto nested = [](std::string_view head, std::size_t levels) {
+    return std::string(head) + std::string(levels, '[') + "\"\xFF\"" + std::string(levels, ']') + "}";
+  };
+  const std::string head = R"({"jsonrpc":"2.0","id":3,"result":)";
+  for (const std::size_t step : {0u, 1u, 7u}) {
+    for (const std::size_t levels : {63u, 64u, 9'999u, 10'000u, 100'000u}) {
+      CAPTURE(levels);
+      const auto r = read_lines(nested(head, levels) + "\n" + nested(head, 63) + "\n", options, step);
+      if (levels == 63) {
+        CHECK(r.messages.size() == 2);
+        continue;
+      }
+      CHECK(r.messages.size() == 1);
+      REQUIRE(r.faults.size() == 1);
+      CHECK(r.faults[0].type == kind::too_deep);
+      CHECK(r.faults[0].envelope.what == "nested deeper than 64 levels (limits.maxJsonDepth) at byte 96");
+      CHECK(r.faults[0].envelope.id == rpc_id::number(3));
+      CHECK(r.faults[0].envelope.is_response);
+      REQUIRE(r.faults[0].deep_answer.has_value() == (levels < 10'000));
+      if (levels >= 10'000) continue;
+      CHECK(r.faults[0].deep_answer->max_depth == 64);
+      CHECK(r.faults[0].deep_answer->answer.result.text().size() == 2 * levels + 5);
+    }
+    // Requests, notifications and what is no message are never kept.
+    for (const std::string& other :
+         {nested(R"({"jsonrpc":"2.0","id":3,"method":"m","params":)", 64), "[" + nested(head, 64) + "]",
+          nested(R"({"jsonrpc":"2.0","id":3,"x":)", 64), nested(R"({"jsonrpc":"1.0","id":3,"result":)", 64),
+          nested(head, 64) + ",", nested(head, 64).substr(0, 150)}) {
+      CAPTURE(other);
+      const auto r = read_lines(other + "\n", options, step);
+      CHECK(r.messages.empty());
+      REQUIRE(r.faults.size() == 1);
+      CHECK_FALSE(r.faults[0].deep_answer);
+    }
   }
 }
 

@@ -22,7 +22,7 @@ struct recorded_lines : mcp::message_sink {
   void on_fault(mcp::message_fault f) override {
     log += "fault " + std::to_string(static_cast<int>(f.type)) + " " + std::to_string(f.envelope.code) +
            " id=" + f.envelope.id.key() + (f.envelope.is_response ? " response " : " ") + f.envelope.what +
-           " bytes=" + std::to_string(f.bytes) + " " + f.excerpt + "\n";
+           " bytes=" + std::to_string(f.bytes) + (f.deep_answer ? " deep " : " ") + f.excerpt + "\n";
     faults.push_back(std::move(f));
   }
 };

@@ -115,6 +115,52 @@ TEST_CASE("initialize echoes a revision it knows and answers with the latest one
   }
 }
 
+TEST_CASE("initialize gives the instructions of the servers whose tools the caller sees") {
+  const auto git = std::make_shared<fake_client>("git"), fs = std::make_shared<fake_client>("fs"),
+             mute = std::make_shared<fake_client>("mute");
+  git->instructed = "Ask for the \"status\" first.\nThen commit.";
+  fs->instructed = "Paths are absolute.";
+  fake_caller caller;
+  const auto serve = [&](std::vector<mcp::entry_ptr> tools) {
+    caller.host.catalog = std::make_shared<mcp::catalog>(std::move(tools), 2);
+  };
+  const auto init = R"({"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25"}})";
+  const auto given = [](const std::string& line) {
+    return member_text(find_member(raw_json::own(line), "result"), "instructions");
+  };
+  const std::string both =
+      "Tool server \"git\":\nAsk for the \"status\" first.\nThen commit.\n\nTool server \"fs\":\nPaths are absolute.";
+  SUBCASE("joined, each server once") {
+    serve({make_tool(git, "git__a", "a"), make_tool(mute, "mute__a", "a"), make_tool(fs, "fs__a", "a"),
+           make_tool(git, "git__b", "b")});
+    CHECK(given(caller.ask(init)) == both);
+  }
+  SUBCASE("no member where there are none") {
+    serve({make_tool(mute, "mute__a", "a")});
+    CHECK(caller.ask(init).find("instructions") == std::string::npos);
+  }
+  SUBCASE("servers that are starting are waited for, as lists do") {
+    caller.host.starting = true;
+    CHECK(caller.ask(init).empty());
+    serve({make_tool(git, "git__a", "a"), make_tool(fs, "fs__a", "a")});
+    caller.host.settle();
+    CHECK(given(caller.host.sent.back()) == both);
+  }
+  SUBCASE("no more than 32 KiB") {
+    std::vector<std::shared_ptr<fake_client>> many;
+    std::vector<mcp::entry_ptr> tools;
+    for (int i = 0; i < 10; ++i) {
+      many.push_back(std::make_shared<fake_client>("s" + std::to_string(i)));
+      many.back()->instructed = std::string(4096, 'x');
+      tools.push_back(make_tool(many.back(), many.back()->name() + "__a", "a"));
+    }
+    serve(std::move(tools));
+    const auto all = given(caller.ask(init));
+    CHECK(all.size() < 32 * 1024 + 100);
+    CHECK(all.ends_with("\n\n(The instructions of 3 more tool servers are left out here.)"));
+  }
+}
+
 TEST_CASE("list_changed goes to callers that have said that they are initialized") {
   fake_caller caller;
   caller.session.list_changed(mcp::tool_kind());

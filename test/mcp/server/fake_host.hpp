@@ -25,6 +25,7 @@ class fake_client final : public mcp::client {
   explicit fake_client(std::string name, mcp::era era = mcp::era::legacy) : name_(std::move(name)), era_(era) {}
   const std::string& name() const override { return name_; }
   mcp::era era() const override { return era_; }
+  std::string_view instructions() const override { return instructed; }
   ticket call(mcp::server_call&& c) override {
     calls.push_back(std::move(c));
     return calls.size();
@@ -40,6 +41,7 @@ class fake_client final : public mcp::client {
 
   std::vector<mcp::server_call> calls;
   std::vector<ticket> cancelled;
+  std::string instructed;
 
  private:
   std::string name_;
@@ -92,6 +94,7 @@ class fake_host final : public mcp::caller_host {
     return {};
   }
   std::shared_ptr<mcp::call_recorder> recorder() const override { return calls; }
+  bool settled() const override { return !starting; }
   void when_settled(milliseconds, std::function<void()> then) override { waiting.push_back(std::move(then)); }
   bool handle(std::string_view method, const raw_json& params, const mcp::reply_once& reply) override {
     if (method == "mcpbx/echo") {
@@ -122,6 +125,7 @@ class fake_host final : public mcp::caller_host {
   std::shared_ptr<fake_recorder> calls;  ///< null: calls are not recorded
   int ended = 0;
   bool stopping = false;
+  bool starting = false;  ///< a tool server is starting for the first time
 };
 
 /// A caller: lines in, lines out.

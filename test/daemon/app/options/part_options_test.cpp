@@ -21,6 +21,7 @@ TEST_CASE("framing: both sides have the configured bounds, and only servers have
   for (const auto& o : {server_framing(all), caller_framing(all)}) {
     CHECK(o.max_message_bytes == 70'000);
     CHECK(o.max_depth == 40);
+    CHECK(o.keep_deep_answers == o.repair_utf8);
     CHECK(o.max_message_bytes_key == "limits.maxMessageBytes");
   }
   CHECK(server_framing(all).repair_utf8);

@@ -16,3 +16,11 @@ TEST_CASE("status: what is nested is words, not JSON") {
   CHECK(rows[3] == std::vector<std::string>{"servers", "faulty name a, state failed; name b, state restarting"});
   CHECK(rows[4] == std::vector<std::string>{"list", "none"});
 }
+
+TEST_CASE("G8: the last error of a server has its time before it") {
+  const auto trouble = [](std::string_view server) { return cli::trouble_of(raw_json::own(server)); };
+  CHECK(trouble(R"({"lastError":"srv exited","lastErrorMs":1764115200000,"nextTryMs":9})") ==
+        "2025-11-26 00:00 UTC: srv exited (next try in 9 ms)");
+  CHECK(trouble(R"({"lastError":"srv exited","nextTryMs":null})") == "srv exited");
+  CHECK(trouble(R"({"lastError":"","lastErrorMs":1764115200000})").empty());
+}

@@ -198,6 +198,76 @@ TEST_CASE("G5: calls that wait side by side are one time-out of a row, however m
   CHECK_FALSE(s.hangs.empty());
 }
 
+namespace {
+
+/// The conversation is open; `method` is the request that asks for a sign of life.
+void check_signs_of_life(session_rig& s, std::string_view method) {
+  const int before = s.count(method);
+  const auto time_out = [&] {
+    session_rig::outcome_box box;
+    s.call(box, "{}", false, {milliseconds(60'000), milliseconds(600'000)});
+    s.advance(milliseconds(60'000));
+    CHECK(box.last.failure.code == errc::timed_out);
+  };
+  const auto waits = [&] {
+    s.advance(milliseconds(4999));
+    CHECK(s.hangs.empty());
+  };
+  time_out();
+  CHECK(s.count(method) == before + 1);
+  waits();
+  SUBCASE("silence means that it hangs") {
+    s.advance(milliseconds(1));
+    CHECK(s.hangs == "after a time-out it gave no sign of life for 5 s");
+  }
+  SUBCASE("an answer keeps it, an error as well, and the next time-out asks again") {
+    s.refuse(method, -32601);
+    s.advance(milliseconds(60'000));
+    CHECK(s.hangs.empty());
+    time_out();
+    CHECK(s.count(method) == before + 2);
+    waits();
+    s.advance(milliseconds(1));
+    CHECK_FALSE(s.hangs.empty());
+  }
+  SUBCASE("any other message keeps it, and the late answer to the ping is no stray one") {
+    s.say(R"({"jsonrpc":"2.0","method":"notifications/message","params":{"data":"busy"}})");
+    s.advance(milliseconds(60'000));
+    CHECK(s.hangs.empty());
+    s.answer(method, "{}");
+    CHECK(s.core.dropped_answers() == 0);
+  }
+  SUBCASE("a line that is no message does not keep it") {
+    message_fault noise;
+    noise.type = message_fault::kind::noise;
+    s.core.on_fault(noise, s.now);
+    s.advance(milliseconds(1));
+    CHECK_FALSE(s.hangs.empty());
+  }
+  SUBCASE("a server that answers nothing but pings still ends after three time-outs in a row") {
+    s.answer(method, "{}");
+    time_out();
+    s.answer(method, "{}");
+    CHECK(s.hangs.empty());
+    time_out();
+    CHECK(s.hangs == "several requests in a row timed out");
+  }
+}
+
+}  // namespace
+
+TEST_CASE("G5: after a time-out a ping decides within 5 s if the server hangs") {
+  session_rig s;
+  SUBCASE("legacy") {
+    s.open_legacy();
+    check_signs_of_life(s, "ping");
+  }
+  SUBCASE("modern, which has no ping") {
+    s.open_modern();
+    check_signs_of_life(s, "server/discover");
+  }
+}
+
 TEST_CASE("requests of a legacy server are answered, questions with a sentence") {
   session_rig s;
   s.open_legacy();

@@ -2,6 +2,7 @@
 #include "mcp/client/session/feature_lister.hpp"
 #include "test/mcp/client/session_rig.hpp"
 #include "test/mcp/client/supervisor_rig.hpp"
+#include "test/mcp/rpc/recorded_lines.hpp"
 
 using namespace mcpbx;
 using namespace mcpbx::mcp;
@@ -82,6 +83,47 @@ TEST_CASE("G15: bad definitions and second ones of a name are left out one by on
   CHECK_FALSE(*flood.take_page(raw_json::own(all + "]}")));
   CHECK(flood.notices().size() == 21);
   CHECK(flood.notices().back() == "and 80 more of this kind");
+}
+
+TEST_CASE("G15: a tool whose schema is nested too deeply costs itself and no other") {
+  const auto say_deep = [](session_rig& s, const std::string& line) {
+    auto read = test::read_lines(
+        line + "\n", {.repair_utf8 = true, .keep_deep_answers = true, .max_depth_key = "limits.maxJsonDepth"});
+    REQUIRE(read.faults.size() == 1);
+    s.core.on_fault(read.faults[0], s.now);
+  };
+  const auto tool = [](std::string_view name, std::size_t levels) {
+    return "{\"name\":\"" + std::string(name) + "\",\"inputSchema\":{\"x\":" + std::string(levels, '[') +
+           std::string(levels, ']') + "}}";
+  };
+  session_rig s;
+  s.begin();
+  s.refuse("server/discover", -32601);
+  s.answer("initialize", R"({"protocolVersion":"2025-11-25","capabilities":{"tools":{}}})");
+  // Three levels around the definition and two in it leave 251 of 256.
+  const auto answer = [&s](const std::string& result) {
+    return "{\"jsonrpc\":\"2.0\",\"id\":" + s.id_of("tools/list") + ",\"result\":" + result + "}";
+  };
+  say_deep(s, answer("{\"tools\":[" + tool("a", 1) + "," + tool("deep", 252) + "," + tool("b", 251) +
+                     "],\"nextCursor\":\"2\"}"));
+  s.answer("tools/list", page("c"));
+  CHECK(s.ready == 1);
+  CHECK(names_of(*s.lists.at(0)) == "abc");
+  CHECK(s.dropped.at(0) ==
+        std::vector<std::string>{
+            "a tool definition is left out: tool \"deep\": nested deeper than 256 levels in its list "
+            "(limits.maxJsonDepth)"});
+  SUBCASE("an answer to a call that is nested too deeply fails the call as before") {
+    session_rig::outcome_box box;
+    const auto number = s.call(box);
+    say_deep(s, "{\"jsonrpc\":\"2.0\",\"id\":" + std::to_string(number) + ",\"result\":" + tool("x", 300) + "}");
+    CHECK(box.times == 1);
+    CHECK(box.last.failure.code == errc::protocol);
+  }
+  SUBCASE("a page answered for the second time is no page any more") {
+    say_deep(s, answer("{\"tools\":[" + tool("z", 300) + "]}"));
+    CHECK(s.lists.size() == 1);
+  }
 }
 
 TEST_CASE("G15: what a list leaves out is told with the first list, and again when that changes") {

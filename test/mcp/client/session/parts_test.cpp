@@ -55,6 +55,51 @@ TEST_CASE("G8: the last bytes of stderr are kept, printable and without secrets"
   CHECK(e.last_line().size() == 200);
 }
 
+TEST_CASE("G8: the line of stderr that is quoted is the one that tells of an error, else the last one") {
+  struct row {
+    std::string_view said, quoted;
+  };
+  for (const row& r : {
+           row{"starting\nready\n", "ready"},
+           row{"node:internal/modules/cjs/loader:1228\n  throw err;\n  ^\n\nError: Cannot find module 'x'\n"
+               "Require stack:\n- /srv/index.js\n    at Module._resolveFilename (node:internal:1:2)\n"
+               "    at throwError (node:internal:3:4) {\n  code: 'MODULE_NOT_FOUND',\n  requireStack: []\n}\n\n"
+               "Node.js v24.21.0\n",
+               "Error: Cannot find module 'x'"},
+           row{"Traceback (most recent call last):\n  File \"a.py\", line 1, in <module>\n    import x\n"
+               "ModuleNotFoundError: No module named 'x'\n",
+               "ModuleNotFoundError: No module named 'x'"},
+           row{"Traceback (most recent call last):\n  File \"a.py\", line 1\n    raise Gone(1)\nshop.Gone: 1\nbye\n",
+               "shop.Gone: 1"},
+           row{"panic: no port\n\ngoroutine 1 [running]:\nmain.main()\n\t/srv/main.go:4 +0x1d\nexit status 2\n",
+               "panic: no port"},
+           row{"thread 'main' panicked at src/main.rs:2:5:\nno port\nnote: run with `RUST_BACKTRACE=1`\n",
+               "thread 'main' panicked at src/main.rs:2:5:"},
+           row{"FATAL: no licence\r\n}\r\n", "FATAL: no licence"},
+           row{"sh: 1: cannot open /x\ndone", "sh: 1: cannot open /x"},
+           row{"error one\nerror two\n   \n", "error two"},
+           row{"Traceback (most recent call last):\n  File", "  File"},
+       }) {
+    CAPTURE(r.said);
+    stderr_log e("srv", 64 << 10);
+    e.begin_process();
+    e.feed(r.said, start);
+    CHECK(e.error_line() == r.quoted);
+    e.begin_process();
+    CHECK(e.error_line().empty());
+  }
+  stderr_log e("srv", 64 << 10);
+  redactor::add(secret("canary-4711"));
+  e.feed("Error: canary-4711 " + std::string(500, 'x') + "\nnext\n", start);
+  CHECK(e.error_line().starts_with("Error: *** xxx"));
+  CHECK(e.error_line().size() == 200);
+  std::string flood;
+  while (flood.size() < 5000) flood += "listening\n";
+  e.feed(flood, start);
+  CHECK(e.error_line() == "listening");
+  redactor::clear();
+}
+
 TEST_CASE("stderr: what a server prints is kept and logged the same in pieces of any size") {
   std::string said;
   for (const std::size_t size : test::awkward_sizes)

@@ -1,6 +1,7 @@
 // Many tool servers: starting, explaining, restarting, stopping.
 #include "mcp/client/supervise/supervisor.hpp"
 
+#include "mcp/redact/secret.hpp"
 #include "test/mcp/client/supervisor_rig.hpp"
 
 #include <algorithm>
@@ -57,6 +58,44 @@ TEST_CASE("G7: a server that hangs in its start delays nobody") {
   CHECK(r.status(0).last_error == "tool server \"slow\" was not ready within 9 s: it did not answer initialize");
   CHECK(r.launcher.spawned[0]->signals == std::vector<int>{SIGTERM});
   CHECK(r.launcher.count("slow") == 2);
+}
+
+TEST_CASE("G9: a server that writes only what is no JSON-RPC is told as that, with a quote") {
+  supervisor_rig r;
+  redactor::add(secret("canary-4711"));
+  std::vector<std::string> lines{"Listening, key canary-4711\x1b[0m " + std::string(500, 'x')};
+  r.launcher.add("srv", script([&lines](scripted_process& p, const message& m) {
+                   if (m.method() != "initialize") return;
+                   for (const auto& line : lines) p.say(line);
+                   if (lines.size() == 2) p.exit(1);
+                 }));
+  const auto last_error = [&r] {
+    auto o = server_named("srv");
+    o.start_timeout = milliseconds(9000);
+    r.start({o});
+    r.advance(9000);
+    return r.status().last_error;
+  };
+  const std::string quoted = "\"Listening, key ***[0m xxx";
+  SUBCASE("one line") {
+    const auto told = last_error();
+    CHECK(told.starts_with(
+        "tool server \"srv\" was not ready within 9 s: it did not answer initialize; it wrote a line to "
+        "its stdout that is no JSON-RPC: " +
+        quoted));
+    CHECK(told.size() < 400);
+  }
+  SUBCASE("JSON that is no JSON-RPC counts") {
+    lines.insert(lines.end(), {R"({"level":"info"})", "{", "12"});
+    CHECK(last_error().find("; it wrote 4 lines to its stdout that are no JSON-RPC, the first one: " + quoted) !=
+          std::string::npos);
+  }
+  SUBCASE("an exit before it is ready tells them as well") {
+    lines.emplace_back("done");
+    CHECK(last_error().find("while it was asked initialize; it wrote 2 lines to its stdout that are no JSON-RPC") !=
+          std::string::npos);
+  }
+  redactor::clear();
 }
 
 TEST_CASE("G8: a program that is missing is explained and tried again") {
@@ -122,6 +161,54 @@ TEST_CASE("G8: a server that exits at its start shows status and stderr") {
     r.advance(1);
     CHECK(r.launcher.count("dies") >= 5);
   }
+}
+
+TEST_CASE("G8: the last error has a time and goes away when the server is well again") {
+  supervisor_rig r;
+  r.launcher.add("srv", legacy_script());
+  r.start({server_named("srv")});
+  CHECK(r.status().last_error_ms == -1);
+  r.launcher.last().say_stderr("Error: no memory\n}\nNode.js v24.21.0\n");
+  r.launcher.last().exit(7);
+  r.turn();
+  const auto died = r.time.wall_ms();
+  CHECK(r.status().last_error == "tool server \"srv\" exited with status 7; stderr: Error: no memory");
+  CHECK(r.status().last_error_ms == died);
+  SUBCASE("an answered call means that it is well") {
+    r.advance(1000);
+    REQUIRE(r.status().state == server_state::ready);
+    CHECK(r.status().last_error_ms == died);
+    box b;
+    r.call(*r.owner("srv__echo"), b);
+    r.turn();
+    CHECK(b.answered());
+  }
+  SUBCASE("so does a minute of being ready") {
+    r.advance(1000);
+    REQUIRE(r.status().state == server_state::ready);
+    r.advance(58'000);
+    CHECK_FALSE(r.status().last_error.empty());
+    r.advance(2000);
+  }
+  CHECK(r.status().last_error.empty());
+  CHECK(r.status().last_error_ms == -1);
+}
+
+TEST_CASE("G8: a list of the wrong shape is an error until a right one comes") {
+  supervisor_rig r;
+  bool good = false;
+  r.start("srv", legacy_script({"echo"}, [&good](scripted_process& p, const message& m) {
+            if (m.method() != "tools/list" || good) return false;
+            p.answer(m, R"({"tools":1})");
+            return true;
+          }));
+  r.advance(100'000);
+  CHECK(r.status().state == server_state::ready);
+  CHECK(r.status().last_error.find("wrong shape") != std::string::npos);
+  good = true;
+  r.advance(100'000);
+  CHECK(r.names() == std::vector<std::string>{"srv__echo"});
+  CHECK(r.status().last_error.empty());
 }
 
 TEST_CASE("G2: a server that dies is restarted at once and works again") {

@@ -287,6 +287,69 @@ TEST_CASE("served connection: G43: what is no request, too large or refused by i
   CHECK(asked("POST /refused HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\n") == "401");
 }
 
+TEST_CASE("served connection: G43: a body above the limit is read until it ends, so that its answer arrives") {
+  served s;
+  const std::string piece(64 * 1024, 'x');
+  const auto send_pieces = [&](int count) {
+    for (int i = 0; i < count; ++i) s.write(piece);
+  };
+  s.write("POST /a HTTP/1.1\r\nHost: x\r\nContent-Length: 8388608\r\n\r\n");
+  send_pieces(100);
+  s.time.advance(1900ms);
+  send_pieces(28);
+  s.time.advance(1900ms);
+  CHECK_FALSE(s.left);
+  CHECK(s.got().starts_with("HTTP/1.1 413 "));
+  SUBCASE("a caller that sends nothing more is left after 2 s") {
+    s.time.advance(200ms);
+    CHECK(s.left == "");
+  }
+  SUBCASE("one that goes on is left after 30 s") {
+    for (int i = 0; i < 30 && !s.left; ++i) {
+      s.write("x");
+      s.time.advance(1000ms);
+    }
+    CHECK(s.left == "");
+  }
+}
+
+TEST_CASE("served connection: a caller that only half-closes a Unix socket gets its answers") {
+  served s;
+  s.answer_at_once = false;
+  s.write(get_request("/a") + get_request("/b") + "GET /c HT");
+  ::shutdown(s.caller, SHUT_WR);
+  s.turn();
+  CHECK_FALSE(s.left);
+  SUBCASE("all of them, then the connection ends") {
+    s.line->answer({200, {}, "ok /a"});
+    CHECK(test::contains(s.got(), "ok /a"));
+    REQUIRE(s.requests.size() == 2);
+    CHECK_FALSE(s.left);
+    s.line->begin(200, {});
+    s.line->send("ok /b");
+    s.line->finish();
+    const auto last = s.got();
+    CHECK(test::contains(last, "ok /b"));
+    CHECK(last.ends_with("<end>"));
+    CHECK(s.left == "");
+  }
+  SUBCASE("but one that closes the other half as well does not wait any more") {
+    ::close(std::exchange(s.caller, -1));
+    s.turn();
+    CHECK(s.left == "");
+  }
+  CHECK(s.requests.size() <= 2);
+}
+
+TEST_CASE("served connection: a half-closed connection ends at once if nothing is to be answered") {
+  served s;
+  s.write(get_request("/a"));
+  CHECK(test::contains(s.got(), "ok /a"));
+  ::shutdown(s.caller, SHUT_WR);
+  CHECK(s.got() == "<end>");
+  CHECK(s.left == "");
+}
+
 TEST_CASE("served connection: whoever waits to be told may send its body is told, once its head is taken") {
   served s;
   s.write("POST /a HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n");

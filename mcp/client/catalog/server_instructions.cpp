@@ -1,0 +1,30 @@
+// Goes through the tools, since they tell which servers a caller sees.
+#include "mcp/client/catalog/server_instructions.hpp"
+
+#include <string_view>
+#include <unordered_set>
+
+namespace mcpbx::mcp {
+
+std::string joined_instructions(std::span<const entry_ptr> tools, std::size_t most) {
+  std::string all;
+  std::unordered_set<std::string_view> seen;
+  std::size_t left_out = 0;
+  for (const entry_ptr& tool : tools) {
+    if (!seen.insert(tool->server).second) continue;
+    const auto owner = tool->owner.lock();
+    const std::string_view text = owner ? owner->instructions() : std::string_view();
+    if (text.empty()) continue;
+    const std::string part = "Tool server \"" + tool->server + "\":\n" + std::string(text);
+    if (all.size() + part.size() > most)
+      ++left_out;
+    else
+      all += (all.empty() ? "" : "\n\n") + part;
+  }
+  if (left_out != 0)
+    all += (all.empty() ? "" : "\n\n") + std::string("(The instructions of ") + std::to_string(left_out) +
+           " more tool servers are left out here.)";
+  return all;
+}
+
+}  // namespace mcpbx::mcp

@@ -1,0 +1,15 @@
+// Joins the instructions of tool servers, for callers and models that see all servers as one.
+#pragma once
+#include "mcp/client/catalog/catalog.hpp"
+
+#include <cstddef>
+#include <span>
+#include <string>
+
+namespace mcpbx::mcp {
+
+/// Returns the instructions of the servers that these tools belong to, each below a line with the server's name, in the
+/// order of the tools; "" if there are none. Those that would exceed `most` bytes are left out, and a line counts them.
+std::string joined_instructions(std::span<const entry_ptr> tools, std::size_t most);
+
+}  // namespace mcpbx::mcp
