@@ -15,7 +15,7 @@ struct diff_line {
 };
 
 /// Returns the lines of both texts in order, with as many as possible in both. Of a change the lines before come first.
-/// Where more than a few thousand lines differ, all of them count as changed.
+/// All differing lines count as changed if there are more than a few thousand.
 std::vector<diff_line> line_diff(const std::vector<std::string>& before, const std::vector<std::string>& after);
 
 /// Returns the lines of a text; of other JSON one line for each element, with an indent of two blanks a level. Tokens
