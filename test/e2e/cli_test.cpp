@@ -177,6 +177,21 @@ TEST_CASE("D4: at a terminal servers and tools fit 80 columns; elsewhere they ha
   CHECK(plain.substr(0, plain.find('\n')).ends_with("RESTARTS  LAST ERROR"));
 }
 
+TEST_CASE("D4: status is for people at a terminal, and the same lines as ever elsewhere") {
+  daemon_under_test d(config().server("bad", {"--behave", "exit-at-start=7"}));
+  caller c = d.connect();
+  REQUIRE(eventually([&] { return !text_at(c.server("bad"), "lastError").empty(); }));
+  const auto shown = at_terminal(d, {"status"});
+  CHECK_MESSAGE(widest_line(shown) <= 80, shown);
+  CHECK_MESSAGE(contains(shown, "daemon    version "), shown);
+  CHECK(contains(shown, "callers   2 open, "));
+  CHECK(contains(shown, "MiB limit"));
+  const auto plain = run_cli(d, {"status"}).out;
+  CHECK(contains(plain, "\nuptimeMs  "));
+  CHECK(contains(plain, "\ncallers   open 2, max "));
+  CHECK(parse(run_cli(d, {"--json", "status"}).out).is_object());
+}
+
 TEST_CASE("D4: servers NAME tells everything about one server") {
   daemon_under_test d(config().server("good", {"--only", "echo"}).server("other"));
   d.wait_ready({"good"});
