@@ -36,6 +36,7 @@ struct process_status {
 /// One server as `mcpbx/servers` shows it (docs/guarantees.md, G8, G49).
 struct server_status {
   std::string name;
+  std::string command;  ///< server_options::command
   server_state state = server_state::stopped;
   mcp::era era = mcp::era::unknown;
   std::string revision;  ///< negotiated MCP revision, or ""

@@ -1,5 +1,6 @@
 // The verbs of mcpbx against real servers: output, --json, exit statuses (D4).
 #include "test/e2e/harness/harness.hpp"
+#include "test/e2e/harness/pseudo_terminal.hpp"
 
 #include <doctest/doctest.h>
 
@@ -137,6 +138,87 @@ TEST_CASE("D4: servers, status and restart tell and do what the daemon does") {
   CHECK(unknown.status == 5);
   CHECK(contains(unknown.err, "good"));
   CHECK(run_cli(d, {"restart", "off"}).status == 2);
+}
+
+namespace {
+
+// Returns the widest line of what a terminal showed.
+std::size_t widest_line(std::string_view shown) {
+  std::size_t widest = 0, used = 0;
+  for (const char c : shown) {
+    used = c == '\n' || c == '\r' ? 0 : used + ((static_cast<unsigned char>(c) & 0xC0) == 0x80 ? 0 : 1);
+    widest = std::max(widest, used);
+  }
+  return widest;
+}
+
+std::string at_terminal(const world& w, const std::vector<std::string>& arguments) {
+  pseudo_terminal screen(w, arguments);
+  CHECK(screen.wait() == 0);
+  return screen.shown;
+}
+
+}  // namespace
+
+TEST_CASE("D4: at a terminal servers and tools fit 80 columns; elsewhere they have all columns") {
+  daemon_under_test d(config().server("good").server("a-server-with-a-long-name", {"--behave", "exit-at-start=7"}));
+  d.wait_ready({"good"});
+  caller c = d.connect();
+  REQUIRE(eventually([&] { return !text_at(c.server("a-server-with-a-long-name"), "lastError").empty(); }));
+  const auto servers = at_terminal(d, {"servers"}), tools = at_terminal(d, {"tools"});
+  CHECK_MESSAGE(widest_line(servers) <= 80, servers);
+  CHECK_MESSAGE(contains(servers, "\n  "), servers);
+  CHECK_FALSE(contains(servers, "LAST ERROR"));
+  CHECK_MESSAGE(widest_line(tools) <= 80, tools);
+  CHECK(contains(tools, "good__echo"));
+  const auto plain = run_cli(d, {"servers"}).out;
+  CHECK(plain.starts_with("NAME                       STATE"));
+  CHECK(contains(plain.substr(0, plain.find('\n')), "REVISION    TOOLS  PID"));
+  CHECK(plain.substr(0, plain.find('\n')).ends_with("RESTARTS  LAST ERROR"));
+}
+
+TEST_CASE("D4: status is for people at a terminal, and the same lines as ever elsewhere") {
+  daemon_under_test d(config().server("bad", {"--behave", "exit-at-start=7"}));
+  caller c = d.connect();
+  REQUIRE(eventually([&] { return !text_at(c.server("bad"), "lastError").empty(); }));
+  const auto shown = at_terminal(d, {"status"});
+  CHECK_MESSAGE(widest_line(shown) <= 80, shown);
+  CHECK_MESSAGE(contains(shown, "daemon    version "), shown);
+  CHECK(contains(shown, "callers   2 open, "));
+  CHECK(contains(shown, "MiB limit"));
+  const auto plain = run_cli(d, {"status"}).out;
+  CHECK(contains(plain, "\nuptimeMs  "));
+  CHECK(contains(plain, "\ncallers   open 2, max "));
+  CHECK(parse(run_cli(d, {"--json", "status"}).out).is_object());
+}
+
+TEST_CASE("D4: servers NAME tells everything about one server") {
+  daemon_under_test d(config().server("good", {"--only", "echo"}).server("other"));
+  d.wait_ready({"good"});
+  const auto shown = run_cli(d, {"servers", "good"});
+  CHECK(shown.status == 0);
+  for (const std::string_view line :
+       {"name        good\n", "state       ready\n", "restarts    0\n", "tools       1\n", "last error  none\n"})
+    CHECK_MESSAGE(contains(shown.out, line), line, " is not in:\n", shown.out);
+  CHECK(contains(shown.out, "\npid         "));
+  CHECK(contains(shown.out, "\nprotocol    20"));
+  CHECK_MESSAGE(contains(shown.out, " --only echo\n"), shown.out);
+  CHECK_FALSE(contains(shown.out, "other"));
+  CHECK(text_at(parse(run_cli(d, {"--json", "servers", "good"}).out), "name") == "good");
+  const auto unknown = run_cli(d, {"servers", "goud"});
+  CHECK(unknown.status == 5);
+  CHECK(contains(unknown.err, "there is no tool server \"goud\" (did you mean \"good\"?)"));
+}
+
+TEST_CASE("D4: tools NAME tells everything about one tool") {
+  daemon_under_test d(two_servers);
+  d.wait_ready({"a", "b"});
+  const auto shown = run_cli(d, {"tools", "b__add"});
+  CHECK(shown.status == 0);
+  CHECK(contains(shown.out, "name         b__add\nserver       b\ndescription  "));
+  CHECK_MESSAGE(contains(shown.out, "\n\nARGUMENT  TYPE"), shown.out);
+  CHECK_MESSAGE(contains(shown.out, "\na         integer"), shown.out);
+  CHECK(contains(run_cli(d, {"tools", "b__ad"}).err, "no tool matches b__ad"));
 }
 
 TEST_CASE("D4: wait gives 0 when all are ready, 1 when one cannot be, 3 when no daemon answers") {

@@ -42,7 +42,62 @@ class home : public world {
   }
 };
 
+/// Returns the commands of the first code block below a heading of README.md, each as its words after `mcpbx`.
+std::vector<std::vector<std::string>> commands_of_readme(std::string_view heading) {
+  const std::string text = read_file(MCPBX_SOURCE_DIR "/README.md");
+  std::vector<std::vector<std::string>> commands;
+  for (auto at = text.find("\n    mcpbx ", text.find(heading)); at != std::string::npos && text[at + 1] == ' ';
+       at = text.find('\n', at + 1)) {
+    std::vector<std::string> words(1);
+    bool quoted = false;
+    for (const char c : text.substr(at + 11, text.find('\n', at + 1) - at - 11)) {
+      if (c == '#' && !quoted) break;
+      if (c == '"')
+        quoted = !quoted;
+      else if (c != ' ' || quoted)
+        words.back() += c;
+      else if (!words.back().empty())
+        words.emplace_back();
+    }
+    if (words.back().empty()) words.pop_back();
+    commands.push_back(std::move(words));
+  }
+  return commands;
+}
+
 }  // namespace
+
+TEST_CASE("README: the commands of the first question work without a configuration, and a session is deleted") {
+  home h{config()};
+  fs::remove(h.file("config/mcpbx/config.json"));
+  const auto commands = commands_of_readme("## First question");
+  REQUIRE(commands.size() == 7);
+  std::string all, answers;
+  for (const auto& words : commands) {
+    CAPTURE(words.at(0));
+    if (words == std::vector<std::string>{"stop"}) {
+      const auto sessions = parse(run_cli(h, {"--json", "sessions"}, {}, false).out);
+      REQUIRE(sessions.as_array().size() == 1);
+      const auto id = text_at(sessions, "0.session");
+      CHECK(contains(run_cli(h, {"sessions", "show", id}, {}, false).out, "And 6 * 7?"));
+      CHECK(run_cli(h, {"sessions", "rm", id}, {}, false).status == 0);
+      CHECK(run_cli(h, {"sessions", "show", id}, {}, false).status == 5);
+    }
+    const auto r = run_cli(h, words, {}, false);
+    CHECK_MESSAGE(r.status == 0, r.err);
+    all += r.out;
+    if (words.at(0) == "ask") answers += r.out;
+  }
+  CHECK_MESSAGE(contains(answers, "395"), answers);
+  CHECK_MESSAGE(contains(answers, "42"), answers);
+  CHECK(contains(all, "toolbox__calculate"));
+  CHECK(contains(all, "expression"));
+  CHECK(contains(all, "1024"));
+  // Nothing of the conversation is left on the disk.
+  for (const auto& entry : fs::recursive_directory_iterator(h.file("state")))
+    if (entry.is_regular_file())
+      CHECK_FALSE_MESSAGE(contains(read_file(entry.path().string()), "17 * 23"), entry.path().string());
+}
 
 TEST_CASE("D4: without a daemon at the default socket the CLI starts one, which serves on until stop") {
   home h(config().server("s"));

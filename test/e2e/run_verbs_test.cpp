@@ -200,6 +200,11 @@ TEST_CASE("L21: ask --client-tools prints the calls for the shell, and --results
   CHECK(contains(handed.err, "`mcpbx ask --run=talk --results FILE` goes on"));
   // A later attach shows the same.
   CHECK(run_cli(d, {"attach", "talk"}).out == handed.out);
+  const auto in_openai_form = d.write("openai.json", R"([{"type":"function","function":{"name":"mine",
+    "parameters":{"type":"object","properties":{"text":{"type":"string"}}}}}])");
+  const auto same = run_cli(d, {"ask", "--client-tools", in_openai_form, "-m", R"(m/rounds-1 mine {"text":"x"})", "q"});
+  CHECK_MESSAGE(same.status == 0, same.err);
+  CHECK(text_at(parse(same.out), "arguments.text") == "x");
   const auto results = [](const json::value& first, const json::value& second, std::string_view value) {
     return "{" + json_string(text_at(first, "id")) + ": \"mine!\",\n" + json_string(text_at(second, "id")) + ": " +
            std::string(value) + "}\n";

@@ -21,6 +21,13 @@ bool has_endpoint(const conf::model_entry& e) {
   return providers::find_api(conf::to_string(*e.api)) != nullptr;
 }
 
+// Returns true if a program gives the key or a header. A list must not run it, because it may ask the user.
+bool runs_program(const conf::model_entry& e) {
+  const auto runs = [](const conf::reference_string& value) { return value.text.contains("${cmd:"); };
+  return (e.api_key && runs(*e.api_key)) ||
+         std::ranges::any_of(e.headers, [&](const auto& header) { return runs(header.second); });
+}
+
 model_row row_of(model_set& models, const conf::model_entry& e) {
   model_row r;
   r.name = e.name;
@@ -47,6 +54,7 @@ struct model_lists::job {
   std::vector<model_row> rows;
   std::vector<std::unique_ptr<providers::model_listing>> asking;
   std::size_t left = 0;
+  bool remote = false;
   std::function<void(result<std::vector<model_row>>)> done;
 };
 
@@ -70,16 +78,20 @@ void model_lists::list(const std::string& name, bool remote, std::function<void(
   }
   auto j = std::make_shared<job>();
   for (const auto* e : wanted) j->rows.push_back(row_of(*models, *e));
-  if (!remote) return done(std::move(j->rows));
-  if (open_.size() >= max_open)
-    return done(fail(errc::limit, "endpoints are being asked for " + std::to_string(open_.size()) +
+  const auto asked = std::ranges::count_if(open_, [](const auto& other) { return other->remote; });
+  if (remote && static_cast<std::size_t>(asked) >= max_open)
+    return done(fail(errc::limit, "endpoints are being asked for " + std::to_string(asked) +
                                       " other callers; ask again in a moment"));
   j->models = std::move(models);
   j->done = std::move(done);
   j->asking.resize(wanted.size());
-  j->left = wanted.size() + 1;  // one for this function, so that `done` is not called before all were asked
+  j->remote = remote;
+  j->left = 1;  // one for this function, so that `done` is not called before all were asked
   open_.push_back(j);
-  for (std::size_t i = 0; i < wanted.size(); ++i) ask(j, i, *wanted[i]);
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    check_values(j, i, *wanted[i]);
+    if (remote) ask(j, i, *wanted[i]);
+  }
   answered(j);
 }
 
@@ -94,7 +106,22 @@ std::size_t model_lists::max_tools(std::string_view name, std::string_view api) 
   return known != nullptr ? known->max_tools : 0;
 }
 
+// Resolves the key and the headers of an entry, so that the list shows a variable or a file that is missing.
+void model_lists::check_values(const std::shared_ptr<job>& j, std::size_t at, const conf::model_entry& e) {
+  if (!has_endpoint(e) || !j->rows[at].problem.empty() || runs_program(e)) return;
+  const auto o = j->models->connection_options(e);
+  if (!o) return;  // the same fault is the problem of the row already
+  ++j->left;
+  o->credentials([this, weak = std::weak_ptr(j), at](const result<std::vector<http::header>>& headers) {
+    const auto open = weak.lock();
+    if (!open) return;
+    if (!headers) open->rows[at].problem = headers.error().message;
+    answered(open);
+  });
+}
+
 void model_lists::ask(const std::shared_ptr<job>& j, std::size_t at, const conf::model_entry& e) {
+  ++j->left;
   auto& row = j->rows[at];
   if (!has_endpoint(e)) {
     row.offered_problem = "The API " + row.api + " has no endpoint that could be asked.";

@@ -6,6 +6,7 @@
 #include "daemon/app/references/system_references.hpp"
 #include "mcp/client/catalog/tool_names.hpp"
 #include "mcp/client/process/process_connector.hpp"
+#include "mcp/support/text.hpp"
 
 #include <boost/asio/post.hpp>
 
@@ -63,6 +64,12 @@ bool needs_lane(const conf::server_entry& e) {
   return false;
 }
 
+// Returns a single reference as written, because it tells where the value comes from, and *** for any other value.
+std::string hidden_value(const std::string& value) {
+  const bool is_reference = value.starts_with("${") && value.find('}') + 1 == value.size() && !value.contains(":-");
+  return is_reference ? value : "***";
+}
+
 // Parts of an identity, each behind its length, so that no two lists read the same.
 class identity_text {
  public:
@@ -111,6 +118,33 @@ std::string identity_of(const conf::server_entry& entry) {
   all.add(entry.may_call ? "may call" : "");
   all.add(entry.orphans == conf::orphan_policy::keep ? "keep" : "end");
   return all.take();
+}
+
+std::string shown_command(const conf::server_entry& entry) {
+  if (!entry.command) return "";
+  std::string line = shell_word(entry.command->text);
+  bool hide_all = false;  // the argument before was the name of a secret, such as --api-key
+  for (const auto& arg : entry.args) {
+    const std::string& text = arg.text;
+    conf::register_url_passwords(text);
+    if (text.contains("://") && !conf::has_references(text)) {
+      system_references unused;
+      conf::register_query_secrets(arg, unused);
+    }
+    const auto separator = text.find_first_of("=:");
+    const auto first = text.find_first_not_of('-');
+    const bool is_option = first != 0;
+    const bool is_secret = first < separator && conf::secret_name(text.substr(first, separator - first));
+    line += ' ';
+    if (hide_all && !is_option)
+      line += hidden_value(text);
+    else if (is_secret && separator != std::string::npos)
+      line += shell_word(text.substr(0, separator)) + text[separator] + hidden_value(text.substr(separator + 1));
+    else
+      line += shell_word(text);
+    hide_all = is_option && is_secret && separator == std::string::npos;
+  }
+  return line;
 }
 
 result<std::vector<std::pair<std::string, std::string>>> parse_env_file(std::string_view text,
@@ -242,6 +276,7 @@ mcp::server_options make_server_options(const conf::server_entry& entry, const c
   mcp::server_options o;
   o.name = entry.name;
   o.identity = identity_of(entry);
+  o.command = shown_command(entry);
   o.origin = std::make_shared<const std::string>(origin_of(entry));
   o.disabled = entry.disabled;
   o.lazy = entry.start == conf::start_mode::lazy;

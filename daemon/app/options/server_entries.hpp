@@ -36,6 +36,10 @@ bool has_plain_names(const conf::server_entry& entry, const conf::configuration&
 /// they are written: a value that changes behind one is no other entry.
 std::string identity_of(const conf::server_entry& entry);
 
+/// Returns the command line of an entry for people: references as written, values with a secret's name as ***; "" if it
+/// has no command. Registers the secrets of addresses in it, which the caller redacts.
+std::string shown_command(const conf::server_entry& entry);
+
 /// The means to connect servers; all of it must outlive them.
 struct server_means {
   std::string own_folder;  ///< as for make_process_spec()

@@ -26,14 +26,44 @@ std::optional<std::string> result_of(const raw_json& value) {
   return std::nullopt;
 }
 
+// Returns true for a definition in OpenAI's form, which has its members under `function` or beside `type`.
+bool is_openai_form(const raw_json& definition) {
+  return find_member(definition, "function").is_object() || member_text(definition, "type") == "function";
+}
+
+// Returns a definition in MCP's form.
+std::string definition_of(const raw_json& definition) {
+  if (!is_openai_form(definition)) return one_line(definition);
+  const raw_json function = find_member(definition, "function");
+  const raw_json from = function.is_object() ? function : definition;
+  std::string json;
+  json_writer w(json);
+  w.begin_object();
+  for (const std::string_view key : {"name", "description"})
+    if (const raw_json value = find_member(from, key)) w.key(key).token(one_line(value));
+  const raw_json parameters = find_member(from, "parameters");
+  w.key("inputSchema").token(parameters ? one_line(parameters) : R"({"type":"object","properties":{}})");
+  w.end_object();
+  return json;
+}
+
 }  // namespace
 
 result<std::string> client_tools_of(const raw_json& definitions) {
   if (!definitions.is_array() || for_each_element(definitions, [](const raw_json&) { return true; }) == 0)
     return fail(errc::invalid_argument,
                 R"(--client-tools: expected an array of definitions, such as [{"name":"look_up","description":"…",)"
-                R"("inputSchema":{"type":"object"}}])");
-  return one_line(definitions);
+                R"("inputSchema":{"type":"object"}}], or definitions in OpenAI's form, {"type":"function",)"
+                R"("function":{…}})");
+  bool any = false;
+  for_each_element(definitions, [&](const raw_json& one) { return !(any = is_openai_form(one)); });
+  if (!any) return one_line(definitions);
+  std::string json;
+  json_writer w(json);
+  w.begin_array();
+  for_each_element(definitions, [&](const raw_json& one) { return w.token(definition_of(one)), true; });
+  w.end_array();
+  return json;
 }
 
 std::vector<std::string> handed_calls_of(const raw_json& result) {

@@ -9,7 +9,8 @@
 
 namespace mcpbx::cli {
 
-/// The definitions for `clientTools` of `mcpbx/chat`, on one line; each is looked at by the daemon.
+/// The definitions for `clientTools` of `mcpbx/chat`, on one line; each is looked at by the daemon. Those in OpenAI's
+/// form (`{"type": "function", "function": {…}}`) become MCP's.
 /// errc::invalid_argument unless it is an array with at least one of them.
 result<std::string> client_tools_of(const raw_json& definitions);
 

@@ -2,8 +2,13 @@
 #include "daemon/cli/terminal/status_text.hpp"
 
 #include "daemon/cli/terminal/session_text.hpp"
+#include "mcp/json/json_writer.hpp"
 #include "mcp/support/text.hpp"
 
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cstdint>
 #include <string_view>
 
 namespace mcpbx::cli {
@@ -39,7 +44,102 @@ std::string value_text(const raw_json& value) {
   return words.empty() ? "none" : words;
 }
 
+// Returns "open requests" for `openRequests`.
+std::string words_of(std::string_view key) {
+  std::string words;
+  for (const char c : key) {
+    if (std::isupper(static_cast<unsigned char>(c))) words += ' ';
+    words += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  }
+  return words;
+}
+
+std::string bytes_in_words(std::int64_t bytes) {
+  if (bytes < 1024) return std::to_string(bytes) + " bytes";
+  static constexpr std::array<std::string_view, 4> units{"KiB", "MiB", "GiB", "TiB"};
+  std::size_t unit = 0;
+  std::int64_t tenths = bytes * 10 / 1024;
+  for (; tenths >= 10240 && unit + 1 < units.size(); ++unit) tenths /= 1024;
+  const auto fraction = tenths % 10;
+  return std::to_string(tenths / 10) + (fraction == 0 ? "" : "." + std::to_string(fraction)) + " " +
+         std::string(units.at(unit));
+}
+
+std::string duration_in_words(std::int64_t ms) {
+  const auto seconds = ms / 1000, minutes = seconds / 60, hours = minutes / 60, days = hours / 24;
+  if (days > 0) return counted(days, "day") + " " + std::to_string(hours % 24) + " h";
+  if (hours > 0) return std::to_string(hours) + " h " + std::to_string(minutes % 60) + " min";
+  if (minutes > 0) return std::to_string(minutes) + " min " + std::to_string(seconds % 60) + " s";
+  return std::to_string(seconds) + " s";
+}
+
+// Returns "3 open" for a member `open`, "2.5 MiB owned" for `ownedBytes`, "0: 2" for a number as the key.
+std::string number_in_words(std::string_view key, std::int64_t value) {
+  if (!key.empty() && std::isdigit(static_cast<unsigned char>(key.front())))
+    return std::string(key) + ": " + std::to_string(value);
+  if (key.ends_with("Bytes")) return bytes_in_words(value) + " " + words_of(key.substr(0, key.size() - 5));
+  if (key.ends_with("Ms")) return duration_in_words(value) + " " + words_of(key.substr(0, key.size() - 2));
+  std::string words = words_of(key);
+  if (value == 1 && words.ends_with('s')) words.pop_back();
+  return std::to_string(value) + " " + words;
+}
+
+std::string fact_of(const raw_json& value) {
+  const auto members = raw_object::open(value);
+  if (!members) return value_text(value);
+  std::string all;
+  members->for_each([&](std::string_view key, const raw_json& member) {
+    std::string part;
+    const bool nested = member.is_object() || member.is_array();
+    if (const auto number = member.as_integer())
+      part = *number == 0 ? "" : number_in_words(key, *number);
+    else if (auto words = fact_of(member); !nested)
+      part = words_of(key) + " " + words;
+    else if (words != "none")
+      part = words_of(key) + " (" + words + ")";
+    if (!part.empty()) all += (all.empty() ? "" : ", ") + part;
+  });
+  return all.empty() ? "none" : all;
+}
+
+// Returns the object without one of its members.
+raw_json without(const raw_json& object, std::string_view left_out) {
+  std::string json = "{";
+  if (const auto members = raw_object::open(object))
+    members->for_each([&](std::string_view key, const raw_json& value) {
+      if (key == left_out) return;
+      json.append(json.size() > 1 ? "," : "").append(json_quoted(key)).append(":").append(value.text());
+    });
+  return raw_json::own(json + "}");
+}
+
 }  // namespace
+
+fitted_table status_facts(const raw_json& status) {
+  fitted_table table({{""}, {""}});
+  table.wrap_last();
+  const auto add = [&](std::string what, std::string value, look how = look::plain) {
+    table.add({{fitted_table::cell(std::move(what), look::dim), {std::move(value), how}}});
+  };
+  const auto uptime = find_member(status, "uptimeMs").as_integer();
+  add("daemon", "version " + member_text(status, "version") + ", pid " +
+                    std::string(find_member(status, "pid").text()) +
+                    (uptime ? ", for " + duration_in_words(*uptime) : ""));
+  static constexpr std::array<std::string_view, 4> told{"version", "protocol", "pid", "uptimeMs"};
+  if (const auto members = raw_object::open(status))
+    members->for_each([&](std::string_view key, const raw_json& value) {
+      if (std::ranges::find(told, key) != told.end()) return;
+      add(words_of(key), key == "servers" ? fact_of(without(value, "faulty")) : fact_of(value));
+      if (key != "servers") return;
+      for_each_element(find_member(value, "faulty"), [&](const raw_json& server) {
+        const std::string why = member_text(server, "lastError");
+        add("", member_text(server, "name") + ", " + member_text(server, "state") + (why.empty() ? "" : ": " + why),
+            look::red);
+        return true;
+      });
+    });
+  return table;
+}
 
 std::vector<std::vector<std::string>> status_rows(const raw_json& status) {
   std::vector<std::vector<std::string>> rows;

@@ -1,5 +1,6 @@
 // Formats a daemon's status for people.
 #pragma once
+#include "daemon/cli/terminal/fitted_table.hpp"
 #include "mcp/json/raw_json.hpp"
 
 #include <string>
@@ -10,6 +11,10 @@ namespace mcpbx::cli {
 /// Returns a row of name and words for each member of an object: objects as `name value, name value`, lists element by
 /// element, empty values as "none".
 std::vector<std::vector<std::string>> status_rows(const raw_json& status);
+
+/// Returns the same for a person at a terminal: a row for each subject, numbers with their units and without those that
+/// are zero, and a row for each tool server that needs a look.
+fitted_table status_facts(const raw_json& status);
 
 /// Returns the last error of a tool server with its time, for one table cell; "" if it has none.
 std::string trouble_of(const raw_json& server);

@@ -102,7 +102,7 @@ int terminal::finish(int status) {
 
 // Renders everything for a terminal except the status line. Only here styles become escape sequences.
 std::string terminal::rendered(const styled& text, bool tty) const {
-  constexpr std::array<std::string_view, 5> codes{"", "1", "2", "31", "32"};
+  constexpr std::array<std::string_view, 6> codes{"", "1", "2", "31", "32", "33"};
   std::string all;
   for (const auto& p : text.pieces()) {
     const auto code = codes[static_cast<std::size_t>(p.how)];

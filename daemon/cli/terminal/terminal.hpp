@@ -25,7 +25,7 @@ enum exit_status : int {
 /// (catch_interrupts()).
 bool write_all(int fd, std::string_view bytes);
 
-enum class look : std::uint8_t { plain, bold, dim, red, green };
+enum class look : std::uint8_t { plain, bold, dim, red, green, yellow };
 
 /// A text in pieces, each with a style. Styles become escape sequences on a terminal only; escape sequences in the text
 /// itself are removed there.

@@ -1,6 +1,7 @@
 // `mcpbx models`: lists the model entries, and with --remote the models of their endpoints.
 #include "daemon/cli/base/daemon_calls.hpp"
 #include "daemon/cli/base/verb.hpp"
+#include "daemon/cli/terminal/fitted_table.hpp"
 #include "mcp/json/json_writer.hpp"
 #include "mcp/redact/hidden_text.hpp"
 #include "mcp/support/text.hpp"
@@ -27,12 +28,39 @@ std::string params_of(const models_options& o) {
   return params;
 }
 
-std::string notes_of(const raw_json& row) {
+std::string notes_of(const raw_json& row, bool with_problem) {
   std::string notes = find_member(row, "default").is_true() ? "default" : "";
   const auto add = [&](const std::string& text) { notes += (notes.empty() ? "" : "; ") + text; };
   if (const auto other = member_text(row, "fallbackModel"); !other.empty()) add("fallback: " + other);
-  if (const auto problem = member_text(row, "problem"); !problem.empty()) add(problem);
+  if (const auto problem = member_text(row, "problem"); with_problem && !problem.empty()) add(problem);
   return notes;
+}
+
+// Prints the table as wide as the terminal, with the problem of an entry below its row.
+void show_fitted(context& c, const raw_json& list) {
+  fitted_table table({{"NAME"}, {"API", 2}, {"MODEL"}, {"ENDPOINT", 1}, {"NOTES"}});
+  for_each_element(list, [&](const raw_json& row) {
+    const auto problem = member_text(row, "problem");
+    table.add({{{member_text(row, "name"), problem.empty() ? look::plain : look::red},
+                member_text(row, "api"),
+                member_text(row, "model"),
+                member_text(row, "endpoint"),
+                notes_of(row, false)},
+               problem});
+    return true;
+  });
+  show(*c.screen, table);
+}
+
+// Prints the table as scripts know it.
+void show_all_columns(context& c, const raw_json& list) {
+  std::vector<std::vector<std::string>> rows{{"NAME", "API", "MODEL", "ENDPOINT", "NOTES"}};
+  for_each_element(list, [&](const raw_json& row) {
+    rows.push_back({member_text(row, "name"), member_text(row, "api"), member_text(row, "model"),
+                    member_text(row, "endpoint"), notes_of(row, true)});
+    return true;
+  });
+  c.screen->out(table(rows));
 }
 
 // Prints the models of an endpoint below the table. Returns false if the endpoint failed to list them.
@@ -67,13 +95,10 @@ int models(context& c, const models_options& o) {
     });
     return all_told ? done : provider_failed;
   }
-  std::vector<std::vector<std::string>> rows{{"NAME", "API", "MODEL", "ENDPOINT", "NOTES"}};
-  for_each_element(*got, [&](const raw_json& row) {
-    rows.push_back({member_text(row, "name"), member_text(row, "api"), member_text(row, "model"),
-                    member_text(row, "endpoint"), notes_of(row)});
-    return true;
-  });
-  c.screen->out(table(rows));
+  if (c.screen->out_is_terminal())
+    show_fitted(c, *got);
+  else
+    show_all_columns(c, *got);
   if (o.remote)
     for_each_element(*got, [&](const raw_json& row) {
       if (!show_offered(c, row)) all_told = false;
@@ -96,8 +121,9 @@ verb verb_models() {
       .name = "models",
       .summary = "list the configured models, and what their endpoints offer",
       .more =
-          R"(The entries under "models" in the configuration: what speaks which API where, and why one cannot be used now. With --remote
-every endpoint is asked (30 s at most) for what `model` of an entry may name; the status is 4 when one gave no list.
+          R"(The entries under "models" in the configuration: what speaks which API where, and why one cannot be used now, such as a
+variable or a file that a key names and that is missing. Programs of ${cmd:…} are not run for it. With --remote every
+endpoint is asked (30 s at most) for what `model` of an entry may name; the status is 4 when one gave no list.
 
 Examples:
   mcpbx models

@@ -4,7 +4,9 @@
 #include "daemon/cli/base/verb.hpp"
 #include "daemon/cli/link/daemon_connection.hpp"
 #include "daemon/cli/terminal/approval.hpp"
+#include "daemon/cli/terminal/fitted_table.hpp"
 #include "daemon/cli/terminal/foreign_text.hpp"
+#include "daemon/cli/terminal/line_diff.hpp"
 #include "mcp/json/json_writer.hpp"
 #include "mcp/redact/hidden_text.hpp"
 #include "mcp/support/text.hpp"
@@ -12,6 +14,7 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
+#include <array>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -56,11 +59,16 @@ std::vector<std::string> members_of(const raw_json& was, const raw_json& now) {
   return keys;
 }
 
+bool differs(const std::vector<diff_line>& lines) {
+  return std::ranges::any_of(lines, [](const diff_line& line) { return line.mark != ' '; });
+}
+
 std::string key_shown(std::string_view key) {
   return shell_word(key) == key ? std::string(key) : quoted_name(key);
 }
 
-// Prints the differing members of a definition. No line begins with foreign text, and no character is hidden.
+// Prints the members of a definition, differing ones line by line. No line begins with foreign text, and no character
+// is hidden.
 void show_definitions(context& c, const raw_json& row) {
   const raw_json was = find_member(row, "pinned"), now = find_member(row, "listed");
   const auto width = c.screen->out_width();
@@ -77,7 +85,13 @@ void show_definitions(context& c, const raw_json& row) {
     text += framed("  ", key_shown(key), width);
     if (before.text() == after.text()) {
       side("    ", before);
+    } else if (const auto lines = line_diff(comparable_lines(before), comparable_lines(after)); differs(lines)) {
+      for (const auto& [mark, line] : lines) {
+        hides = hides || has_hidden(line);
+        text += framed(std::string("  ") + mark + " ", line, width);
+      }
     } else {
+      // The values differ in their spelling only, such as that of a member's name.
       side("  - ", before);
       side("  + ", after);
     }
@@ -131,8 +145,31 @@ bool agreed(context& c) {
   return said;
 }
 
+// States in the order of the table: those that need a decision first.
+constexpr std::array<std::string_view, 5> states{"changed", "new", "unseen", "gone", "ok"};
+
+// Returns the rows in the order of their states, without those that are ok or gone unless `all`.
+std::vector<raw_json> by_state(const raw_json& list, bool all) {
+  std::array<std::vector<raw_json>, states.size() + 1> groups;  // the last one for states that are not known here
+  for_each_element(list, [&](const raw_json& row) {
+    const auto state = member_text(row, "state");
+    const auto at = static_cast<std::size_t>(std::ranges::find(states, state) - states.begin());
+    if (all || (state != "ok" && state != "gone")) groups.at(at).push_back(row);
+    return true;
+  });
+  std::vector<raw_json> rows;
+  for (const auto& group : groups) rows.insert(rows.end(), group.begin(), group.end());
+  return rows;
+}
+
+look look_of_pin(const raw_json& row) {
+  const std::string state = member_text(row, "state");
+  if (find_member(row, "withheld").is_true()) return look::red;
+  return state == "changed" || state == "new" ? look::yellow : look::plain;
+}
+
 // Prints the table of pinned definitions.
-int pins(context& c) {
+int pins(context& c, bool all) {
   int status = 0;
   auto made = connect_or_explain(c, true, status);
   if (!made) return status;
@@ -143,15 +180,19 @@ int pins(context& c) {
     c.screen->out_json(list.text());
     return problem_of(c, *report);
   }
-  std::vector<std::vector<std::string>> rows{{"SERVER", "TOOL", "STATE", "PINNED"}};
-  for_each_element(list, [&](const raw_json& row) {
-    rows.push_back({visible(member_text(row, "server")), key_shown(member_text(row, "tool")), standing(row),
-                    member_text(row, "pinnedAt")});
-    return true;
-  });
-  if (rows.size() > 1)
-    c.screen->out(table(rows));
-  else if (member_text(*report, "problem").empty())
+  const auto rows = by_state(list, all);
+  fitted_table table({{"SERVER"}, {"TOOL"}, {"STATE"}, {"PINNED", 1}});
+  for (const auto& row : rows)
+    table.add({{visible(member_text(row, "server")),
+                key_shown(member_text(row, "tool")),
+                {standing(row), look_of_pin(row)},
+                member_text(row, "pinnedAt")}});
+  if (!rows.empty()) show(*c.screen, table);
+  const auto others = rows_of(list) - rows.size();
+  if (others > 0)
+    c.screen->err_line((rows.empty() ? "nothing needs a decision; " : "") + counted(others, "tool") +
+                       (others == 1 ? " is" : " are") + " as pinned or gone (`mcpbx pins --all`)");
+  else if (rows.empty() && member_text(*report, "problem").empty())
     c.screen->err_line(
         "nothing is pinned; tools are when their server is first seen, unless its entry says \"pin\": "
         "\"off\"");
@@ -210,6 +251,7 @@ int accept_pins(context& c, const std::string& name, const std::string& sha256) 
 
 struct pins_options {
   std::string name, sha256;
+  bool all = false;
 };
 
 verb_action declare_pins(CLI::App& page) {
@@ -220,7 +262,8 @@ verb_action declare_pins(CLI::App& page) {
         ->type_name("");
   };
   page.require_subcommand(0, 1);
-  auto* show = page.add_subcommand("show", "what was pinned, what is listed now, and what differs");
+  page.add_flag("--all", o->all, "also the tools that are as pinned or gone");
+  auto* show = page.add_subcommand("show", "what was pinned and what is listed now, line by line: - before, + now");
   add_name(*show);
   auto* accept = page.add_subcommand("accept", "approve what is listed now");
   add_name(*accept);
@@ -228,7 +271,7 @@ verb_action declare_pins(CLI::App& page) {
   return [o, show, accept](context& c) {
     if (show->parsed()) return show_pins(c, o->name);
     if (accept->parsed()) return accept_pins(c, o->name, o->sha256);
-    return pins(c);
+    return pins(c, o->all);
   };
 }
 
@@ -242,10 +285,12 @@ verb verb_pins() {
           R"(The tools of a server are pinned when it is first seen: their definitions and where the server comes from, as a hash. States:
 ok, changed, new (its server has pins, it has none), gone, unseen (its server has not listed its tools yet). With "pin": "warn"
 in the entry of a server (the default) tools that are changed or new are offered with a warning; with "block" (the default of
-servers with a url) they are not until they are approved; "off" looks at nothing.
+servers with a url) they are not until they are approved; "off" looks at nothing. The table begins with changed and new tools,
+which need a decision; those that are ok or gone are shown with --all.
 
 Examples:
   mcpbx pins
+  mcpbx pins --all
   mcpbx pins show git__log       or a server: all of its tools that are not ok
   mcpbx pins accept git          shows what it approves; at a terminal it asks)",
       .declare = declare_pins};

@@ -1,8 +1,15 @@
-// `mcpbx servers`: lists the tool servers with their state, and the last words of those that failed.
+// `mcpbx servers`: lists the tool servers with their state, and the last words of those that failed; or shows one.
 #include "daemon/cli/base/daemon_calls.hpp"
 #include "daemon/cli/base/verb.hpp"
+#include "daemon/cli/terminal/fitted_table.hpp"
+#include "daemon/cli/terminal/foreign_text.hpp"
+#include "daemon/cli/terminal/server_text.hpp"
 #include "daemon/cli/terminal/status_text.hpp"
+#include "mcp/support/text.hpp"
 
+#include <CLI/CLI.hpp>
+
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,25 +22,21 @@ std::string number_of(const raw_json& object, std::string_view key) {
   return value && !value.is_null() ? std::string(value.text()) : "";
 }
 
-// Returns the memory of a server's processes, "" where there is none.
-std::string memory_of(const raw_json& server) {
-  const auto bytes = find_member(server, "rssBytes").as_integer();
-  if (!bytes) return "";
-  const auto tenths = *bytes * 10 >> 20;
-  return std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + " MiB";
+// Prints what the servers wrote last that are not well.
+void show_last_words(context& c, const raw_json& list) {
+  for_each_element(list, [&](const raw_json& s) {
+    const std::string state = member_text(s, "state"), said = member_text(s, "stderr");
+    if (said.empty() || state == "ready" || state == "lazy" || state == "disabled") return true;
+    c.screen->out("\n" + member_text(s, "name") +
+                  (member_text(s, "exit").empty() ? "" : ", " + member_text(s, "exit")) + ", stderr:\n");
+    const std::string tail(tail_utf8(said, 600));
+    c.screen->out(c.screen->out_is_terminal() ? framed("  | ", trimmed(tail), c.screen->out_width()) : tail + "\n");
+    return true;
+  });
 }
 
-int servers(context& c) {
-  int status = 0;
-  auto made = connect_or_explain(c, true, status);
-  if (!made) return status;
-  auto got = call_or_explain(c, made->link, "mcpbx/servers", "{}", status);
-  if (!got) return status;
-  const raw_json list = *got;
-  if (c.json) {
-    c.screen->out_json(list.text());
-    return done;
-  }
+// Prints the table as scripts know it, with all columns.
+void show_plain(context& c, const raw_json& list) {
   std::vector<std::vector<std::string>> rows{
       {"NAME", "STATE", "ERA", "REVISION", "TOOLS", "PID", "MEMORY", "RESTARTS", "LAST ERROR"}};
   for_each_element(list, [&](const raw_json& s) {
@@ -41,25 +44,66 @@ int servers(context& c) {
                     number_of(s, "tools"), number_of(s, "pid"), memory_of(s), number_of(s, "restarts"), trouble_of(s)});
     return true;
   });
-  if (rows.size() == 1) {
+  c.screen->out(table(rows));
+}
+
+int show_one(context& c, const raw_json& list, const std::string& name) {
+  raw_json found;
+  std::vector<std::string> names;
+  for_each_element(list, [&](const raw_json& s) {
+    names.push_back(member_text(s, "name"));
+    if (names.back() == name) found = s;
+    return true;
+  });
+  if (!found) {
+    const std::vector<std::string_view> known(names.begin(), names.end());
+    c.screen->error("there is no tool server \"" + name + "\"" + did_you_mean(name, known) +
+                    "; `mcpbx servers` lists them");
+    return no_such;
+  }
+  if (c.json)
+    c.screen->out_json(found.text());
+  else
+    show(*c.screen, server_facts(found));
+  return done;
+}
+
+int servers(context& c, const std::string& name) {
+  int status = 0;
+  auto made = connect_or_explain(c, true, status);
+  if (!made) return status;
+  auto got = call_or_explain(c, made->link, "mcpbx/servers", "{}", status);
+  if (!got) return status;
+  const raw_json list = *got;
+  if (!name.empty()) return show_one(c, list, name);
+  if (c.json) {
+    c.screen->out_json(list.text());
+    return done;
+  }
+  const auto known = server_table(list);
+  if (known.empty()) {
     c.screen->err_line("no tool servers are configured");
     return done;
   }
-  c.screen->out(table(rows));
+  if (c.screen->out_is_terminal())
+    show(*c.screen, known);
+  else
+    show_plain(c, list);
   for_each_element(list, [&](const raw_json& s) {
-    if (const std::string pins = member_text(s, "pins"); !pins.empty()) c.screen->out("\n" + pins + "\n");
+    if (const std::string pins = member_text(s, "pins"); !pins.empty()) {
+      c.screen->out("\n");
+      for (const auto& line : wrapped(pins, c.screen->out_width())) c.screen->out_line(line);
+    }
     return true;
   });
-  // Print the last words of failed servers below the table.
-  for_each_element(list, [&](const raw_json& s) {
-    const std::string state = member_text(s, "state"), said = member_text(s, "stderr");
-    if (said.empty() || state == "ready" || state == "lazy" || state == "disabled") return true;
-    c.screen->out("\n" + member_text(s, "name") +
-                  (member_text(s, "exit").empty() ? "" : ", " + member_text(s, "exit")) + ", stderr:\n");
-    c.screen->out(said.substr(said.size() > 600 ? said.size() - 600 : 0) + "\n");
-    return true;
-  });
+  show_last_words(c, list);
   return done;
+}
+
+verb_action declare_servers(CLI::App& page) {
+  const auto name = std::make_shared<std::string>();
+  page.add_option("NAME", *name, "everything about this one")->type_name("");
+  return [name](context& c) { return servers(c, *name); };
 }
 
 }  // namespace
@@ -69,12 +113,15 @@ verb verb_servers() {
       .name = "servers",
       .summary = "how the tool servers are",
       .more =
-          R"(States: disabled, starting, ready, lazy (starts at its first call), restarting, crash_loop (ended five times within
+          R"(At a terminal the table is as wide as the terminal, with the last error of a server below its row; elsewhere it has all
+columns. With NAME: state, command, process, protocol, tools and last error of this server, one a line.
+
+States: disabled, starting, ready, lazy (starts at its first call), restarting, crash_loop (ended five times within
 10 s; it is tried again, ever more rarely), failed (could not be started; tried again likewise), stopped. What a server
 that is not well wrote last stands below the table. LAST ERROR quotes the last line of its stderr that has the word error,
 cannot, fatal, panic or exception in it, or the end of a Python traceback, else its last line; the error goes away when
 the server has answered a call or has been ready for a minute.)",
-      .declare = [](CLI::App&) -> verb_action { return servers; }};
+      .declare = declare_servers};
 }
 
 }  // namespace mcpbx::cli

@@ -16,16 +16,22 @@ int status(context& c) {
     c.screen->out_json(got->text());
     return done;
   }
-  c.screen->out(table(status_rows(*got)));
+  if (c.screen->out_is_terminal())
+    show(*c.screen, status_facts(*got));
+  else
+    c.screen->out(table(status_rows(*got)));
   return done;
 }
 
 }  // namespace
 
 verb verb_status() {
-  return {.name = "status", .summary = "how the daemon is", .more = "", .declare = [](CLI::App&) -> verb_action {
-            return status;
-          }};
+  return {.name = "status",
+          .summary = "how the daemon is",
+          .more =
+              "At a terminal numbers have units, and those that are zero are left out; elsewhere there is a "
+              "line for each\nmember of --json.",
+          .declare = [](CLI::App&) -> verb_action { return status; }};
 }
 
 }  // namespace mcpbx::cli

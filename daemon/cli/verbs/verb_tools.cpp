@@ -1,7 +1,8 @@
-// `mcpbx tools`: lists the tools of all servers, or their definitions in the form of a model's API.
+// `mcpbx tools`: lists the tools of all servers or shows one, or prints definitions in the form of a model's API.
 #include "conf/model/key_values.hpp"
 #include "daemon/cli/base/daemon_calls.hpp"
 #include "daemon/cli/base/verb.hpp"
+#include "daemon/cli/terminal/tool_text.hpp"
 #include "mcp/json/json_writer.hpp"
 #include "mcp/redact/hidden_text.hpp"
 #include "mcp/support/text.hpp"
@@ -36,16 +37,40 @@ std::string listed(const std::vector<std::string_view>& words) {
 
 // Returns the first line of a description, cut for a table.
 std::string summary(const raw_json& definition) {
-  std::string text = member_text(definition, "description");
-  text = text.substr(0, text.find('\n'));
+  std::string text = summary_of(definition);
   if (text.size() > 90) text = std::string(cut_utf8(text, 87)) + "...";
   return text;
+}
+
+void show_tool(context& c, const raw_json& tool, const std::string& server) {
+  show(*c.screen, tool_facts(tool, server));
+  const auto arguments = argument_table(find_member(tool, "inputSchema"));
+  c.screen->out(arguments.empty() ? "\nno arguments\n" : "\n");
+  if (!arguments.empty()) show(*c.screen, arguments);
+}
+
+// Shows the tool of this name. Returns false if there is none.
+result<bool> show_named(context& c, daemon_connection& link, const std::string& name, int& status) {
+  const auto got = call_or_explain(c, link, "mcpbx/tools", json_object("name", name), status);
+  if (!got) return std::unexpected(got.error());
+  bool found = false;
+  for_each_element(find_member(*got, "tools"), [&](const raw_json& tool) {
+    show_tool(c, tool, member_text(*got, "server"));
+    found = true;
+    return false;
+  });
+  return found;
 }
 
 int tools(context& c, const tools_options& o) {
   int status = 0;
   auto made = connect_or_explain(c, true, status, {.profile = o.profile});
   if (!made) return status;
+  if (!o.pattern.empty() && o.format.empty() && !c.json && o.pattern.find_first_of("*?") == std::string::npos) {
+    const auto shown = show_named(c, made->link, o.pattern, status);
+    if (!shown) return status;
+    if (*shown) return done;
+  }
   std::string params;
   json_writer w(params);
   w.begin_object().filled("pattern", o.pattern).filled("format", o.format).end_object();
@@ -65,6 +90,11 @@ int tools(context& c, const tools_options& o) {
     c.screen->out_json(list ? list.text() : got->text());
     return done;
   }
+  if (c.screen->out_is_terminal()) {
+    const auto lines = tool_lines(list, c.screen->out_width());
+    for (const auto& line : lines) c.screen->out_line(line);
+    if (!lines.empty()) return done;
+  }
   std::vector<std::vector<std::string>> rows;
   for_each_element(list, [&](const raw_json& tool) {
     rows.push_back({member_text(tool, "name"), summary(tool)});
@@ -81,7 +111,9 @@ int tools(context& c, const tools_options& o) {
 
 verb_action declare_tools(CLI::App& page) {
   const auto o = std::make_shared<tools_options>();
-  page.add_option("GLOB", o->pattern, "only names that match, such as 'files__*'")->type_name("");
+  page.add_option("GLOB", o->pattern,
+                  "a name: everything about this tool; or only names that match, such as 'files__*'")
+      ->type_name("");
   page.add_option("--format", o->format,
                   "print definitions as sent (mcp), for an API (" + listed(api_formats()) + ") or as text (react)")
       ->type_name("FORMAT");
@@ -103,9 +135,11 @@ verb verb_tools() {
       .name = "tools",
       .summary = "list the tools of all servers",
       .more =
-          R"(Without --format: a table of names and first lines. With it, or with --json: the definitions as one JSON array, complete.
+          R"(Without --format: a table of names and first lines, or, for the name of one tool, its description, arguments and
+annotations. With it, or with --json: the definitions as one JSON array, complete.
 
 Examples:
+  mcpbx tools toolbox__calculate
   mcpbx tools 'files__*'
   mcpbx tools --format openai-chat > tools.json)",
       .declare = declare_tools};

@@ -22,7 +22,7 @@ struct model_row {
   std::string model;     ///< the provider's id, or ""
   std::string endpoint;  ///< its address without secrets, or ""
   std::string fallback;  ///< fallbackModel
-  std::string problem;   ///< reason why the entry cannot be used now, or ""
+  std::string problem;   ///< reason why the entry cannot be used now (such as a missing variable), or ""
   bool is_default = false;
   // Answer of the endpoint, if it was asked.
   std::vector<offered_row> offered;

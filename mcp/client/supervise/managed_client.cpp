@@ -372,6 +372,7 @@ server_status managed_client::status() const {
   server_status s;
   const auto* session = session_ ? session_->core() : nullptr;
   s.name = options_.name;
+  s.command = options_.command;
   s.state = core_.state();
   s.era = era_;
   s.revision = revision_;

@@ -23,6 +23,7 @@ struct server_options {
   /// Text that tells servers apart (program, arguments, environment, …); compared, never parsed. Another identity is
   /// another server: the running one is ended before this one starts.
   std::string identity;
+  std::string command;  ///< program and arguments for people, without secrets; "": it has none
   bool disabled = false, lazy = false;
   std::string unusable;       ///< reason why it can never be started; it is listed as failed
   connector_factory connect;  ///< makes its connector, once; may be empty for a server that is never started

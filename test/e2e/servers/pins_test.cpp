@@ -56,6 +56,11 @@ TEST_CASE("G37: in mode block a changed definition reaches no caller and no mode
   const auto listed = run_cli(d, {"pins"});
   CHECK(listed.status == 0);
   CHECK(contains(listed.out, "changed, not offered"));
+  CHECK_FALSE(contains(listed.out, "other"));
+  CHECK_MESSAGE(contains(listed.err, "1 tool is as pinned or gone (`mcpbx pins --all`)"), listed.err);
+  const auto all = run_cli(d, {"pins", "--all"}).out;
+  CHECK_MESSAGE(all.find("  changed") < all.find("other "), all);
+  CHECK(contains(all, "  ok  "));
   const auto shown = run_cli(d, {"pins", "show", "s__echo"});
   CHECK(shown.status == 0);
   CHECK(contains(shown.out, "+ CHANGED"));
@@ -158,7 +163,7 @@ TEST_CASE("G37: a tool that is new or renamed waits in mode block, and one that 
   CHECK(c.call("s__added_0001").text() == "added_0001");
   // Started again, the server has forgotten them.
   REQUIRE_FALSE(c.request("mcpbx/restart", R"({"server":"s"})").failed());
-  REQUIRE(eventually([&] { return contains(run_cli(d, {"pins"}).out, "gone"); }));
+  REQUIRE(eventually([&] { return contains(run_cli(d, {"pins", "--all"}).out, "gone"); }));
 }
 
 TEST_CASE("G37: a corrupt file of pins blocks, is left as it is, and what to do is told") {

@@ -12,6 +12,7 @@
 
 #include <doctest/doctest.h>
 
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
@@ -98,6 +99,29 @@ TEST_CASE("G35: of what files and programs give the rows show nothing, and an en
   CHECK(rows[0].problem == "");
   CHECK(rows[1].model == "m");
   CHECK(rows[1].problem.starts_with("in \"models.b.baseUrl\": ${file:"));
+  redactor::clear();
+}
+
+TEST_CASE("model_lists: a missing key or header is told without a request, and no program is run for it") {
+  const mcpbx::test::temporary_directory folder;
+  const mcpbx::test::changed_variable unset("MCPBX_TEST_A", nullptr), set("MCPBX_TEST_B", "x");
+  const auto entry = [](const std::string& name, const std::string& members) {
+    return "\"" + name + R"(": {"api": "openai-chat", "model": "m", "baseUrl": "http://127.0.0.1:1/v1", )" + members +
+           "}";
+  };
+  lists_fixture f(R"({"models": {)" + entry("unset", R"("apiKey": "${env:MCPBX_TEST_A}")") + "," +
+                  entry("set", R"("apiKey": "${env:MCPBX_TEST_B}")") + "," +
+                  entry("file", R"("apiKey": "${file:)" + folder / "none" + "}\"") + "," +
+                  entry("header", R"("headers": {"X-Team": "${env:MCPBX_TEST_A}"})") + "," +
+                  entry("program", R"("apiKey": "${cmd:touch )" + folder / "ran" + "}\"") + "}}");
+  const auto rows = f.rows(false);
+  REQUIRE(rows.size() == 6);
+  CHECK_MESSAGE(rows[0].problem.starts_with("in \"models.unset.apiKey\": the environment variable MCPBX_TEST_A is not set"), rows[0].problem);
+  CHECK(rows[1].problem == "");
+  CHECK_MESSAGE(contains(rows[2].problem, folder / "none"), rows[2].problem);
+  CHECK_MESSAGE(rows[3].problem.starts_with("in \"models.header.headers.X-Team\": "), rows[3].problem);
+  CHECK(rows[4].problem == "");
+  CHECK_FALSE(std::filesystem::exists(folder / "ran"));
   redactor::clear();
 }
 

@@ -206,6 +206,22 @@ TEST_CASE("G8: a server with a url is listed with the reason why it does not run
   CHECK(o.unusable.starts_with("it has a url, and "));
 }
 
+TEST_CASE("G35: the command that people see has references as written and no secret") {
+  const auto shown = [](const std::string& args) {
+    const auto all = loaded(R"({"mcpServers": {"s": {"command": "npx", "args": )" + args + "}}}");
+    return redactor::redact(shown_command(all.servers.at(0)));
+  };
+  CHECK(shown(R"(["-y", "server files", "--root=/home/u"])") == "npx -y 'server files' '--root=/home/u'");
+  CHECK(shown(R"(["--api-key", "canary-1", "--token=canary-2", "-e", "GITHUB_TOKEN=canary-3"])") ==
+        "npx --api-key *** --token=*** -e GITHUB_TOKEN=***");
+  CHECK(shown(R"(["--token", "${env:T}", "--token", "${T:-canary-4}", "--verbose"])") ==
+        "npx --token ${env:T} --token *** --verbose");
+  CHECK(shown(R"(["postgres://u:canary-5@h/db", "https://h/?token=canary-6"])") ==
+        "npx postgres://u:***@h/db 'https://h/?token=***'");
+  CHECK(shown(R"(["--header", "Authorization: Bearer canary-7"])") == "npx --header Authorization:***");
+  redactor::clear();
+}
+
 TEST_CASE("server_entries: the identity of an entry is that of its process, and of nothing else") {
   const auto identity = [](const std::string& entry) {
     return identity_of(loaded(R"({"mcpServers": {"s": )" + entry + "}}").servers.at(0));

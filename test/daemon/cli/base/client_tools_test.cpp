@@ -53,6 +53,19 @@ TEST_CASE("L21: the calls of a run that waits are those without a result, as the
   CHECK(*client_tools_of(raw_json::literal("[\n{}]")) == "[ {}]");
 }
 
+TEST_CASE("L21: definitions in OpenAI's form, nested or flat, become MCP's, beside those that are") {
+  CHECK(
+      *client_tools_of(raw_json::literal(
+          R"([{"type":"function","function":{"name":"dim","description":"Dims.","strict":true,"parameters":)"
+          "{\n"
+          R"("type":"object"}}},{"type":"function","name":"flat","parameters":{"type":"object"}},)"
+          R"({"type":"function","function":{"name":"bare"}},{"name":"own","inputSchema":{"type":"object"},"x":1}])")) ==
+      R"([{"name":"dim","description":"Dims.","inputSchema":{ "type":"object"}},)"
+      R"({"name":"flat","inputSchema":{"type":"object"}},)"
+      R"({"name":"bare","inputSchema":{"type":"object","properties":{}}},)"
+      R"({"name":"own","inputSchema":{"type":"object"},"x":1}])");
+}
+
 TEST_CASE("JSON for an option stands in the command line or in a file, and what is wrong names the option") {
   const test::temporary_directory f;
   CHECK(json_or_file(" {\"a\":1}", "--schema")->text() == "{\"a\":1}");

@@ -1,0 +1,19 @@
+// Formats tool servers for a person at a terminal.
+#pragma once
+#include "daemon/cli/terminal/fitted_table.hpp"
+#include "mcp/json/raw_json.hpp"
+
+#include <string>
+
+namespace mcpbx::cli {
+
+/// Returns the memory of a server's processes, such as "12.5 MiB"; "" if unknown.
+std::string memory_of(const raw_json& server);
+
+/// Returns one row for each server of mcpbx/servers, with its last error below.
+fitted_table server_table(const raw_json& list);
+
+/// Returns all that mcpbx/servers tells about one server: a row for each fact, without facts that are unknown.
+fitted_table server_facts(const raw_json& server);
+
+}  // namespace mcpbx::cli

@@ -1,0 +1,26 @@
+// Formats tool definitions for a person.
+#pragma once
+#include "daemon/cli/terminal/fitted_table.hpp"
+#include "mcp/json/raw_json.hpp"
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace mcpbx::cli {
+
+/// Returns the first line of a tool's description.
+std::string summary_of(const raw_json& definition);
+
+/// Returns lines for a terminal of `width` columns: each tool with the beginning of its description, which stands below
+/// a long name.
+std::vector<styled> tool_lines(const raw_json& list, std::size_t width);
+
+/// Returns name, server (if not ""), title, description and annotations of a tool: a row for each that it has.
+fitted_table tool_facts(const raw_json& definition, const std::string& server);
+
+/// Returns a row for each argument: name, type, whether it is required, description with choices, default and bounds.
+/// Members of objects follow their object as `object.member`, three levels deep.
+fitted_table argument_table(const raw_json& schema);
+
+}  // namespace mcpbx::cli

@@ -1,0 +1,84 @@
+// Tool servers at a terminal.
+#include "daemon/cli/terminal/server_text.hpp"
+
+#include "test/daemon/cli/terminal/text_of_lines.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+
+using namespace mcpbx;
+using namespace mcpbx::cli;
+using mcpbx::test::text_of;
+
+namespace {
+
+const auto list = raw_json::literal(
+    R"([{"name":"files","state":"ready","era":"legacy","revision":"2025-11-25","command":"npx -y files","pid":17,)"
+    R"("rssBytes":13107200,"tools":3,"restarts":0,"lastError":"","exit":"","stderr":"","nextTryMs":null,"openCalls":1,)"
+    R"("queuedCalls":0,"noiseLines":0,"droppedAnswers":0,"withheldTools":1},)"
+    R"({"name":"a-server-with-a-name","state":"failed","era":"unknown","revision":"","pid":null,"rssBytes":null,)"
+    R"("tools":0,"restarts":2,"lastError":"tool server \"a-server-with-a-name\" cannot be started: no such program in )"
+    R"(PATH=/usr/local/bin:/usr/bin:/bin","lastErrorMs":1780000000000,"exit":"exit status 3","stderr":"one\ntwo",)"
+    R"("nextTryMs":61000,"openCalls":0,"queuedCalls":0,"noiseLines":4,"droppedAnswers":0,"withheldTools":0}])");
+
+raw_json server(std::size_t at) {
+  raw_json found;
+  for_each_element(list, [&](const raw_json& s) { return found = s, at-- > 0; });
+  return found;
+}
+
+look look_of(const std::vector<styled>& lines, std::string_view word) {
+  for (const auto& line : lines)
+    for (const auto& piece : line.pieces())
+      if (piece.text == word) return piece.how;
+  return look::plain;
+}
+
+}  // namespace
+
+TEST_CASE("servers: the table fits 80 columns, with each error below its row") {
+  CHECK(text_of(server_table(list).lines(80)) ==
+        "NAME                  STATE   REVISION    TOOLS  PID  MEMORY    RESTARTS\n"
+        "files                 ready   2025-11-25  3      17   12.5 MiB  0\n"
+        "a-server-with-a-name  failed              0                     2\n"
+        "  2026-05-28 20:26 UTC: tool server \"a-server-with-a-name\" cannot be started: no\n"
+        "  such program in PATH=/usr/local/bin:/usr/bin:/bin; next try in 61 s\n");
+  CHECK(text_of(server_table(list).lines(40)).starts_with("NAME                  STATE   TOOLS\n"));
+}
+
+TEST_CASE("servers: a state has its colour") {
+  const auto lines = server_table(list).lines(80);
+  CHECK(look_of(lines, "ready") == look::green);
+  CHECK(look_of(lines, "failed") == look::red);
+  const auto other = raw_json::literal(R"([{"name":"a","state":"restarting"},{"name":"b","state":"disabled"}])");
+  CHECK(look_of(server_table(other).lines(80), "restarting") == look::yellow);
+  CHECK(look_of(server_table(other).lines(80), "disabled") == look::dim);
+}
+
+TEST_CASE("servers NAME: every known fact has a line") {
+  CHECK(text_of(server_facts(server(0)).lines(80)) ==
+        "name        files\n"
+        "state       ready\n"
+        "command     npx -y files\n"
+        "pid         17\n"
+        "memory      12.5 MiB\n"
+        "restarts    0\n"
+        "protocol    2025-11-25 (legacy)\n"
+        "tools       3, 1 not offered\n"
+        "calls       1 open, 0 waiting\n"
+        "last error  none\n");
+  CHECK(text_of(server_facts(server(1)).lines(0)) ==
+        "name         a-server-with-a-name\n"
+        "state        failed, next try in 61 s\n"
+        "restarts     2\n"
+        "tools        0\n"
+        "calls        0 open, 0 waiting\n"
+        "noise lines  4\n"
+        "last error   2026-05-28 20:26 UTC: tool server \"a-server-with-a-name\" cannot be started: no "
+        "such "
+        "program in PATH=/usr/local/bin:/usr/bin:/bin\n"
+        "last exit    exit status 3\n"
+        "stderr       one\n"
+        "             two\n");
+}
