@@ -15,6 +15,7 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
+#include <chrono>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -30,10 +31,33 @@ struct parts {
   std::string schema, client_tools;
 };
 
-result<parts> read_parts(const ask_options& o, const std::string& question) {
+// Wait for the first byte of piped input. Programs that are started by others often inherit a pipe that nobody writes
+// to.
+constexpr std::chrono::seconds input_patience{3};
+
+// Returns the piped input that is part of the question, or "".
+result<std::string> piped_input(const context& c, const ask_options& o) {
+  // Something else takes standard input, or there is no question that it could belong to.
+  if (o.no_input || o.text.empty() || o.text == "-" || o.schema == "-" || o.client_tools == "-") return {};
+  auto input = read_piped_input(most_attached, input_patience);
+  if (!input && input.error().code == errc::timed_out) {
+    c.screen->err_line("mcpbx: nothing came on standard input within " + std::to_string(input_patience.count()) +
+                       " s, so the question is asked without it; --no-input does not wait");
+    return {};
+  }
+  if (!input && input.error().code == errc::limit)
+    return fail(errc::invalid_argument, "standard input holds more than " + std::to_string(most_attached >> 20) +
+                                            " MiB; give less of it, or --no-input to ask without it");
+  if (input && input->find_first_not_of(" \t\r\n") == std::string::npos) return {};
+  return input;
+}
+
+result<parts> read_parts(const context& c, const ask_options& o, const std::string& question) {
   parts p;
-  if (!o.files.empty()) {
-    auto message = message_with_files(question, o.files);
+  const auto input = piped_input(c, o);
+  if (!input) return std::unexpected(input.error());
+  if (!o.files.empty() || !input->empty()) {
+    auto message = message_with_files(question, *input, o.files);
     if (!message) return std::unexpected(message.error());
     p.message = std::move(*message);
   }
@@ -203,7 +227,7 @@ int ask(context& c, const ask_options& given) {
     c.screen->error("there is no question; write it behind `ask`, or `-` to read it from standard input");
     return usage;
   }
-  const auto read = read_parts(o, question);
+  const auto read = read_parts(c, o, question);
   if (!read) {
     c.screen->error(read.error().message);
     return usage;
@@ -242,6 +266,7 @@ void add_question_options(CLI::App& page, ask_options& o, const std::string& usu
           "tools that need a yes: ask, all (all get it) or none (ask at a\nterminal and with --detach, else none)")
       ->type_name("WORD")
       ->check(CLI::IsMember({"ask", "all", "none"}).description(""));
+  page.add_flag("--no-input", o.no_input, "do not read what is piped in");
   page.add_flag("--no-stream", o.no_stream, "show the answer when it is complete");
   page.add_option("--file", o.files, "add a file: text, an image (PNG, JPEG, GIF, WebP) or a PDF;\nas often as needed")
       ->type_name("FILE")
@@ -264,6 +289,10 @@ verb verb_ask() {
           R"(The answer goes to standard output, status and tool lines to standard error; at a terminal the text appears as it comes.
 Ctrl-C cancels the run. With --json every event is one line.
 
+Standard input belongs to the question if it is a pipe or a file: it stands behind the text, marked as input, 16 MiB at most,
+text or what --file takes. If nothing comes within 3 s, the question is asked without it. In a loop that reads its lines from
+standard input, --no-input leaves them to the loop. Only `-` makes the input itself the question.
+
 With --detach the run goes on when this command has ended: its name is printed, `attach` follows it, also after its end,
 and `cancel` ends it. --run gives it a name of your own; the same question with the same name again finds the same run.
 With --schema only the JSON of the answer is printed. A run that calls tools of --client-tools prints each call as a line of
@@ -276,7 +305,7 @@ Examples:
   mcpbx ask -m gpt --tools 'files__*,toolbox__*' "Summarize notes.txt"
   mcpbx ask -c "And which of them is the oldest?"
   mcpbx ask --file plan.pdf --file photo.jpg "Does the photo show what the plan says?"
-  git diff | mcpbx ask --system "Review this change." -
+  git diff | mcpbx ask "Review this change."
   mcpbx ask --schema '{"type":"object","properties":{"total":{"type":"number"}}}' --file bill.pdf "What is the total?"
   mcpbx ask --detach --run nightly "Sort the inbox."
   mcpbx ask --client-tools tools.json --run talk "Dim the lights."

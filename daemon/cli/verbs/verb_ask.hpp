@@ -20,6 +20,7 @@ struct ask_options {
   std::vector<std::string> files;
   int max_rounds = -1;
   bool no_stream = false;
+  bool no_input = false;     ///< do not read piped standard input
   std::string run;           ///< the run's name, "": the daemon gives one
   bool detach = false;       ///< begin the run and leave it to itself
   std::string schema;        ///< the form of the answer: JSON, or a file that has it
