@@ -60,3 +60,34 @@ TEST_CASE("ask: more input than fits, and input that no model reads, are status 
   CHECK(contains(unreadable.err, "standard input is neither text"));
   CHECK(model.count("request") == 0);
 }
+
+TEST_CASE("ask: words without quotes are one question") {
+  model_process model;
+  daemon_under_test d(asking(model));
+  for (const auto& words : std::vector<std::vector<std::string>>{{"ask", "what", "time", "is", "it", "-m", "m"},
+                                                                 {"ask", "-m", "m", "what", "tools", "help", "me"},
+                                                                 {"ask", "5", "-", "3"},
+                                                                 {"ask", "two  blanks"},
+                                                                 {"ask", "[a,b]"},
+                                                                 {"ask", "{}"},
+                                                                 {"ask", "--", "--model", "is", "what"}}) {
+    const auto r = run_cli(d, words);
+    CHECK_MESSAGE(r.status == 0, r.err);
+  }
+  for (const std::string question :
+       {"what time is it", "what tools help me", "5 - 3", "two  blanks", "[a,b]", "{}", "--model is what"})
+    CHECK_MESSAGE(contains(model.log(), "\"content\":" + json_string(question)), question);
+}
+
+TEST_CASE("ask: - behind the words waits for the input, however late it comes") {
+  model_process model;
+  daemon_under_test d(asking(model));
+  const auto asked = start_cli(d, {"ask", "Why", "this?", "-"});
+  CHECK_FALSE(eventually([&] { return asked->ended().has_value(); }, 4));
+  asked->write("late data");
+  asked->close_stdin();
+  CHECK(asked->wait().status == 0);
+  CHECK(asked->err.find("standard input") == std::string::npos);
+  CHECK(contains(model.log(), "Why this?"));
+  CHECK(contains(model.log(), R"(Standard input:\n\nlate data)"));
+}

@@ -39,10 +39,11 @@ constexpr std::chrono::seconds input_patience{3};
 result<std::string> piped_input(const context& c, const ask_options& o) {
   // Something else takes standard input, or there is no question that it could belong to.
   if (o.no_input || o.text.empty() || o.text == "-" || o.schema == "-" || o.client_tools == "-") return {};
-  auto input = read_piped_input(most_attached, input_patience);
+  auto input = o.input_follows ? read_stdin() : read_piped_input(most_attached, input_patience);
   if (!input && input.error().code == errc::timed_out) {
-    c.screen->err_line("mcpbx: nothing came on standard input within " + std::to_string(input_patience.count()) +
-                       " s, so the question is asked without it; --no-input does not wait");
+    c.screen->err_line(
+        "mcpbx: nothing came on standard input within " + std::to_string(input_patience.count()) +
+        " s, so the question is asked without it; `-` behind the question waits for it, --no-input does not");
     return {};
   }
   if (!input && input.error().code == errc::limit)
@@ -193,7 +194,7 @@ int start_detached(context& c, daemon_connection& link, const std::string& param
 
 verb_action declare_ask(CLI::App& page) {
   const auto o = std::make_shared<ask_options>();
-  page.add_option("TEXT", o->text, "the question, or - to read it from standard input")->type_name("");
+  add_words(page, "the question; or - to read it, or its rest, from standard input", *o);
   page.add_option("-s,--session", o->session, "go on with this session")->type_name("ID");
   page.add_flag("-c,--continue", o->latest, "go on with the session that was used last");
   add_question_options(page, *o, "");
@@ -247,6 +248,17 @@ int ask(context& c, const ask_options& given) {
   return end.status;
 }
 
+void add_words(CLI::App& page, const std::string& description, ask_options& o) {
+  // A vector of strings would be converted: CLI11 takes the word "{}" for an empty one.
+  const CLI::callback_t take = [&o](const CLI::results_t& words) {
+    o.input_follows = words.size() > 1 && words.back() == "-";
+    o.text.clear();
+    for (std::size_t i = 0; i < words.size() - (o.input_follows ? 1 : 0); ++i) o.text += (i > 0 ? " " : "") + words[i];
+    return true;
+  };
+  page.add_option("TEXT", take, description)->type_name("")->expected(1, -1)->allow_extra_args();
+}
+
 void add_question_options(CLI::App& page, ask_options& o, const std::string& usual_model) {
   page.add_option("-m,--model", o.model, "a configured model, or NAME/ID" + usual_model)->type_name("MODEL");
   page.add_option("-p,--profile", o.profile, "a configured profile: model, tools and settings")->type_name("NAME");
@@ -290,8 +302,9 @@ verb verb_ask() {
 Ctrl-C cancels the run. With --json every event is one line.
 
 Standard input belongs to the question if it is a pipe or a file: it stands behind the text, marked as input, 16 MiB at most,
-text or what --file takes. If nothing comes within 3 s, the question is asked without it. In a loop that reads its lines from
-standard input, --no-input leaves them to the loop. Only `-` makes the input itself the question.
+text or what --file takes. If nothing comes within 3 s, the question is asked without it; `-` behind the text waits for it.
+In a loop that reads its lines from standard input, --no-input leaves them to the loop. Only `-` makes the input itself the
+question.
 
 With --detach the run goes on when this command has ended: its name is printed, `attach` follows it, also after its end,
 and `cancel` ends it. --run gives it a name of your own; the same question with the same name again finds the same run.
@@ -299,13 +312,17 @@ With --schema only the JSON of the answer is printed. A run that calls tools of 
 JSON with "run", "id", "name" and "arguments", and waits; --run NAME --results FILE goes on, where FILE has
 {"ID": RESULT, …}, each RESULT a text or an object as tools give it ({"content": […], "isError": true}).
 
+Several words are one question; quote it where it has characters that the shell takes for its own (? * & ' $).
+
 Examples:
+  mcpbx ask what time is it in Lisbon
   mcpbx ask "Which of my notes mention the lighthouse?"
   mcpbx ask -p reader "What changed in the notes?"
   mcpbx ask -m gpt --tools 'files__*,toolbox__*' "Summarize notes.txt"
   mcpbx ask -c "And which of them is the oldest?"
   mcpbx ask --file plan.pdf --file photo.jpg "Does the photo show what the plan says?"
   git diff | mcpbx ask "Review this change."
+  make 2>&1 | mcpbx ask "Why does this fail?" -
   mcpbx ask --schema '{"type":"object","properties":{"total":{"type":"number"}}}' --file bill.pdf "What is the total?"
   mcpbx ask --detach --run nightly "Sort the inbox."
   mcpbx ask --client-tools tools.json --run talk "Dim the lights."

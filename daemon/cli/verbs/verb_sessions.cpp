@@ -130,8 +130,7 @@ verb_action declare_sessions(CLI::App& page) {
   const auto o = std::make_shared<sessions_options>();
   page.add_option("ACTION", o->action, "list (also without a word), show, resume or rm")->type_name("");
   page.add_option("ID", o->id, "the session, as the list names it")->type_name("");
-  page.add_option("TEXT", o->question.text, "resume: what to say next, or - to read it from standard input")
-      ->type_name("");
+  add_words(page, "resume: what to say next; or - to read it, or its rest, from standard input", o->question);
   page.add_option("--format", o->format, "show: markdown or jsonl (markdown)")->type_name("FORMAT");
   page.add_flag("--all", o->all, "list: also what programs on the port and tool servers began");
   page.add_option("--limit", o->limit, "list: how many, the latest first (50)")
