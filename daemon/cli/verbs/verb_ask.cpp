@@ -11,6 +11,7 @@
 #include "daemon/cli/base/verb.hpp"
 #include "daemon/cli/terminal/approval.hpp"
 #include "mcp/json/json_writer.hpp"
+#include "mcp/support/text.hpp"
 
 #include <CLI/CLI.hpp>
 
@@ -180,13 +181,20 @@ int start_detached(context& c, daemon_connection& link, const std::string& param
   });
   if (!begun) return explain(c, begun.error());
   if (begun->error) return interrupted() ? static_cast<int>(interrupted_exit) : explain(c, *begun);
+  const auto run = member_text(begun->result, "run");
+  const auto word = run_operand(run);
+  // A name means one run: the daemon takes the request for a repetition of that which began it.
+  if (find_member(begun->result, "ended").is_true()) {
+    c.screen->error("nothing was started, because the run " + shell_word(run) +
+                    " had the same question and has ended; `mcpbx attach " + word +
+                    "` shows its end, and another --run NAME asks anew");
+    return usage;
+  }
   if (c.json) {
     c.screen->out_json(begun->result.text());
     return done;
   }
-  const auto run = member_text(begun->result, "run");
   c.screen->out(run + "\n");
-  const auto word = run_operand(run);
   c.screen->err_line("mcpbx: the run goes on by itself; `mcpbx attach " + word + "` follows it, `mcpbx cancel " + word +
                      "` ends it");
   return done;
@@ -298,7 +306,7 @@ verb verb_ask() {
       .name = "ask",
       .summary = "ask a question and let tools answer it",
       .more =
-          R"(The answer goes to standard output, status and tool lines to standard error; at a terminal the text appears as it comes.
+          R"help(The answer goes to standard output, status and tool lines to standard error; at a terminal the text appears as it comes.
 Ctrl-C cancels the run. With --json every event is one line.
 
 Standard input belongs to the question if it is a pipe or a file: it stands behind the text, marked as input, 16 MiB at most,
@@ -307,7 +315,8 @@ In a loop that reads its lines from standard input, --no-input leaves them to th
 question.
 
 With --detach the run goes on when this command has ended: its name is printed, `attach` follows it, also after its end,
-and `cancel` ends it. --run gives it a name of your own; the same question with the same name again finds the same run.
+and `cancel` ends it. --run gives it a name of your own. A name means one run: while that goes on, the same question finds it;
+when it has ended, nothing is started and the status is 2.
 With --schema only the JSON of the answer is printed. A run that calls tools of --client-tools prints each call as a line of
 JSON with "run", "id", "name" and "arguments", and waits; --run NAME --results FILE goes on, where FILE has
 {"ID": RESULT, …}, each RESULT a text or an object as tools give it ({"content": […], "isError": true}).
@@ -324,9 +333,9 @@ Examples:
   git diff | mcpbx ask "Review this change."
   make 2>&1 | mcpbx ask "Why does this fail?" -
   mcpbx ask --schema '{"type":"object","properties":{"total":{"type":"number"}}}' --file bill.pdf "What is the total?"
-  mcpbx ask --detach --run nightly "Sort the inbox."
+  mcpbx ask --detach --run "nightly-$(date +%F)" "Sort the inbox."
   mcpbx ask --client-tools tools.json --run talk "Dim the lights."
-  echo '{"call_1": "done"}' | mcpbx ask --run talk --results -)",
+  echo '{"call_1": "done"}' | mcpbx ask --run talk --results -)help",
       .declare = declare_ask};
 }
 

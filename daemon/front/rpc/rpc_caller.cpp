@@ -30,6 +30,7 @@ constexpr std::array<std::string_view, 12> for_servers{
 void answer_started(const runner::recorded_run& begun, const mcp::reply_once& reply) {
   std::string json = "{\"run\":" + json_quoted(begun.run);
   if (!begun.session.empty()) json += ",\"session\":" + json_quoted(begun.session);
+  if (begun.ended) json += ",\"ended\":true";
   reply.result(raw_json::own(json + "}"));
 }
 
@@ -236,7 +237,7 @@ void rpc_caller::chat_by_name(run_request r, const mcp::reply_once& reply) {
              return reply.error(mcp::to_rpc_error(
                  {errc::invalid_argument, "a run named " + json_quoted(r.run) +
                                               " exists already and is somebody else's; choose another name"}));
-           if (r.detach) return answer_started({r.run, found->session}, reply);
+           if (r.detach) return answer_started({r.run, found->session, true}, reply);
            if (has_room_for_stream(reply)) open_stream(*found->feed, {.deltas = r.stream}, reply);
          });
 }

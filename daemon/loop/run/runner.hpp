@@ -107,6 +107,7 @@ class runner {
 
   struct recorded_run {
     std::string run, session;  ///< session: "" if sessions are not kept
+    bool ended = false;        ///< the request repeats that of a run which has ended already; nothing was started
   };
   /// Called when the run's start is stored, as safely as the journal can, or with the reason why it is not.
   using recorded = std::function<void(result<recorded_run>)>;
