@@ -19,7 +19,8 @@ namespace {
 
 // The text below the options in `mcpbx --help`; the names of verbs that come later stand between its two parts.
 constexpr std::string_view page_to_later_verbs =
-    R"(Without a daemon at the default socket one is started; it ends after 15 minutes without use (idleExitMs).
+    R"(Without a daemon at the default socket one is started; it ends after 15 minutes without use (idleExitMs). ask, tools
+and call then wait up to 15 s for its tool servers.
 `mcpbx help VERB` tells more about a verb. The options above may stand before or after it.
 
 Examples:
@@ -97,6 +98,7 @@ int run(int argc, char** argv) {
   app.add_option("--config", c.place.config, "configuration for the daemon that this command starts")
       ->type_name("FILE");
   app.add_flag("--standalone", c.place.standalone, "run a private daemon for the length of this command");
+  app.add_flag("--no-wait", c.no_wait, "do not wait for the tool servers of a daemon that this command starts");
   app.add_flag("--json", c.json, "machine-readable output: one array, one object, or one event per line");
   app.require_subcommand(0, 1);
   app.fallthrough();

@@ -8,6 +8,7 @@
 #include "daemon/cli/base/follow_run.hpp"
 #include "daemon/cli/base/input_files.hpp"
 #include "daemon/cli/base/option_checks.hpp"
+#include "daemon/cli/base/server_wait.hpp"
 #include "daemon/cli/base/verb.hpp"
 #include "daemon/cli/terminal/approval.hpp"
 #include "mcp/json/json_writer.hpp"
@@ -245,6 +246,8 @@ int ask(context& c, const ask_options& given) {
   auto made = connect_or_explain(c, true, status);
   if (!made) return status;
   catch_interrupts();
+  wait_for_servers(c, *made);
+  if (interrupted()) return interrupted_exit;
   if ((o.latest || !o.session.empty()) && !find_session(c, made->link, o, status)) return status;
   const std::string params = build_params(c, o, question, *read);
   if (o.detach) return start_detached(c, made->link, params);

@@ -1,6 +1,7 @@
 // `mcpbx tools`: lists the tools of all servers, or their definitions in the form of a model's API.
 #include "conf/model/key_values.hpp"
 #include "daemon/cli/base/daemon_calls.hpp"
+#include "daemon/cli/base/server_wait.hpp"
 #include "daemon/cli/base/verb.hpp"
 #include "mcp/json/json_writer.hpp"
 #include "mcp/redact/hidden_text.hpp"
@@ -46,6 +47,7 @@ int tools(context& c, const tools_options& o) {
   int status = 0;
   auto made = connect_or_explain(c, true, status, {.profile = o.profile});
   if (!made) return status;
+  wait_for_servers(c, *made);
   std::string params;
   json_writer w(params);
   w.begin_object().filled("pattern", o.pattern).filled("format", o.format).end_object();
@@ -56,6 +58,7 @@ int tools(context& c, const tools_options& o) {
       c.screen->err_line(printable(member_text(tool, "reason")));
       return true;
     });
+  report_starting(c, made->link);
   const raw_json list = find_member(*got, "tools");
   if (const auto prompt = find_member(*got, "prompt"); prompt && !c.json) {
     c.screen->out_line(prompt.as_string().value_or(""));
@@ -104,6 +107,7 @@ verb verb_tools() {
       .summary = "list the tools of all servers",
       .more =
           R"(Without --format: a table of names and first lines. With it, or with --json: the definitions as one JSON array, complete.
+Servers that are still starting are named on standard error.
 
 Examples:
   mcpbx tools 'files__*'

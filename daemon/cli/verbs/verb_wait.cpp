@@ -1,8 +1,8 @@
 // `mcpbx wait`: waits until tool servers are ready.
 #include "daemon/cli/base/daemon_calls.hpp"
 #include "daemon/cli/base/option_checks.hpp"
+#include "daemon/cli/base/server_wait.hpp"
 #include "daemon/cli/base/verb.hpp"
-#include "daemon/cli/terminal/status_text.hpp"
 #include "mcp/socket/unix_socket.hpp"
 
 #include <CLI/CLI.hpp>
@@ -17,27 +17,6 @@ namespace mcpbx::cli {
 namespace {
 
 using steady = std::chrono::steady_clock;
-
-struct readiness {
-  bool all_ready = true;
-  std::string hopeless, waiting;  // names with reasons
-};
-
-readiness judge(const raw_json& servers) {
-  readiness r;
-  for_each_element(servers, [&](const raw_json& server) {
-    const std::string state = member_text(server, "state"), name = member_text(server, "name");
-    if (state == "ready" || state == "lazy" || state == "disabled") return true;
-    r.all_ready = false;
-    std::string line = name + ": " + state;
-    if (const std::string why = trouble_of(server); !why.empty()) line += ": " + why;
-    // A server whose start failed is tried again forever, so report it instead of waiting.
-    const bool hopeless = state == "crash_loop" || state == "failed" || find_member(server, "startFailed").is_true();
-    (hopeless ? r.hopeless : r.waiting) += "  " + line + "\n";
-    return true;
-  });
-  return r;
-}
 
 int wait(context& c, int timeout_s) {
   const auto deadline = steady::now() + std::chrono::seconds(timeout_s);
@@ -54,10 +33,10 @@ int wait(context& c, int timeout_s) {
       if (got && got->result) {
         answered = true;
         const raw_json list = got->result;
-        readiness r = judge(list);
-        if (r.all_ready || !r.hopeless.empty()) {
+        const unready_servers r = unready_in(list);
+        if (r.none() || !r.hopeless.empty()) {
           if (c.json) c.screen->out_json(list.text());
-          if (r.all_ready) return done;
+          if (r.none()) return done;
           c.screen->error("not every tool server can be used:\n" + r.hopeless + r.waiting);
           return no_answer;
         }
