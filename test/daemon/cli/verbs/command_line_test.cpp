@@ -150,6 +150,25 @@ TEST_CASE("command line: wrong words are named with the nearest right one") {
   CHECK(both.err == "mcpbx: give the arguments as key=value or with --args, not both\n");
 }
 
+TEST_CASE("command line: a wrong option or a verb in the place of an argument gets the near word") {
+  CHECK(contains(run({"ask", "--modle", "demo", "hi"}).err,
+                 "--modle (did you mean \"--model\"?); see `mcpbx ask --help`"));
+  CHECK(contains(run({"ask", "--modle=demo", "hi"}).err, "(did you mean \"--model\"?)"));
+  CHECK(contains(run({"--jsno", "tools"}).err, "(did you mean \"--json\"?)"));
+  CHECK(contains(run({"tools", "--jsno"}).err, "(did you mean \"--json\"?)"));
+  CHECK(contains(run({"sessions", "resume", "x", "--modle", "m"}).err, "(did you mean \"--model\"?)"));
+  CHECK_FALSE(contains(run({"ask", "--frobnicate", "hi"}).err, "did you mean"));
+  CHECK(contains(run({"servers", "restart", "my files"}).err, "(did you mean `mcpbx restart 'my files'`?)"));
+  CHECK_FALSE(contains(run({"servers", "files"}).err, "did you mean"));
+  for (const auto& [word, ours] :
+       {std::pair("delete", "rm"), {"remove", "rm"}, {"ls", "list"}, {"export", "show"}, {"continue", "resume"}})
+    CHECK(run({"sessions", word, "x"}).err == "mcpbx: `sessions` knows no `" + std::string(word) +
+                                                  "` (did you mean \"" + ours + "\"?); see `mcpbx sessions --help`\n");
+  for (const auto& words : std::vector<std::vector<std::string>>{
+           {"ask", "--modle", "demo", "hi"}, {"servers", "restart", "files"}, {"sessions", "delete", "x"}})
+    CHECK(run(words).status == 2);
+}
+
 TEST_CASE("command line: without a daemon at a socket that was named the status is 3") {
   for (const char* verb : {"status", "stop", "tools", "servers"}) {
     CAPTURE(verb);
