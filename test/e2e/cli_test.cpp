@@ -158,6 +158,7 @@ TEST_CASE("D4: wait gives 0 when all are ready, 1 when one cannot be, 3 when no 
     const auto late = run_cli(d, {"wait", "--timeout", "1"});
     CHECK(late.status == 1);
     CHECK(contains(late.err, "slow"));
+    CHECK(contains(text_at(parse(run_cli(d, {"--json", "wait", "--timeout", "0"}).out), "error.message"), "slow"));
   }
   {
     // Its start is tried again and again; each retry shows as starting.
@@ -166,6 +167,9 @@ TEST_CASE("D4: wait gives 0 when all are ready, 1 when one cannot be, 3 when no 
     CHECK(hopeless.status == 1);
     CHECK(contains(hopeless.err, "hangs: "));
     CHECK(contains(hopeless.err, "300 ms"));
+    const auto listed = run_cli(d, {"--json", "wait"});
+    CHECK(listed.status == 1);
+    CHECK(text_at(parse(listed.out), "0.name") == "hangs");
   }
   world nobody;
   const auto none = run_cli(nobody, {"wait", "--timeout", "0"});

@@ -117,7 +117,8 @@ int finish(context& c, const raw_json& result, bool data_only, bool text_shown) 
   if (const auto used = usage_line(result); !used.empty() && c.screen->err_is_terminal() && !c.json)
     c.screen->err_line(c.screen->dim(used));
   const auto end = end_of(result, interrupted());
-  if (end.status == done && !end.why.empty())
+  // With --json the event `done` has told the reason.
+  if ((end.status == done || c.json) && !end.why.empty())
     c.screen->err_line("mcpbx: " + printable(end.why, true));
   else if (!end.why.empty())
     c.screen->error(end.why);

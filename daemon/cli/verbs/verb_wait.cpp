@@ -3,6 +3,7 @@
 #include "daemon/cli/base/option_checks.hpp"
 #include "daemon/cli/base/server_wait.hpp"
 #include "daemon/cli/base/verb.hpp"
+#include "mcp/redact/hidden_text.hpp"
 #include "mcp/socket/unix_socket.hpp"
 
 #include <CLI/CLI.hpp>
@@ -37,7 +38,9 @@ int wait(context& c, int timeout_s) {
         if (r.none() || !r.hopeless.empty()) {
           if (c.json) c.screen->out_json(list.text());
           if (r.none()) return done;
-          c.screen->error("not every tool server can be used:\n" + r.hopeless + r.waiting);
+          // With --json the list has told it.
+          const std::string why = "not every tool server can be used:\n" + r.hopeless + r.waiting;
+          c.json ? c.screen->err_line("mcpbx: " + printable(why, true)) : c.screen->error(why);
           return no_answer;
         }
         still = r.waiting;
