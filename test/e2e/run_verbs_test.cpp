@@ -95,7 +95,16 @@ TEST_CASE("L18: cancel ends a run for whoever follows it, and one that is unknow
   CHECK(done.out.empty());
   CHECK(following->wait().status == 1);
   CHECK(contains(following->err, "the run was cancelled"));
-  CHECK(run_cli(d, {"cancel", "two words"}).status == 5);
+  for (const bool in_memory : {true, false}) {
+    if (!in_memory) d.stop();
+    if (!in_memory) d.start();
+    const auto ended = run_cli(d, {"cancel", "two words"});
+    CHECK(ended.status == 5);
+    CHECK(ended.err == "mcpbx: the run \"two words\" has ended already; `mcpbx attach 'two words'` shows its end\n");
+  }
+  const auto unknown = run_cli(d, {"cancel", "nobody"});
+  CHECK(unknown.status == 5);
+  CHECK(contains(unknown.err, "no run is named \"nobody\""));
 }
 
 TEST_CASE("L18: an interrupt of attach leaves a detached run, and says how to come back to where it was") {

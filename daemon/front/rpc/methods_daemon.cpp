@@ -87,15 +87,15 @@ cancel_params read_cancel(mcp::param_reader& in) {
 }
 
 void cancel(rpc_caller& c, const cancel_params& p, const mcp::reply_once& reply) {
-  const auto tell = [&c, reply](bool found, const std::string& what, const std::string& run) {
-    if (!found) c.refuse({errc::not_found, what + "; it may have ended"}, run, reply);
-  };
-  if (p.request)
-    return tell(c.cancel_request(*p.request, answer_when_kept(reply)),
-                "no request with the id " + std::string(p.request->token()) + " is open here", "");
-  c.when_known(*p.run, reply, [&c, tell, run = *p.run, reply] {
-    tell(c.may_have_run(run) && c.door().daemon.cancel_run(run, "cancelled by a caller", answer_when_kept(reply)),
-         "no run is named " + json_quoted(run), run);
+  if (p.request) {
+    if (!c.cancel_request(*p.request, answer_when_kept(reply)))
+      reply.error(mcp::to_rpc_error({errc::not_found, "no request with the id " + std::string(p.request->token()) +
+                                                          " is open here; it may have ended"}));
+    return;
+  }
+  c.when_known(*p.run, reply, [&c, run = *p.run, reply] {
+    if (!c.may_have_run(run) || !c.door().daemon.cancel_run(run, "cancelled by a caller", answer_when_kept(reply)))
+      c.refuse_cancel(run, reply);
   });
 }
 

@@ -334,6 +334,18 @@ void rpc_caller::refuse(const error& why, const std::string& run, const mcp::rep
   unless_owned(run, reply, [reply, why] { reply.error(mcp::to_rpc_error(why)); });
 }
 
+void rpc_caller::refuse_cancel(const std::string& run, const mcp::reply_once& reply) {
+  const auto tell = [this, run, reply](const std::shared_ptr<run_feed>& ended) {
+    if (!ended || !may_have(principal_, ended->principal()))
+      return refuse({errc::not_found, "no run is named " + json_quoted(run) + "; it may have ended"}, run, reply);
+    reply.error(
+        mcp::to_rpc_error({errc::not_found, "the run " + json_quoted(run) + " has ended already; `mcpbx attach " +
+                                                shell_word(run) + "` shows its end"}));
+  };
+  if (const auto feed = door_.daemon.find_run(run)) return tell(*feed);
+  recall(run, 0, reply, [tell](const result<runner::recalled_run>& found) { tell(found ? found->feed : nullptr); });
+}
+
 // In a shared journal the name may belong to a run of another daemon.
 void rpc_caller::unless_owned(const std::string& run, const mcp::reply_once& reply, std::function<void()> then) {
   door_.daemon.store().find_owner(run, [weak = weak_from_this(), reply, run,

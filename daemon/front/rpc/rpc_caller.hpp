@@ -76,6 +76,8 @@ class rpc_caller final : public std::enable_shared_from_this<rpc_caller>,
   void when_known(const std::string& run, const mcp::reply_once& reply, std::function<void()> then);
   /// Answers with `why`. If it says that the run is unknown, the journal is asked first if another daemon has it.
   void refuse(const error& why, const std::string& run, const mcp::reply_once& reply);
+  /// Answers a request to cancel a run that is not going on: it has ended, or is unknown.
+  void refuse_cancel(const std::string& run, const mcp::reply_once& reply);
   void unless_owned(const std::string& run, const mcp::reply_once& reply, std::function<void()> then);
   /// Answers a question of a run that was started or attached to here; replies when the answer is stored.
   void answer(const std::string& run, std::string question, raw_json body, const mcp::reply_once& reply);
