@@ -177,6 +177,19 @@ TEST_CASE("D4: wait gives 0 when all are ready, 1 when one cannot be, 3 when no 
   CHECK(contains(none.err, nobody.socket()));
 }
 
+TEST_CASE("cli: wait does not give up for a server that cannot start while another one is starting") {
+  daemon_under_test d(
+      config()
+          .server("broken", {"--behave", "hang-in-init"}, R"("startTimeoutMs":300)")
+          .entry("slow", R"({"command":"/bin/sh","args":["-c","sleep 5; exec @SERVER@ --tag @TAG@"]})"));
+  REQUIRE(eventually([&] { return at(d.connect().server("broken"), "startFailed") == json::value(true); }));
+  const auto r = run_cli(d, {"wait"});
+  CHECK(r.status == 1);
+  CHECK(contains(r.err, "broken: "));
+  CHECK_FALSE(contains(r.err, "slow"));
+  CHECK(d.connect().state("slow") == "ready");
+}
+
 TEST_CASE("cli: wait takes a daemon that starts meanwhile") {
   daemon_under_test d(config().server("good"));
   CHECK(d.stop().status == 0);

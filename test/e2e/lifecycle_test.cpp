@@ -205,6 +205,16 @@ TEST_CASE("cli: a relative --config or MCPBX_CONFIG is one of the caller's direc
   CHECK(run_cli(h, {"call", "s__echo", "text=mine"}, {}, false).out == "mine\n");
 }
 
+TEST_CASE("cli: wait starts the daemon as every verb does") {
+  home h(config().server("s"));
+  const auto r = run_cli(h, {"wait"}, {}, false);
+  CHECK_MESSAGE(r.status == 0, r.err);
+  CHECK(h.daemon() > 0);
+  CHECK(run_cli(h, {"stop"}, {}, false).status == 0);
+  h.write("config/mcpbx/config.json", "{");
+  CHECK(run_cli(h, {"wait"}, {}, false).status == 2);
+}
+
 TEST_CASE("cli: the command that starts the daemon waits for its tool servers, and says for whom") {
   model_process model;
   home h(config()
