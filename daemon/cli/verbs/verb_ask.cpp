@@ -10,8 +10,10 @@
 #include "daemon/cli/base/option_checks.hpp"
 #include "daemon/cli/base/server_wait.hpp"
 #include "daemon/cli/base/verb.hpp"
+#include "daemon/cli/link/last_sessions.hpp"
 #include "daemon/cli/terminal/approval.hpp"
 #include "mcp/json/json_writer.hpp"
+#include "mcp/redact/hidden_text.hpp"
 #include "mcp/support/text.hpp"
 
 #include <CLI/CLI.hpp>
@@ -118,9 +120,24 @@ std::string build_params(const context& c, const ask_options& o, const std::stri
   return p;
 }
 
+// Returns the last session of this terminal or folder that the daemon still has, or "".
+std::string session_of_place(daemon_connection& link) {
+  for (const auto& session : last_sessions::of_user().of(own_places()))
+    if (const auto got = link.call("mcpbx/sessions/get", json_object("session", session, "limit", 0));
+        got && !got->error)
+      return session;
+  return {};
+}
+
+void note_session(std::string_view session) {
+  if (!session.empty()) last_sessions::of_user().note(session, own_places());
+}
+
 // Finds the session to continue and takes over its model unless one was named. Returns false and sets `status` on
 // failure.
 bool find_session(context& c, daemon_connection& link, ask_options& o, int& status) {
+  if (o.latest) o.session = session_of_place(link);
+  o.latest = o.session.empty();
   const auto got =
       o.latest ? call_or_explain(c, link, "mcpbx/sessions/list", json_object("limit", 1), status)
                : call_or_explain(c, link, "mcpbx/sessions/get", json_object("session", o.session, "limit", 0), status);
@@ -137,6 +154,9 @@ bool find_session(context& c, daemon_connection& link, ask_options& o, int& stat
       status = no_such;
       return false;
     }
+    c.screen->err_line(
+        "mcpbx: nothing was asked at this terminal or in this folder yet; going on with the session used last, " +
+        printable(member_text(found, "session")));
   }
   o.session = member_text(found, "session");
   if (o.model.empty()) o.model = member_text(found, "model");
@@ -172,7 +192,9 @@ int go_on(context& c, const ask_options& o) {
   json_writer w(params);
   w.begin_object().member("run", o.run).member("stream", !o.no_stream);
   w.key("messages").begin_array().token(*message).end_array().end_object();
-  return follow_run(c, made->link, "mcpbx/chat", params, {.stream = !o.no_stream}).status;
+  const auto end = follow_run(c, made->link, "mcpbx/chat", params, {.stream = !o.no_stream});
+  note_session(end.session);
+  return end.status;
 }
 
 // Starts a detached run. The daemon answers as soon as the start is recorded.
@@ -191,6 +213,7 @@ int start_detached(context& c, daemon_connection& link, const std::string& param
                     "` shows its end, and another --run NAME asks anew");
     return usage;
   }
+  note_session(member_text(begun->result, "session"));
   if (c.json) {
     c.screen->out_json(begun->result.text());
     return done;
@@ -205,7 +228,7 @@ verb_action declare_ask(CLI::App& page) {
   const auto o = std::make_shared<ask_options>();
   add_words(page, "the question; or - to read it, or its rest, from standard input", *o);
   page.add_option("-s,--session", o->session, "go on with this session")->type_name("ID");
-  page.add_flag("-c,--continue", o->latest, "go on with the session that was used last");
+  page.add_flag("-c,--continue", o->latest, "go on with the last session of this terminal, else of this folder");
   add_question_options(page, *o, "");
   page.add_option(
           "--results", o->results,
@@ -253,6 +276,7 @@ int ask(context& c, const ask_options& given) {
   if (o.detach) return start_detached(c, made->link, params);
   const auto end =
       follow_run(c, made->link, "mcpbx/chat", params, {.stream = !o.no_stream, .data_only = !o.schema.empty()});
+  note_session(end.session);
   if (end.missed_a_yes && o.approve.empty())
     c.screen->err_line(
         "mcpbx: a call needed your yes, and there is no terminal to ask at; `--approve all` makes such calls unasked");

@@ -15,7 +15,7 @@ struct ask_options {
   std::string text, model, profile, system, status, approve;
   bool input_follows = false;  ///< `-` stands behind the text: wait for standard input
   std::string session;         ///< to go on with
-  bool latest = false;         ///< go on with the session that was used last
+  bool latest = false;         ///< go on with the last session of this terminal or folder
   bool resumed = false;        ///< without a text: let the model answer what waits for an answer in the session
   std::string globs;           ///< patterns of tools, with commas between them
   std::vector<std::string> files;
