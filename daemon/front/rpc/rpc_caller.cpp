@@ -238,7 +238,7 @@ void rpc_caller::chat_by_name(run_request r, const mcp::reply_once& reply) {
                  {errc::invalid_argument, "a run named " + json_quoted(r.run) +
                                               " exists already and is somebody else's; choose another name"}));
            if (r.detach) return answer_started({r.run, found->session, true}, reply);
-           if (has_room_for_stream(reply)) open_stream(*found->feed, {.deltas = r.stream}, reply);
+           if (has_room_for_stream(reply)) open_stream(*found->feed, {.deltas = r.stream, .answers = r.answers}, reply);
          });
 }
 
@@ -268,11 +268,11 @@ std::function<void(result<void>)> answer_when_kept(mcp::reply_once reply) {
 void rpc_caller::start_run(run_request r, const mcp::reply_once& reply) {
   if (!has_room_for_run(r, reply)) return;
   if (r.detach) return start_detached(std::move(r), reply);
-  const bool deltas = r.stream;
+  const run_feed::wish w{.deltas = r.stream, .answers = r.answers};
   const auto name = r.run;
   const auto feed = door_.daemon.start_run(std::move(r), {});
   if (!feed) return refuse(feed.error(), name, reply);
-  open_stream(**feed, {.deltas = deltas}, reply);
+  open_stream(**feed, w, reply);
 }
 
 void rpc_caller::start_detached(run_request r, const mcp::reply_once& reply) {
@@ -395,7 +395,7 @@ void rpc_caller::open_stream(run_feed& feed, run_feed::wish w, const mcp::reply_
     if (!self || self->closed_) return;  // close() releases all of them
     if (const auto found = self->streams_.extract(serial)) found.mapped()->leave("cancelled by its caller");
   });
-  w.answers = !input_ended_ && is_person(principal_);
+  w.answers = w.answers && !input_ended_ && is_person(principal_);
   stream->read(feed, w);
 }
 
