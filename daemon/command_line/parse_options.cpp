@@ -29,9 +29,43 @@ void add_options(const CLI::App& page, std::vector<std::string>& names) {
     add_options(*group, names);
 }
 
+// CLI11 splits a word in brackets into several where an option takes many. This mark at its end keeps the word whole.
+constexpr char whole_word = '\x01';
+
+std::string without_marks(std::string text) {
+  std::erase(text, whole_word);
+  return text;
+}
+
+void remove_marks(CLI::App& page) {
+  const CLI::Validator strip(
+      [](std::string& word) {
+        word = without_marks(word);
+        return std::string();
+      },
+      "");
+  for (auto* option : page.get_options()) option->transform(strip);
+  for (auto* below : page.get_subcommands([](CLI::App*) { return true; })) remove_marks(*below);
+}
+
+// Returns the words in the order that CLI11 wants: the last one first.
+std::vector<std::string> marked_words(CLI::App& app, int argc, char** argv) {
+  std::vector<std::string> words;
+  bool marked = false;
+  for (int i = argc - 1; i > 0; --i) {
+    words.emplace_back(argv[i]);
+    if (!words.back().starts_with('[') || !words.back().ends_with(']')) continue;
+    words.back() += whole_word;
+    marked = true;
+  }
+  if (marked) remove_marks(app);
+  return words;
+}
+
 // Returns " (did you mean …?)" for the first word that nothing takes: the nearest option, or the verb of that name.
 std::string near_word(const CLI::App& app) {
-  const auto left = app.remaining(true);
+  auto left = app.remaining(true);
+  for (auto& w : left) w = without_marks(w);
   if (left.empty()) return {};
   std::vector<std::string> names;
   add_options(app, names);
@@ -54,7 +88,7 @@ std::string near_word(const CLI::App& app) {
 std::optional<int> parse_words(CLI::App& app, int argc, char** argv,
                                const std::function<void(const std::string&)>& tell) {
   try {
-    app.parse(argc, argv);
+    app.parse(marked_words(app, argc, argv));
     return std::nullopt;
   } catch (const CLI::Success& e) {
     return print_page(app, e, tell);
@@ -62,7 +96,7 @@ std::optional<int> parse_words(CLI::App& app, int argc, char** argv,
     std::string page = app.get_name();
     for (const auto* verb : app.get_subcommands()) page += " " + verb->get_name();
     const auto hint = dynamic_cast<const CLI::ExtrasError*>(&e) != nullptr ? near_word(app) : "";
-    tell(std::string(e.what()) + hint + "; see `" + page + " --help`");
+    tell(without_marks(e.what()) + hint + "; see `" + page + " --help`");
     return 2;
   }
 }

@@ -69,13 +69,14 @@ TEST_CASE("ask: words without quotes are one question") {
                                                                  {"ask", "5", "-", "3"},
                                                                  {"ask", "two  blanks"},
                                                                  {"ask", "[a,b]"},
+                                                                 {"ask", "--system", "[c,d]", "sort", "[b,,a]"},
                                                                  {"ask", "{}"},
                                                                  {"ask", "--", "--model", "is", "what"}}) {
     const auto r = run_cli(d, words);
     CHECK_MESSAGE(r.status == 0, r.err);
   }
-  for (const std::string question :
-       {"what time is it", "what tools help me", "5 - 3", "two  blanks", "[a,b]", "{}", "--model is what"})
+  for (const std::string question : {"what time is it", "what tools help me", "5 - 3", "two  blanks", "[a,b]",
+                                     "sort [b,,a]", "[c,d]", "{}", "--model is what"})
     CHECK_MESSAGE(contains(model.log(), "\"content\":" + json_string(question)), question);
 }
 
