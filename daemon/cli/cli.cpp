@@ -19,7 +19,8 @@ namespace {
 
 // The text below the options in `mcpbx --help`; the names of verbs that come later stand between its two parts.
 constexpr std::string_view page_to_later_verbs =
-    R"(Without a daemon at the default socket one is started; it ends after 15 minutes without use (idleExitMs).
+    R"(Without a daemon at the default socket one is started; it ends after 15 minutes without use (idleExitMs). ask, tools
+and call then wait up to 15 s for its tool servers.
 `mcpbx help VERB` tells more about a verb. The options above may stand before or after it.
 
 Examples:
@@ -97,7 +98,10 @@ int run(int argc, char** argv) {
   app.add_option("--config", c.place.config, "configuration for the daemon that this command starts")
       ->type_name("FILE");
   app.add_flag("--standalone", c.place.standalone, "run a private daemon for the length of this command");
-  app.add_flag("--json", c.json, "machine-readable output: one array, one object, or one event per line");
+  app.add_flag("--no-wait", c.no_wait, "do not wait for the tool servers of a daemon that this command starts");
+  app.add_flag("--json", c.json,
+               "machine-readable output: one array, one object, or one event per\nline; an error is {\"error\": "
+               "{\"message\", \"status\"}}");
   app.require_subcommand(0, 1);
   app.fallthrough();
 
@@ -113,6 +117,9 @@ int run(int argc, char** argv) {
   std::string about;
   add_page("help", "print this help, or more about a verb", "")->add_option("VERB", about, "the verb")->type_name("");
 
+  // Errors of the command line itself are JSON, too.
+  for (int i = 1; i < argc && std::string_view(argv[i]) != "--"; ++i)
+    if (std::string_view(argv[i]) == "--json") screen.errors_as_json();
   const auto has_verb = [&](const std::string& word) {
     return !app.get_subcommands([&](CLI::App* s) { return s->get_name() == word; }).empty();
   };
@@ -122,16 +129,16 @@ int run(int argc, char** argv) {
     if (word == "--socket" || word == "--config") {
       ++i;
     } else if (!word.starts_with('-')) {
-      if (!has_verb(word)) return unknown_verb(screen, word);
+      if (!has_verb(word)) return screen.finish(unknown_verb(screen, word));
       break;
     }
   }
   if (const auto status = parse_words(app, argc, argv, [&](const std::string& wrong) { screen.error(wrong); }))
-    return *status;
+    return screen.finish(*status);
   const auto used = app.get_subcommands();
   const bool help_asked = !used.empty() && used.front()->get_name() == "help";
   if (used.empty() || help_asked) {
-    if (!about.empty() && !has_verb(about)) return unknown_verb(screen, about);
+    if (!about.empty() && !has_verb(about)) return screen.finish(unknown_verb(screen, about));
     app.clear();  // the help of a page is that of what was parsed
     screen.out(about.empty() ? app.help() : app.get_subcommand(about)->help("mcpbx"));
     return screen.finish(help_asked ? done : usage);

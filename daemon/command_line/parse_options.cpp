@@ -1,10 +1,14 @@
 // The one place that knows CLI11's exceptions.
 #include "daemon/command_line/parse_options.hpp"
 
+#include "mcp/support/text.hpp"
+
 #include <CLI/CLI.hpp>
 
 #include <cerrno>
 #include <iostream>
+#include <string_view>
+#include <vector>
 
 namespace mcpbx {
 namespace {
@@ -17,19 +21,82 @@ int print_page(const CLI::App& app, const CLI::Success& page, const std::functio
   return 1;
 }
 
+void add_options(const CLI::App& page, std::vector<std::string>& names) {
+  for (const auto* option : page.get_options())
+    for (const auto& name : option->get_lnames()) names.push_back("--" + name);
+  // A group of options is a page without a name.
+  for (const auto* group : page.get_subcommands([](const CLI::App* s) { return s->get_name().empty(); }))
+    add_options(*group, names);
+}
+
+// CLI11 splits a word in brackets into several where an option takes many. This mark at its end keeps the word whole.
+constexpr char whole_word = '\x01';
+
+std::string without_marks(std::string text) {
+  std::erase(text, whole_word);
+  return text;
+}
+
+void remove_marks(CLI::App& page) {
+  const CLI::Validator strip(
+      [](std::string& word) {
+        word = without_marks(word);
+        return std::string();
+      },
+      "");
+  for (auto* option : page.get_options()) option->transform(strip);
+  for (auto* below : page.get_subcommands([](CLI::App*) { return true; })) remove_marks(*below);
+}
+
+// Returns the words in the order that CLI11 wants: the last one first.
+std::vector<std::string> marked_words(CLI::App& app, int argc, char** argv) {
+  std::vector<std::string> words;
+  bool marked = false;
+  for (int i = argc - 1; i > 0; --i) {
+    words.emplace_back(argv[i]);
+    if (!words.back().starts_with('[') || !words.back().ends_with(']')) continue;
+    words.back() += whole_word;
+    marked = true;
+  }
+  if (marked) remove_marks(app);
+  return words;
+}
+
+// Returns " (did you mean …?)" for the first word that nothing takes: the nearest option, or the verb of that name.
+std::string near_word(const CLI::App& app) {
+  auto left = app.remaining(true);
+  for (auto& w : left) w = without_marks(w);
+  if (left.empty()) return {};
+  std::vector<std::string> names;
+  add_options(app, names);
+  const CLI::App* page = &app;
+  for (auto used = app.get_subcommands(); !used.empty(); used = page->get_subcommands()) {
+    page = used.front();
+    add_options(*page, names);
+  }
+  const std::string word = left.front().substr(0, left.front().find('='));
+  if (word.starts_with("-")) return did_you_mean(word, std::vector<std::string_view>(names.begin(), names.end()));
+  const auto verbs = app.get_subcommands([&](const CLI::App* s) { return s->get_name() == word; });
+  if (page == &app || verbs.empty()) return {};
+  std::string command = app.get_name();
+  for (const auto& w : left) command += " " + shell_word(w);
+  return " (did you mean `" + command + "`?)";
+}
+
 }  // namespace
 
 std::optional<int> parse_words(CLI::App& app, int argc, char** argv,
                                const std::function<void(const std::string&)>& tell) {
   try {
-    app.parse(argc, argv);
+    app.parse(marked_words(app, argc, argv));
     return std::nullopt;
   } catch (const CLI::Success& e) {
     return print_page(app, e, tell);
   } catch (const CLI::ParseError& e) {
     std::string page = app.get_name();
     for (const auto* verb : app.get_subcommands()) page += " " + verb->get_name();
-    tell(std::string(e.what()) + "; see `" + page + " --help`");
+    const auto hint = dynamic_cast<const CLI::ExtrasError*>(&e) != nullptr ? near_word(app) : "";
+    tell(without_marks(e.what()) + hint + "; see `" + page + " --help`");
     return 2;
   }
 }

@@ -240,6 +240,7 @@ TEST_CASE("D4: wait gives 0 when all are ready, 1 when one cannot be, 3 when no 
     const auto late = run_cli(d, {"wait", "--timeout", "1"});
     CHECK(late.status == 1);
     CHECK(contains(late.err, "slow"));
+    CHECK(contains(text_at(parse(run_cli(d, {"--json", "wait", "--timeout", "0"}).out), "error.message"), "slow"));
   }
   {
     // Its start is tried again and again; each retry shows as starting.
@@ -248,11 +249,27 @@ TEST_CASE("D4: wait gives 0 when all are ready, 1 when one cannot be, 3 when no 
     CHECK(hopeless.status == 1);
     CHECK(contains(hopeless.err, "hangs: "));
     CHECK(contains(hopeless.err, "300 ms"));
+    const auto listed = run_cli(d, {"--json", "wait"});
+    CHECK(listed.status == 1);
+    CHECK(text_at(parse(listed.out), "0.name") == "hangs");
   }
   world nobody;
   const auto none = run_cli(nobody, {"wait", "--timeout", "0"});
   CHECK(none.status == 3);
   CHECK(contains(none.err, nobody.socket()));
+}
+
+TEST_CASE("cli: wait does not give up for a server that cannot start while another one is starting") {
+  daemon_under_test d(
+      config()
+          .server("broken", {"--behave", "hang-in-init"}, R"("startTimeoutMs":300)")
+          .entry("slow", R"({"command":"/bin/sh","args":["-c","sleep 5; exec @SERVER@ --tag @TAG@"]})"));
+  REQUIRE(eventually([&] { return at(d.connect().server("broken"), "startFailed") == json::value(true); }));
+  const auto r = run_cli(d, {"wait"});
+  CHECK(r.status == 1);
+  CHECK(contains(r.err, "broken: "));
+  CHECK_FALSE(contains(r.err, "slow"));
+  CHECK(d.connect().state("slow") == "ready");
 }
 
 TEST_CASE("cli: wait takes a daemon that starts meanwhile") {

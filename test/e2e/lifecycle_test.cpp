@@ -260,6 +260,57 @@ TEST_CASE("cli: a relative --config or MCPBX_CONFIG is one of the caller's direc
   CHECK(run_cli(h, {"call", "s__echo", "text=mine"}, {}, false).out == "mine\n");
 }
 
+TEST_CASE("cli: wait starts the daemon as every verb does") {
+  home h(config().server("s"));
+  const auto r = run_cli(h, {"wait"}, {}, false);
+  CHECK_MESSAGE(r.status == 0, r.err);
+  CHECK(h.daemon() > 0);
+  CHECK(run_cli(h, {"stop"}, {}, false).status == 0);
+  h.write("config/mcpbx/config.json", "{");
+  CHECK(run_cli(h, {"wait"}, {}, false).status == 2);
+}
+
+TEST_CASE("cli: the command that starts the daemon waits for its tool servers, and says for whom") {
+  model_process model;
+  home h(config()
+             .server("quick")
+             .entry("slow", R"({"command":"/bin/sh","args":["-c","sleep 3; exec @SERVER@ --tag @TAG@"]})")
+             .model("m", model.entry())
+             .top("defaultModel", "\"m\""));
+  const auto cold = run_cli(h, {"tools", "slow__e*"}, {}, false);
+  CHECK(cold.status == 0);
+  CHECK(contains(cold.out, "slow__echo"));
+  CHECK(cold.err.starts_with("mcpbx: waiting for tool servers to start: "));
+  CHECK(contains(cold.err, "slow (at most 15 s; --no-wait does not wait)"));
+  REQUIRE(run_cli(h, {"stop"}, {}, false).status == 0);
+  const auto called = run_cli(h, {"call", "slow__echo", "text=hello"}, {}, false);
+  CHECK(called.out == "hello\n");
+  CHECK(contains(called.err, "slow (at most 15 s"));
+  REQUIRE(run_cli(h, {"stop"}, {}, false).status == 0);
+  // A tool that is there is called at once.
+  CHECK_FALSE(contains(run_cli(h, {"call", "quick__echo", "text=hello"}, {}, false).err, "--no-wait"));
+  REQUIRE(run_cli(h, {"stop"}, {}, false).status == 0);
+  const auto asked = run_cli(h, {"ask", "question"}, {}, false);
+  CHECK_MESSAGE(asked.status == 0, asked.err);
+  CHECK(contains(asked.err, "slow (at most 15 s"));
+  CHECK(contains(model.log(), "slow__echo"));
+}
+
+TEST_CASE("cli: tools with --no-wait, or of a daemon that runs, tells which servers are still starting") {
+  home h(config().server("quick").entry(
+      "slow",
+      R"({"command":"/bin/sh","args":["-c","while [ ! -e @DIR@/go ]; do sleep 0.05; done; exec @SERVER@ --tag @TAG@"]})"));
+  for (const auto& words : {config::words{"tools", "--no-wait"}, {"tools"}}) {
+    const auto r = run_cli(h, words, {}, false);
+    CHECK(r.status == 0);
+    CHECK(contains(r.out, "quick__echo"));
+    CHECK(r.err == "mcpbx: still starting, their tools are missing: slow; `mcpbx wait` waits for them\n");
+  }
+  h.write("go", "");
+  CHECK(run_cli(h, {"wait"}, {}, false).status == 0);
+  CHECK(run_cli(h, {"tools"}, {}, false).err.empty());
+}
+
 TEST_CASE("D4: --standalone runs a private daemon for one command and leaves nothing") {
   home h(config().server("wrong"));
   fs::create_directory(h.file("tmp"));

@@ -51,6 +51,47 @@ TEST_CASE("L19: the caller is asked with tool, arguments and reason, and its yes
   CHECK(count_of(read_file(d.file("log")), "call echo") == 1);
 }
 
+TEST_CASE("L19: the run of a caller that answers no questions gets no at once, with the reason") {
+  model_process model;
+  daemon_under_test d(guarded(model));
+  d.wait_ready({"s"});
+  const auto refused = [](const reply& r) {
+    CHECK(text_at(r.value, "result.stopReason") == "final");
+    CHECK(r.get("result.toolCalls.0.isError") == json::value(true));
+    CHECK(contains(json::serialize(r.value), "needs a yes of the user, and nobody who follows this run can be asked"));
+  };
+  caller by_request = d.connect();
+  const std::string mute(R"({"answers":false,)" + std::string(one_echo.substr(1)));
+  refused(by_request.request("mcpbx/chat", mute));
+  caller by_hello = d.connect();
+  CHECK_FALSE(by_hello.request("mcpbx/hello", R"({"name":"script","answers":false})").failed());
+  CHECK_FALSE(by_hello.request("mcpbx/hello", R"({"name":"script"})").failed());
+  refused(by_hello.request("mcpbx/chat", one_echo));
+  CHECK(by_request.request("mcpbx/chat", R"({"input":"q","answers":1})").failed());
+  // A request may say otherwise than its hello.
+  const auto chat = by_hello.start("mcpbx/chat", R"({"answers":true,)" + std::string(one_echo.substr(1)));
+  const auto q = by_hello.wait_event("question");
+  CHECK_FALSE(by_hello.request("mcpbx/answer", answer_to(q, true)).failed());
+  CHECK(text_at(by_hello.wait(chat).value, "result.text") == "Final: hello");
+  CHECK(count_of(read_file(d.file("log")), "call echo") == 1);
+}
+
+TEST_CASE("L19: the question of a run is over when the last caller that answers has left it") {
+  model_process model;
+  daemon_under_test d(guarded(model));
+  d.wait_ready({"s"});
+  caller mute = d.connect();
+  auto person = std::make_unique<caller>(d.connect());
+  person->start("mcpbx/chat", R"({"run":"shared",)" + std::string(one_echo.substr(1)));
+  person->wait_event("question");
+  const auto attached = mute.start("mcpbx/attach", R"({"run":"shared","answers":false})");
+  mute.wait_event("snapshot");
+  person.reset();
+  const auto r = mute.wait(attached);
+  CHECK(r.get("result.toolCalls.0.isError") == json::value(true));
+  CHECK_FALSE(contains(read_file(d.file("log")), "call echo"));
+}
+
 TEST_CASE("G39: an answer of somebody else, of another kind or given twice makes no call") {
   model_process model;
   daemon_under_test d(guarded(model));

@@ -56,6 +56,32 @@ TEST_CASE("L18: ask --detach prints the run's name and how to come back, and att
   CHECK(contains(unknown.err, "no run is named \"yours\""));
 }
 
+TEST_CASE("L18: a detached question under the name of a run that has ended starts nothing, and is no success") {
+  model_process model;
+  daemon_under_test d(run_verbs_config(model));
+  d.wait_ready({"s"});
+  const std::vector<std::string> nightly{"ask", "--detach", "--run", "night ly", "q"};
+  const auto refused_again = [&] {
+    const auto again = run_cli(d, nightly);
+    CHECK(again.status == 2);
+    CHECK(again.out.empty());
+    CHECK(again.err ==
+          "mcpbx: nothing was started, because the run 'night ly' had the same question and has ended; "
+          "`mcpbx attach 'night ly'` shows its end, and another --run NAME asks anew\n");
+  };
+  REQUIRE(run_cli(d, nightly).status == 0);
+  REQUIRE(run_cli(d, {"attach", "night ly"}).status == 0);
+  refused_again();
+  const auto other = run_cli(d, {"ask", "--detach", "--run", "night ly", "another"});
+  CHECK(other.status == 2);
+  CHECK(contains(other.err, "mcpbx attach 'night ly'"));
+  // Then only the journal knows the run.
+  d.stop();
+  d.start();
+  refused_again();
+  CHECK(model.count("request") == 1);
+}
+
 TEST_CASE("L18: cancel ends a run for whoever follows it, and one that is unknown is status 5") {
   model_process model;
   daemon_under_test d(run_verbs_config(model));
@@ -69,7 +95,16 @@ TEST_CASE("L18: cancel ends a run for whoever follows it, and one that is unknow
   CHECK(done.out.empty());
   CHECK(following->wait().status == 1);
   CHECK(contains(following->err, "the run was cancelled"));
-  CHECK(run_cli(d, {"cancel", "two words"}).status == 5);
+  for (const bool in_memory : {true, false}) {
+    if (!in_memory) d.stop();
+    if (!in_memory) d.start();
+    const auto ended = run_cli(d, {"cancel", "two words"});
+    CHECK(ended.status == 5);
+    CHECK(ended.err == "mcpbx: the run \"two words\" has ended already; `mcpbx attach 'two words'` shows its end\n");
+  }
+  const auto unknown = run_cli(d, {"cancel", "nobody"});
+  CHECK(unknown.status == 5);
+  CHECK(contains(unknown.err, "no run is named \"nobody\""));
 }
 
 TEST_CASE("L18: an interrupt of attach leaves a detached run, and says how to come back to where it was") {

@@ -6,6 +6,7 @@
 #include <signal.h>
 
 #include <cstdlib>
+#include <filesystem>
 #include <map>
 #include <random>
 #include <set>
@@ -102,6 +103,44 @@ struct talk {
 };
 
 }  // namespace
+
+TEST_CASE("L17: -c goes on with the last session of the terminal or folder, whatever was asked elsewhere") {
+  model_process model;
+  daemon_under_test d(config().model("m", model.entry()).top("defaultModel", "\"m\""));
+  const auto in = [&](std::string_view folder, const config::words& words) {
+    d.cwd = d.file(folder);
+    return run_cli(d, words);
+  };
+  const auto said_in = [&](const std::string& question) {  // the question before the last one, in the same session
+    const auto log = model.log();
+    const auto last = log.substr(log.rfind("\"event\":\"request\""));
+    return contains(last, question);
+  };
+  for (const char* name : {"one", "two", "three"}) std::filesystem::create_directory(d.file(name));
+  CHECK(in("one", {"ask", "first of one"}).status == 0);
+  CHECK(in("two", {"ask", "first of two"}).status == 0);
+  const auto again = in("one", {"ask", "-c", "second of one"});
+  CHECK(again.status == 0);
+  CHECK(again.err.find("going on with") == std::string::npos);
+  CHECK(said_in("first of one"));
+  CHECK_FALSE(said_in("first of two"));
+  // Programs ask, too, but not at a terminal or in a folder.
+  REQUIRE_FALSE(d.connect().request("mcpbx/chat", R"({"input":"of a program"})").failed());
+  CHECK(in("two", {"ask", "-c", "second of two"}).status == 0);
+  CHECK(said_in("first of two"));
+  CHECK_FALSE(said_in("of a program"));
+  // At a place where nothing was asked the session used last is taken, and named.
+  const auto elsewhere = in("three", {"ask", "-c", "first of three"});
+  CHECK(elsewhere.status == 0);
+  CHECK(contains(elsewhere.err, "nothing was asked at this terminal or in this folder yet; going on with the session"));
+  CHECK(said_in("second of two"));
+  CHECK(in("three", {"ask", "-c", "second of three"}).err.find("going on with") == std::string::npos);
+  // A session that was deleted is none.
+  const auto sessions = parse(in("one", {"--json", "sessions"}).out).as_array();
+  for (const auto& s : sessions)
+    if (text_at(s, "title") == "first of one") CHECK(in("one", {"sessions", "rm", text_at(s, "session")}).status == 0);
+  CHECK(contains(in("one", {"ask", "-c", "third of one"}).err, "going on with the session used last"));
+}
 
 TEST_CASE(
     "L17: a question goes on with the session before it, by -c and by its id, and the daemon's end changes nothing") {
@@ -241,7 +280,9 @@ TEST_CASE("G24: a detached run goes on by itself after SIGKILL, and its call is 
   CHECK(text_at(told.value, "result.text") == text_at(r.value, "result.text"));
   const auto repeated = later.request(
       "mcpbx/chat", R"({"input":"q","run":"night","detach":true,"model":"m/rounds-1 slow__never-answer"})");
-  CHECK(json::serialize(repeated.get("result")) == json::serialize(begun.get("result")));
+  auto expected = begun.get("result");
+  expected.as_object()["ended"] = true;
+  CHECK(json::serialize(repeated.get("result")) == json::serialize(expected));
   CHECK(count_of(read_file(d.file("log")), "call never-answer") == 1);
 }
 

@@ -1,4 +1,4 @@
-// Reads attached files. The first bytes decide about the type, not the name.
+// Reads attached files and makes blocks of them. The first bytes decide about the type, not the name.
 #include "daemon/cli/base/attachments.hpp"
 
 #include "daemon/cli/base/input_files.hpp"
@@ -8,6 +8,7 @@
 #include <boost/archive/iterators/base64_from_binary.hpp>
 #include <boost/archive/iterators/transform_width.hpp>
 
+#include <algorithm>
 #include <filesystem>
 #include <iterator>
 #include <string_view>
@@ -35,33 +36,48 @@ std::string_view image_type(std::string_view bytes) {
   return "";
 }
 
-result<std::string> block_of(const std::string& name, std::string_view bytes) {
+// Source of a block's content.
+struct origin {
+  std::string heading;   ///< stands above a text
+  std::string in_error;  ///< names it in a sentence
+  std::string name;      ///< of a file
+};
+
+result<std::string> block_of(const origin& from, std::string_view bytes) {
   if (const auto type = image_type(bytes); !type.empty())
     return json_object("type", "image", "mimeType", type, "data", base64(bytes));
   if (bytes.starts_with("%PDF-"))
-    return json_object("type", "file", "mimeType", "application/pdf", "name", name, "data", base64(bytes));
+    return json_object("type", "file", "mimeType", "application/pdf", "name", from.name, "data", base64(bytes));
   if (bytes.find('\0') != std::string_view::npos || valid_utf8_prefix(bytes) != bytes.size())
     return fail(errc::invalid_argument,
-                "the file " + name + " is neither text (UTF-8) nor a PNG, JPEG, GIF, WebP or PDF; convert it first");
-  return json_object("type", "text", "text", "File " + name + ":\n\n" + std::string(bytes));
+                from.in_error + " is neither text (UTF-8) nor a PNG, JPEG, GIF, WebP or PDF; convert it first");
+  return json_object("type", "text", "text", from.heading + ":\n\n" + std::string(bytes));
 }
 
 }  // namespace
 
-result<std::string> message_with_files(const std::string& question, const std::vector<std::string>& paths) {
+result<std::string> message_with_files(const std::string& question, const std::string& input,
+                                       const std::vector<std::string>& paths) {
   std::string out;
   json_writer w(out);
   w.begin_object().member("role", "user").key("content").begin_array();
   w.token(json_object("type", "text", "text", question));
-  std::size_t room = most_attached;
+  std::size_t room = most_attached - std::min(input.size(), most_attached);
+  if (!input.empty()) {
+    auto block = block_of({"Standard input", "standard input", "input.pdf"}, input);
+    if (!block) return block;
+    w.token(*block);
+  }
   for (const auto& path : paths) {
     auto bytes = read_file(path, room, "--file");
     if (!bytes && bytes.error().code == errc::limit)
-      return fail(errc::invalid_argument, "with " + path + " the files hold more than " +
-                                              std::to_string(most_attached >> 20) + " MiB; give fewer or smaller ones");
+      return fail(errc::invalid_argument, "with " + path + " the files" + (input.empty() ? "" : " and standard input") +
+                                              " hold more than " + std::to_string(most_attached >> 20) +
+                                              " MiB; give fewer or smaller ones");
     if (!bytes) return bytes;
     room -= bytes->size();
-    auto block = block_of(std::filesystem::path(path).filename().string(), *bytes);
+    const auto name = std::filesystem::path(path).filename().string();
+    auto block = block_of({"File " + name, "the file " + name, name}, *bytes);
     if (!block) return block;
     w.token(*block);
   }

@@ -1,4 +1,4 @@
-// Turns files into blocks of a question's message.
+// Turns files and piped input into blocks of a question's message.
 #pragma once
 #include "mcp/support/error.hpp"
 
@@ -7,12 +7,14 @@
 
 namespace mcpbx::cli {
 
-/// Largest total size of a question's files, in bytes. As base64 they still fit into one message of the socket.
+/// Largest total size of a question's files and input, in bytes. As base64 they still fit into one message of the
+/// socket.
 inline constexpr std::size_t most_attached = 16u << 20;
 
-/// Returns the user message for `mcpbx/chat`: the question, then one block for each file, which by its content is an
-/// image (PNG, JPEG, GIF, WebP), a PDF, or a text in UTF-8, which is quoted under its name. Errors name file and fix:
-/// invalid_argument (none of these, or more than `most_attached` in all), io (unreadable).
-result<std::string> message_with_files(const std::string& question, const std::vector<std::string>& paths);
+/// Returns the user message for `mcpbx/chat`: the question, the piped input unless it is "", and a block for each file.
+/// By its content a block is an image (PNG, JPEG, GIF, WebP), a PDF, or a text in UTF-8 under its name. Errors name
+/// file and fix: invalid_argument (none of these, or more than `most_attached` in all), io (unreadable).
+result<std::string> message_with_files(const std::string& question, const std::string& input,
+                                       const std::vector<std::string>& paths);
 
 }  // namespace mcpbx::cli

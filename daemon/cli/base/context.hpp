@@ -9,6 +9,7 @@ namespace mcpbx::cli {
 struct context {
   cli::place place;
   bool json = false;
+  bool no_wait = false;  ///< do not wait for the tool servers of a daemon that this command starts
   terminal* screen = nullptr;
 };
 

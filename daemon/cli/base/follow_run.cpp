@@ -117,7 +117,8 @@ int finish(context& c, const raw_json& result, bool data_only, bool text_shown) 
   if (const auto used = usage_line(result); !used.empty() && c.screen->err_is_terminal() && !c.json)
     c.screen->err_line(c.screen->dim(used));
   const auto end = end_of(result, interrupted());
-  if (end.status == done && !end.why.empty())
+  // With --json the event `done` has told the reason.
+  if ((end.status == done || c.json) && !end.why.empty())
     c.screen->err_line("mcpbx: " + printable(end.why, true));
   else if (!end.why.empty())
     c.screen->error(end.why);
@@ -151,7 +152,7 @@ followed follow_run(context& c, daemon_connection& link, std::string_view method
       [&](std::int64_t request) { (void)link.notify("notifications/cancelled", json_object("requestId", request)); },
       asks ? daemon_connection::idle_handler([&] { questions.ask(); }) : daemon_connection::idle_handler());
   c.screen->clear_status();
-  followed f{.missed_a_yes = view.missed_a_yes(), .seq = view.seq()};
+  followed f{.missed_a_yes = view.missed_a_yes(), .session = {}, .seq = view.seq()};
   if (!answered) {
     f.status = explain(c, answered.error());
     f.left = answered.error().code == errc::cancelled;
@@ -159,6 +160,7 @@ followed follow_run(context& c, daemon_connection& link, std::string_view method
     f.left = interrupted();
     f.status = f.left ? static_cast<int>(interrupted_exit) : explain(c, *answered);
   } else {
+    f.session = member_text(answered->result, "session");
     f.status = finish(c, answered->result, o.data_only, view.shown());
   }
   return f;

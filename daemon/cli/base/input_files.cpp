@@ -3,10 +3,14 @@
 
 #include "mcp/support/text.hpp"
 
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <filesystem>
 #include <fstream>
 #include <system_error>
@@ -21,6 +25,25 @@ result<raw_json> parse(const std::string& text, std::string_view what, std::stri
     return fail(errc::invalid_argument,
                 std::string(option) + ": " + std::string(what) + " is no JSON: " + parsed.error().message);
   return parsed;
+}
+
+// Reads standard input to its end, blocking or not. errc::limit: more than `most` bytes.
+result<std::string> read_descriptor_0(std::size_t most) {
+  std::string text;
+  std::array<char, 65536> buffer{};
+  for (;;) {
+    const ssize_t n = ::read(0, buffer.data(), buffer.size());
+    if (n == 0) return text;
+    if (n > 0) {
+      text.append(buffer.data(), static_cast<std::size_t>(n));
+      if (text.size() > most) return fail(errc::limit, "standard input holds more");
+    } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
+      pollfd input{0, POLLIN, 0};
+      (void)::poll(&input, 1, -1);
+    } else if (errno != EINTR) {
+      return fail(errc::io, "standard input could not be read");
+    }
+  }
 }
 
 }  // namespace
@@ -41,16 +64,24 @@ result<std::string> read_file(const std::string& path, std::size_t most, std::st
 }
 
 result<std::string> read_stdin() {
-  constexpr std::size_t most = 16u << 20;
-  std::string text;
-  std::array<char, 65536> buffer{};
-  for (;;) {
-    const ssize_t n = ::read(0, buffer.data(), buffer.size());
-    if (n == 0) return text;
-    if (n < 0) return fail(errc::io, "standard input could not be read");
-    text.append(buffer.data(), static_cast<std::size_t>(n));
-    if (text.size() > most) return fail(errc::invalid_argument, "standard input holds more than 16 MiB");
-  }
+  auto text = read_descriptor_0(most_json);
+  if (!text && text.error().code == errc::limit)
+    return fail(errc::invalid_argument, "standard input holds more than 16 MiB");
+  return text;
+}
+
+result<std::string> read_piped_input(std::size_t most, std::chrono::milliseconds patience) {
+  struct stat kind{};
+  if (::fstat(0, &kind) != 0) return {};
+  if (!S_ISFIFO(kind.st_mode) && !S_ISSOCK(kind.st_mode) && !S_ISREG(kind.st_mode)) return {};
+  if ((::fcntl(0, F_GETFL) & O_ACCMODE) == O_WRONLY) return {};
+  // A program may inherit a pipe that nobody writes to and nobody closes. Once a byte has come, there is a writer.
+  pollfd input{0, POLLIN, 0};
+  int ready = -1;
+  do ready = ::poll(&input, 1, static_cast<int>(patience.count()));
+  while (ready < 0 && errno == EINTR);
+  if (ready == 0) return fail(errc::timed_out, "nothing came on standard input");
+  return read_descriptor_0(most);
 }
 
 result<raw_json> read_json(const std::string& path, std::string_view option) {

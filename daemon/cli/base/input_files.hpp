@@ -3,6 +3,7 @@
 #include "mcp/json/raw_json.hpp"
 #include "mcp/support/error.hpp"
 
+#include <chrono>
 #include <cstddef>
 #include <string>
 #include <string_view>
@@ -18,6 +19,10 @@ result<std::string> read_file(const std::string& path, std::size_t most, std::st
 
 /// Reads standard input to its end, at most 16 MiB.
 result<std::string> read_stdin();
+
+/// Reads standard input to its end if it is a pipe, a socket or a file; returns "" for a terminal, another device and a
+/// closed one. Errors: timed_out (nothing came within `patience`), limit (more than `most` bytes), io.
+result<std::string> read_piped_input(std::size_t most, std::chrono::milliseconds patience);
 
 /// Reads the JSON in a file, at most `most_json` bytes; "-" is standard input. Errors as for read_file(), and
 /// invalid_argument, naming `option`, for malformed JSON.

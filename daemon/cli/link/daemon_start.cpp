@@ -143,7 +143,7 @@ result<connected> start_private(const place& p) {
   auto fd = wait_for_socket({socket, false}, {*pid, 0}, log);
   ::close(log);
   if (!fd) return std::unexpected(fd.error());
-  return connected{daemon_connection(*fd), std::move(own)};
+  return connected{daemon_connection(*fd), std::move(own), true};
 }
 
 result<connected> start_shared(const socket_choice& where, const place& p) {
@@ -170,7 +170,7 @@ result<connected> start_shared(const socket_choice& where, const place& p) {
   auto fd = first ? wait_for_socket(where, *first, log, start) : std::unexpected(first.error());
   ::close(log);
   if (!fd) return std::unexpected(fd.error());
-  return connected{daemon_connection(*fd), {}};
+  return connected{daemon_connection(*fd), {}, true};
 }
 
 }  // namespace

@@ -35,7 +35,8 @@ class private_daemon {
 
 struct connected {
   daemon_connection link;
-  private_daemon own;  ///< holds nothing unless --standalone
+  private_daemon own;    ///< holds nothing unless --standalone
+  bool started = false;  ///< this command started the daemon, or found it just started by another one
 };
 
 /// Returns the socket that `p` and the environment name, with a flag for the default one.

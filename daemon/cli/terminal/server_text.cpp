@@ -30,14 +30,14 @@ std::string next_try_of(const raw_json& server) {
   return *ms < 1000 ? std::to_string(*ms) + " ms" : std::to_string((*ms + 500) / 1000) + " s";
 }
 
+}  // namespace
+
 std::string error_with_time(const raw_json& server) {
   std::string text = member_text(server, "lastError");
   if (text.empty()) return text;
   if (const auto at = find_member(server, "lastErrorMs").as_integer()) text.insert(0, date_of(*at) + " UTC: ");
   return text;
 }
-
-}  // namespace
 
 std::string memory_of(const raw_json& server) {
   const auto bytes = find_member(server, "rssBytes").as_integer();

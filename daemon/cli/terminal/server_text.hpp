@@ -10,6 +10,9 @@ namespace mcpbx::cli {
 /// Returns the memory of a server's processes, such as "12.5 MiB"; "" if unknown.
 std::string memory_of(const raw_json& server);
 
+/// Returns the last error of a server with its time before it; "" if it has none.
+std::string error_with_time(const raw_json& server);
+
 /// Returns one row for each server of mcpbx/servers, with its last error below.
 fitted_table server_table(const raw_json& list);
 

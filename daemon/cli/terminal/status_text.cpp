@@ -1,7 +1,7 @@
 // Formats the status. Unknown members are shown as they are, so that an older command line hides nothing.
 #include "daemon/cli/terminal/status_text.hpp"
 
-#include "daemon/cli/terminal/session_text.hpp"
+#include "daemon/cli/terminal/server_text.hpp"
 #include "mcp/json/json_writer.hpp"
 #include "mcp/support/text.hpp"
 
@@ -150,9 +150,7 @@ std::vector<std::vector<std::string>> status_rows(const raw_json& status) {
 }
 
 std::string trouble_of(const raw_json& server) {
-  std::string why = member_text(server, "lastError");
-  if (const auto at = find_member(server, "lastErrorMs").as_integer(); at && !why.empty())
-    why.insert(0, date_of(*at) + " UTC: ");
+  std::string why = error_with_time(server);
   const raw_json next = find_member(server, "nextTryMs");
   if (!why.empty() && next && !next.is_null() && next.text() != "-1")
     why += " (next try in " + std::string(next.text()) + " ms)";

@@ -2,6 +2,7 @@
 #include "daemon/cli/terminal/terminal.hpp"
 
 #include "daemon/cli/link/daemon_connection.hpp"
+#include "mcp/json/json_writer.hpp"
 #include "mcp/redact/hidden_text.hpp"
 #include "mcp/support/text.hpp"
 #include "mcp/support/utf8.hpp"
@@ -16,6 +17,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <string>
+#include <utility>
 
 namespace mcpbx::cli {
 namespace {
@@ -94,6 +96,13 @@ bool terminal::out_bytes(std::string_view bytes) {
 }
 
 int terminal::finish(int status) {
+  if (!errors_.empty()) {
+    std::string json;
+    json_writer w(json);
+    w.begin_object().key("error").token(json_object("message", std::exchange(errors_, {}), "status", status));
+    w.end_object();
+    out_json(json);
+  }
   if (out_failure_ == 0 || out_failure_ == EPIPE || out_failure_ == EINTR) return status;
   error(std::string("the output is not complete: standard output could not be written (") +
         std::strerror(out_failure_) + ")");
@@ -142,6 +151,7 @@ void terminal::err_line(const styled& text) {
 }
 
 void terminal::error(std::string_view text) {
+  if (json_errors_) errors_.append(errors_.empty() ? "" : "\n").append(text);
   clear_status();
   err_line(styled(look::red, "mcpbx:") + " " + printable(text, true));
 }

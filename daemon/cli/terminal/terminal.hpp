@@ -68,8 +68,9 @@ class terminal {
   /// Writes messages for a program, in any pieces; on a terminal as out_json() does. Returns false if stdout takes no
   /// more.
   bool out_bytes(std::string_view bytes);
-  /// Returns the exit status of a command that would end with `status`. If output was lost (a full disk, but not a
-  /// reader that left), reports it on stderr and returns a failure.
+  /// Writes the errors as JSON if that was asked for. Returns the exit status of a command that would end with
+  /// `status`. If output was lost (a full disk, but not a reader that left), reports it on stderr and returns a
+  /// failure.
   int finish(int status);
   /// Writes a line of our own to stdout.
   void out_line(const styled& text);
@@ -77,6 +78,8 @@ class terminal {
   void err_line(const styled& text);
   /// Writes an error for the user to stderr: "mcpbx: …".
   void error(std::string_view text);
+  /// From now on finish() also writes the errors to stdout: `{"error":{"message":…,"status":…}}`.
+  void errors_as_json() noexcept { json_errors_ = true; }
   /// Shows or replaces the one live line (terminal only); elsewhere a new status is one line on stderr.
   void status(std::string_view text);
   void clear_status();
@@ -93,6 +96,8 @@ class terminal {
   bool put_out(std::string_view bytes);
   bool out_tty_, err_tty_, colour_;
   bool status_shown_ = false, mid_line_ = false;
+  bool json_errors_ = false;
+  std::string errors_;   ///< texts of error() for finish(), if json_errors_
   int out_failure_ = 0;  ///< errno of the first write to stdout that failed
   std::string status_;   ///< text of the live line while it is shown
   std::string half_;     ///< beginning of a character whose rest out_bytes() has not got yet

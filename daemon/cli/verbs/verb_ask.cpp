@@ -8,13 +8,18 @@
 #include "daemon/cli/base/follow_run.hpp"
 #include "daemon/cli/base/input_files.hpp"
 #include "daemon/cli/base/option_checks.hpp"
+#include "daemon/cli/base/server_wait.hpp"
 #include "daemon/cli/base/verb.hpp"
+#include "daemon/cli/link/last_sessions.hpp"
 #include "daemon/cli/terminal/approval.hpp"
 #include "mcp/json/json_writer.hpp"
+#include "mcp/redact/hidden_text.hpp"
+#include "mcp/support/text.hpp"
 
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
+#include <chrono>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -30,10 +35,34 @@ struct parts {
   std::string schema, client_tools;
 };
 
-result<parts> read_parts(const ask_options& o, const std::string& question) {
+// Wait for the first byte of piped input. Programs that are started by others often inherit a pipe that nobody writes
+// to.
+constexpr std::chrono::seconds input_patience{3};
+
+// Returns the piped input that is part of the question, or "".
+result<std::string> piped_input(const context& c, const ask_options& o) {
+  // Something else takes standard input, or there is no question that it could belong to.
+  if (o.no_input || o.text.empty() || o.text == "-" || o.schema == "-" || o.client_tools == "-") return {};
+  auto input = o.input_follows ? read_stdin() : read_piped_input(most_attached, input_patience);
+  if (!input && input.error().code == errc::timed_out) {
+    c.screen->err_line(
+        "mcpbx: nothing came on standard input within " + std::to_string(input_patience.count()) +
+        " s, so the question is asked without it; `-` behind the question waits for it, --no-input does not");
+    return {};
+  }
+  if (!input && input.error().code == errc::limit)
+    return fail(errc::invalid_argument, "standard input holds more than " + std::to_string(most_attached >> 20) +
+                                            " MiB; give less of it, or --no-input to ask without it");
+  if (input && input->find_first_not_of(" \t\r\n") == std::string::npos) return {};
+  return input;
+}
+
+result<parts> read_parts(const context& c, const ask_options& o, const std::string& question) {
   parts p;
-  if (!o.files.empty()) {
-    auto message = message_with_files(question, o.files);
+  const auto input = piped_input(c, o);
+  if (!input) return std::unexpected(input.error());
+  if (!o.files.empty() || !input->empty()) {
+    auto message = message_with_files(question, *input, o.files);
     if (!message) return std::unexpected(message.error());
     p.message = std::move(*message);
   }
@@ -91,9 +120,24 @@ std::string build_params(const context& c, const ask_options& o, const std::stri
   return p;
 }
 
+// Returns the last session of this terminal or folder that the daemon still has, or "".
+std::string session_of_place(daemon_connection& link) {
+  for (const auto& session : last_sessions::of_user().of(own_places()))
+    if (const auto got = link.call("mcpbx/sessions/get", json_object("session", session, "limit", 0));
+        got && !got->error)
+      return session;
+  return {};
+}
+
+void note_session(std::string_view session) {
+  if (!session.empty()) last_sessions::of_user().note(session, own_places());
+}
+
 // Finds the session to continue and takes over its model unless one was named. Returns false and sets `status` on
 // failure.
 bool find_session(context& c, daemon_connection& link, ask_options& o, int& status) {
+  if (o.latest) o.session = session_of_place(link);
+  o.latest = o.session.empty();
   const auto got =
       o.latest ? call_or_explain(c, link, "mcpbx/sessions/list", json_object("limit", 1), status)
                : call_or_explain(c, link, "mcpbx/sessions/get", json_object("session", o.session, "limit", 0), status);
@@ -110,6 +154,9 @@ bool find_session(context& c, daemon_connection& link, ask_options& o, int& stat
       status = no_such;
       return false;
     }
+    c.screen->err_line(
+        "mcpbx: nothing was asked at this terminal or in this folder yet; going on with the session used last, " +
+        printable(member_text(found, "session")));
   }
   o.session = member_text(found, "session");
   if (o.model.empty()) o.model = member_text(found, "model");
@@ -145,7 +192,9 @@ int go_on(context& c, const ask_options& o) {
   json_writer w(params);
   w.begin_object().member("run", o.run).member("stream", !o.no_stream);
   w.key("messages").begin_array().token(*message).end_array().end_object();
-  return follow_run(c, made->link, "mcpbx/chat", params, {.stream = !o.no_stream}).status;
+  const auto end = follow_run(c, made->link, "mcpbx/chat", params, {.stream = !o.no_stream});
+  note_session(end.session);
+  return end.status;
 }
 
 // Starts a detached run. The daemon answers as soon as the start is recorded.
@@ -155,13 +204,21 @@ int start_detached(context& c, daemon_connection& link, const std::string& param
   });
   if (!begun) return explain(c, begun.error());
   if (begun->error) return interrupted() ? static_cast<int>(interrupted_exit) : explain(c, *begun);
+  const auto run = member_text(begun->result, "run");
+  const auto word = run_operand(run);
+  // A name means one run: the daemon takes the request for a repetition of that which began it.
+  if (find_member(begun->result, "ended").is_true()) {
+    c.screen->error("nothing was started, because the run " + shell_word(run) +
+                    " had the same question and has ended; `mcpbx attach " + word +
+                    "` shows its end, and another --run NAME asks anew");
+    return usage;
+  }
+  note_session(member_text(begun->result, "session"));
   if (c.json) {
     c.screen->out_json(begun->result.text());
     return done;
   }
-  const auto run = member_text(begun->result, "run");
   c.screen->out(run + "\n");
-  const auto word = run_operand(run);
   c.screen->err_line("mcpbx: the run goes on by itself; `mcpbx attach " + word + "` follows it, `mcpbx cancel " + word +
                      "` ends it");
   return done;
@@ -169,9 +226,9 @@ int start_detached(context& c, daemon_connection& link, const std::string& param
 
 verb_action declare_ask(CLI::App& page) {
   const auto o = std::make_shared<ask_options>();
-  page.add_option("TEXT", o->text, "the question, or - to read it from standard input")->type_name("");
+  add_words(page, "the question; or - to read it, or its rest, from standard input", *o);
   page.add_option("-s,--session", o->session, "go on with this session")->type_name("ID");
-  page.add_flag("-c,--continue", o->latest, "go on with the session that was used last");
+  page.add_flag("-c,--continue", o->latest, "go on with the last session of this terminal, else of this folder");
   add_question_options(page, *o, "");
   page.add_option(
           "--results", o->results,
@@ -203,7 +260,7 @@ int ask(context& c, const ask_options& given) {
     c.screen->error("there is no question; write it behind `ask`, or `-` to read it from standard input");
     return usage;
   }
-  const auto read = read_parts(o, question);
+  const auto read = read_parts(c, o, question);
   if (!read) {
     c.screen->error(read.error().message);
     return usage;
@@ -212,15 +269,29 @@ int ask(context& c, const ask_options& given) {
   auto made = connect_or_explain(c, true, status);
   if (!made) return status;
   catch_interrupts();
+  wait_for_servers(c, *made);
+  if (interrupted()) return interrupted_exit;
   if ((o.latest || !o.session.empty()) && !find_session(c, made->link, o, status)) return status;
   const std::string params = build_params(c, o, question, *read);
   if (o.detach) return start_detached(c, made->link, params);
   const auto end =
       follow_run(c, made->link, "mcpbx/chat", params, {.stream = !o.no_stream, .data_only = !o.schema.empty()});
+  note_session(end.session);
   if (end.missed_a_yes && o.approve.empty())
     c.screen->err_line(
         "mcpbx: a call needed your yes, and there is no terminal to ask at; `--approve all` makes such calls unasked");
   return end.status;
+}
+
+void add_words(CLI::App& page, const std::string& description, ask_options& o) {
+  // A vector of strings would be converted: CLI11 takes the word "{}" for an empty one.
+  const CLI::callback_t take = [&o](const CLI::results_t& words) {
+    o.input_follows = words.size() > 1 && words.back() == "-";
+    o.text.clear();
+    for (std::size_t i = 0; i < words.size() - (o.input_follows ? 1 : 0); ++i) o.text += (i > 0 ? " " : "") + words[i];
+    return true;
+  };
+  page.add_option("TEXT", take, description)->type_name("")->expected(1, -1)->allow_extra_args();
 }
 
 void add_question_options(CLI::App& page, ask_options& o, const std::string& usual_model) {
@@ -242,6 +313,7 @@ void add_question_options(CLI::App& page, ask_options& o, const std::string& usu
           "tools that need a yes: ask, all (all get it) or none (ask at a\nterminal and with --detach, else none)")
       ->type_name("WORD")
       ->check(CLI::IsMember({"ask", "all", "none"}).description(""));
+  page.add_flag("--no-input", o.no_input, "do not read what is piped in");
   page.add_flag("--no-stream", o.no_stream, "show the answer when it is complete");
   page.add_option("--file", o.files, "add a file: text, an image (PNG, JPEG, GIF, WebP) or a PDF;\nas often as needed")
       ->type_name("FILE")
@@ -262,26 +334,36 @@ verb verb_ask() {
       .name = "ask",
       .summary = "ask a question and let tools answer it",
       .more =
-          R"(The answer goes to standard output, status and tool lines to standard error; at a terminal the text appears as it comes.
+          R"help(The answer goes to standard output, status and tool lines to standard error; at a terminal the text appears as it comes.
 Ctrl-C cancels the run. With --json every event is one line.
 
+Standard input belongs to the question if it is a pipe or a file: it stands behind the text, marked as input, 16 MiB at most,
+text or what --file takes. If nothing comes within 3 s, the question is asked without it; `-` behind the text waits for it.
+In a loop that reads its lines from standard input, --no-input leaves them to the loop. Only `-` makes the input itself the
+question.
+
 With --detach the run goes on when this command has ended: its name is printed, `attach` follows it, also after its end,
-and `cancel` ends it. --run gives it a name of your own; the same question with the same name again finds the same run.
+and `cancel` ends it. --run gives it a name of your own. A name means one run: while that goes on, the same question finds it;
+when it has ended, nothing is started and the status is 2.
 With --schema only the JSON of the answer is printed. A run that calls tools of --client-tools prints each call as a line of
 JSON with "run", "id", "name" and "arguments", and waits; --run NAME --results FILE goes on, where FILE has
 {"ID": RESULT, …}, each RESULT a text or an object as tools give it ({"content": […], "isError": true}).
 
+Several words are one question; quote it where it has characters that the shell takes for its own (? * & ' $).
+
 Examples:
+  mcpbx ask what time is it in Lisbon
   mcpbx ask "Which of my notes mention the lighthouse?"
   mcpbx ask -p reader "What changed in the notes?"
   mcpbx ask -m gpt --tools 'files__*,toolbox__*' "Summarize notes.txt"
   mcpbx ask -c "And which of them is the oldest?"
   mcpbx ask --file plan.pdf --file photo.jpg "Does the photo show what the plan says?"
-  git diff | mcpbx ask --system "Review this change." -
+  git diff | mcpbx ask "Review this change."
+  make 2>&1 | mcpbx ask "Why does this fail?" -
   mcpbx ask --schema '{"type":"object","properties":{"total":{"type":"number"}}}' --file bill.pdf "What is the total?"
-  mcpbx ask --detach --run nightly "Sort the inbox."
+  mcpbx ask --detach --run "nightly-$(date +%F)" "Sort the inbox."
   mcpbx ask --client-tools tools.json --run talk "Dim the lights."
-  echo '{"call_1": "done"}' | mcpbx ask --run talk --results -)",
+  echo '{"call_1": "done"}' | mcpbx ask --run talk --results -)help",
       .declare = declare_ask};
 }
 

@@ -13,19 +13,24 @@ namespace mcpbx::cli {
 
 struct ask_options {
   std::string text, model, profile, system, status, approve;
-  std::string session;   ///< to go on with
-  bool latest = false;   ///< go on with the session that was used last
-  bool resumed = false;  ///< without a text: let the model answer what waits for an answer in the session
-  std::string globs;     ///< patterns of tools, with commas between them
+  bool input_follows = false;  ///< `-` stands behind the text: wait for standard input
+  std::string session;         ///< to go on with
+  bool latest = false;         ///< go on with the last session of this terminal or folder
+  bool resumed = false;        ///< without a text: let the model answer what waits for an answer in the session
+  std::string globs;           ///< patterns of tools, with commas between them
   std::vector<std::string> files;
   int max_rounds = -1;
   bool no_stream = false;
+  bool no_input = false;     ///< do not read piped standard input
   std::string run;           ///< the run's name, "": the daemon gives one
   bool detach = false;       ///< begin the run and leave it to itself
   std::string schema;        ///< the form of the answer: JSON, or a file that has it
   std::string client_tools;  ///< a file with definitions of the caller's own tools
   std::string results;       ///< a file with the results of such tools, "-": standard input; `run` goes on with them
 };
+
+/// Adds the argument TEXT: its words, joined by blanks, become `o.text`.
+void add_words(CLI::App& page, const std::string& description, ask_options& o);
 
 /// Adds the options that a question takes whether it begins a session or goes on with one. `usual_model` ends the
 /// description of --model.

@@ -28,6 +28,7 @@ int attach(context& c, const std::string& run, std::int64_t after) {
   json_writer w(params);
   w.begin_object().member("run", run);
   if (after > 0) w.member("after", after);
+  if (!asks_person(c)) w.member("answers", false);
   w.end_object();
   const auto end = follow_run(c, made->link, "mcpbx/attach", params, {});
   if (end.left) {

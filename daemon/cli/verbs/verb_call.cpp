@@ -2,6 +2,7 @@
 #include "daemon/cli/base/call_arguments.hpp"
 #include "daemon/cli/base/daemon_calls.hpp"
 #include "daemon/cli/base/input_files.hpp"
+#include "daemon/cli/base/server_wait.hpp"
 #include "daemon/cli/base/verb.hpp"
 #include "daemon/cli/verbs/verbs.hpp"
 #include "mcp/json/json_writer.hpp"
@@ -78,7 +79,12 @@ int call(context& c, const call_options& o) {
   if (!made) return status;
   daemon_connection& link = made->link;
   if (auto ready = initialize(link, MCPBX_VERSION); !ready) return explain(c, ready.error());
-  auto listed = link.call("mcpbx/tools", json_object("name", o.name));
+  const auto look_up = [&] { return link.call("mcpbx/tools", json_object("name", o.name)); };
+  wait_for_servers(c, *made, [&] {
+    const auto found = look_up();
+    return !found || found->error || find_member(found->result, "server");
+  });
+  auto listed = look_up();
   if (!listed) return explain(c, listed.error());
   if (listed->error) return explain(c, *listed);
   raw_json definition;

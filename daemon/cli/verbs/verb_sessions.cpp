@@ -14,6 +14,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace mcpbx::cli {
@@ -96,6 +97,21 @@ int remove(context& c, daemon_connection& link, const std::string& id) {
   return done;
 }
 
+// Returns a hint for a wrong action: the word for what other programs call otherwise, or the nearest one.
+std::string near_action(std::string_view word) {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 8> others{{{"delete", "rm"},
+                                                                                 {"del", "rm"},
+                                                                                 {"remove", "rm"},
+                                                                                 {"ls", "list"},
+                                                                                 {"get", "show"},
+                                                                                 {"cat", "show"},
+                                                                                 {"export", "show"},
+                                                                                 {"continue", "resume"}}};
+  for (const auto& [other, ours] : others)
+    if (word == other) return " (did you mean \"" + std::string(ours) + "\"?)";
+  return did_you_mean(word, actions);
+}
+
 int wrong(context& c, const std::string& what) {
   c.screen->error(what + "; see `mcpbx sessions --help`");
   return usage;
@@ -104,7 +120,7 @@ int wrong(context& c, const std::string& what) {
 int sessions(context& c, const sessions_options& o) {
   const std::string action = o.action.empty() ? "list" : o.action;
   if (std::ranges::find(actions, action) == actions.end())
-    return wrong(c, "`sessions` knows no `" + action + "`" + did_you_mean(action, actions));
+    return wrong(c, "`sessions` knows no `" + action + "`" + near_action(action));
   if (action != "list" && o.id.empty()) return wrong(c, "`sessions " + action + "` needs the id of a session");
   if (action == "list" && !o.id.empty()) return wrong(c, "`sessions list` takes no id; `sessions show` does");
   if (action != "list" && o.all) return wrong(c, "--all is for `sessions list`");
@@ -130,8 +146,7 @@ verb_action declare_sessions(CLI::App& page) {
   const auto o = std::make_shared<sessions_options>();
   page.add_option("ACTION", o->action, "list (also without a word), show, resume or rm")->type_name("");
   page.add_option("ID", o->id, "the session, as the list names it")->type_name("");
-  page.add_option("TEXT", o->question.text, "resume: what to say next, or - to read it from standard input")
-      ->type_name("");
+  add_words(page, "resume: what to say next; or - to read it, or its rest, from standard input", o->question);
   page.add_option("--format", o->format, "show: markdown or jsonl (markdown)")->type_name("FORMAT");
   page.add_flag("--all", o->all, "list: also what programs on the port and tool servers began");
   page.add_option("--limit", o->limit, "list: how many, the latest first (50)")

@@ -1,6 +1,7 @@
 // `mcpbx tools`: lists the tools of all servers or shows one, or prints definitions in the form of a model's API.
 #include "conf/model/key_values.hpp"
 #include "daemon/cli/base/daemon_calls.hpp"
+#include "daemon/cli/base/server_wait.hpp"
 #include "daemon/cli/base/verb.hpp"
 #include "daemon/cli/terminal/tool_text.hpp"
 #include "mcp/json/json_writer.hpp"
@@ -66,6 +67,7 @@ int tools(context& c, const tools_options& o) {
   int status = 0;
   auto made = connect_or_explain(c, true, status, {.profile = o.profile});
   if (!made) return status;
+  wait_for_servers(c, *made);
   if (!o.pattern.empty() && o.format.empty() && !c.json && o.pattern.find_first_of("*?") == std::string::npos) {
     const auto shown = show_named(c, made->link, o.pattern, status);
     if (!shown) return status;
@@ -81,6 +83,7 @@ int tools(context& c, const tools_options& o) {
       c.screen->err_line(printable(member_text(tool, "reason")));
       return true;
     });
+  report_starting(c, made->link);
   const raw_json list = find_member(*got, "tools");
   if (const auto prompt = find_member(*got, "prompt"); prompt && !c.json) {
     c.screen->out_line(prompt.as_string().value_or(""));
@@ -137,6 +140,7 @@ verb verb_tools() {
       .more =
           R"(Without --format: a table of names and first lines, or, for the name of one tool, its description, arguments and
 annotations. With it, or with --json: the definitions as one JSON array, complete.
+Servers that are still starting are named on standard error.
 
 Examples:
   mcpbx tools toolbox__calculate

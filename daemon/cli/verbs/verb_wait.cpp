@@ -1,8 +1,9 @@
 // `mcpbx wait`: waits until tool servers are ready.
 #include "daemon/cli/base/daemon_calls.hpp"
 #include "daemon/cli/base/option_checks.hpp"
+#include "daemon/cli/base/server_wait.hpp"
 #include "daemon/cli/base/verb.hpp"
-#include "daemon/cli/terminal/status_text.hpp"
+#include "mcp/redact/hidden_text.hpp"
 #include "mcp/socket/unix_socket.hpp"
 
 #include <CLI/CLI.hpp>
@@ -11,58 +12,50 @@
 
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <string>
+#include <utility>
 
 namespace mcpbx::cli {
 namespace {
 
 using steady = std::chrono::steady_clock;
 
-struct readiness {
-  bool all_ready = true;
-  std::string hopeless, waiting;  // names with reasons
-};
-
-readiness judge(const raw_json& servers) {
-  readiness r;
-  for_each_element(servers, [&](const raw_json& server) {
-    const std::string state = member_text(server, "state"), name = member_text(server, "name");
-    if (state == "ready" || state == "lazy" || state == "disabled") return true;
-    r.all_ready = false;
-    std::string line = name + ": " + state;
-    if (const std::string why = trouble_of(server); !why.empty()) line += ": " + why;
-    // A server whose start failed is tried again forever, so report it instead of waiting.
-    const bool hopeless = state == "crash_loop" || state == "failed" || find_member(server, "startFailed").is_true();
-    (hopeless ? r.hopeless : r.waiting) += "  " + line + "\n";
-    return true;
-  });
-  return r;
+int not_all_ready(context& c, const raw_json& list, const unready_servers& servers) {
+  const std::string why = "not every tool server can be used:\n" + servers.hopeless + servers.waiting;
+  // With --json the list has told it.
+  if (c.json) c.screen->out_json(list.text());
+  c.json ? c.screen->err_line("mcpbx: " + printable(why, true)) : c.screen->error(why);
+  return no_answer;
 }
 
 int wait(context& c, int timeout_s) {
   const auto deadline = steady::now() + std::chrono::seconds(timeout_s);
   auto where = choose_socket(c.place);
   if (!where) return explain(c, where.error());
-  const std::string path = where->path;
+  std::optional<connected> made;
+  if (where->is_default || c.place.standalone) {
+    int status = 0;
+    auto begun = connect_or_explain(c, true, status);
+    if (!begun) return status;
+    made.emplace(std::move(*begun));
+  }
   std::string still;
   bool answered = false;
   for (;;) {
-    // Connect anew each time, because the daemon may be restarted meanwhile.
-    if (auto fd = connect_to(*where)) {
-      daemon_connection link(*fd);
-      auto got = link.call("mcpbx/servers", "{}");
-      if (got && got->result) {
-        answered = true;
-        const raw_json list = got->result;
-        readiness r = judge(list);
-        if (r.all_ready || !r.hopeless.empty()) {
-          if (c.json) c.screen->out_json(list.text());
-          if (r.all_ready) return done;
-          c.screen->error("not every tool server can be used:\n" + r.hopeless + r.waiting);
-          return no_answer;
-        }
-        still = r.waiting;
-      }
+    // Nobody can start a daemon at a socket of the user's own, and any daemon may be restarted meanwhile.
+    if (!made)
+      if (auto fd = connect_to(*where)) made.emplace(connected{daemon_connection(*fd), {}});
+    const auto got = made ? made->link.call("mcpbx/servers", "{}") : fail(errc::unavailable, "");
+    if (!got) made.reset();
+    if (got && got->result) {
+      answered = true;
+      const unready_servers servers = unready_in(got->result);
+      if (servers.none() && c.json) c.screen->out_json(got->result.text());
+      if (servers.none()) return done;
+      // A server whose start failed is tried again forever, so report it once no other one can become ready.
+      if (servers.waiting.empty()) return not_all_ready(c, got->result, servers);
+      still = servers.hopeless + servers.waiting;
     }
     if (steady::now() >= deadline) break;
     ::poll(nullptr, 0, 20);
@@ -71,7 +64,7 @@ int wait(context& c, int timeout_s) {
     c.screen->error("not ready within " + std::to_string(timeout_s) + " s:\n" + still);
     return no_answer;
   }
-  c.screen->error("no daemon answered at " + path + " within " + std::to_string(timeout_s) + " s");
+  c.screen->error("no daemon answered at " + where->path + " within " + std::to_string(timeout_s) + " s");
   return no_daemon;
 }
 
@@ -90,8 +83,9 @@ verb verb_wait() {
       .name = "wait",
       .summary = "wait until every enabled tool server is ready",
       .more =
-          R"(Keeps trying the socket. The status is 0 when every enabled server is ready (lazy ones count as ready), 1 when one cannot
-start, is in a crash loop or took too long (named on standard error), 3 only if the socket never answered.)",
+          R"(Starts the daemon if none runs; keeps trying a socket that --socket or $MCPBX_SOCKET names. The status is 0 when every
+enabled server is ready (lazy ones count as ready), 1 when one took too long, or cannot start or is in a crash loop and no
+other one is still starting (named on standard error), 3 only if the socket never answered.)",
       .declare = declare_wait};
 }
 

@@ -247,7 +247,7 @@ void read_names(param_reader& in, run_request& r) {
 // Computes the fingerprint that tells if a named run was begun by the same request: its bytes, with the members in any
 // order.
 void read_likeness(const param_reader& in, run_request& r) {
-  static constexpr std::array<std::string_view, 4> about_the_stream{"run", "stream", "detach", "_meta"};
+  static constexpr std::array<std::string_view, 5> about_the_stream{"run", "stream", "answers", "detach", "_meta"};
   const std::string rest = in.others(about_the_stream);
   r.name_only = rest.empty();
   r.likeness = r.name_only ? 0 : std::max<std::uint64_t>(stable_hash(rest), 1);
@@ -334,6 +334,7 @@ run_request read_chat(param_reader& in, const chat_defaults& defaults, std::stri
   read_base(in, r, defaults, usual_profile);
   read_names(in, r);
   r.stream = in.boolean("stream").value_or(true);
+  r.answers = in.boolean("answers").value_or(true);
   r.detach = in.boolean("detach").value_or(false);
   if (!r.run.empty()) read_likeness(in, r);
   if (!r.name_only) read_chat_messages(in, r);

@@ -16,7 +16,7 @@ struct attach_params {
   run_feed::wish wish;
 };
 
-attach_params read_attach(mcp::param_reader& in) {
+attach_params read_attach(mcp::param_reader& in, const rpc_caller& c) {
   attach_params p;
   if (auto run = in.text("run"))
     p.run = std::move(*run);
@@ -25,6 +25,7 @@ attach_params read_attach(mcp::param_reader& in) {
   p.wish.after =
       static_cast<std::uint64_t>(in.integer("after", 0, std::numeric_limits<std::int64_t>::max()).value_or(0));
   p.wish.deltas = in.boolean("stream").value_or(true);
+  p.wish.answers = in.boolean("answers").value_or(c.answers());
   return p;
 }
 
@@ -52,6 +53,7 @@ answer_params read_answer(mcp::param_reader& in) {
 // Reads a chat. Callers that may not answer questions may not switch them off either.
 run_request read_chat_of(mcp::param_reader& in, const rpc_caller& c) {
   auto r = read_chat(in, *c.door().settings.chat(), c.profile());
+  if (!in.has("answers")) r.answers = c.answers();
   if (is_person(c.principal())) return r;
   constexpr std::string_view why = ", because this is a tool server's request, and only the person may say that";
   if (in.text("approve") == "all") in.wrong("approve", "expected \"ask\" or \"none\"" + std::string(why));

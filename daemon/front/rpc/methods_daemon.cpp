@@ -87,27 +87,28 @@ cancel_params read_cancel(mcp::param_reader& in) {
 }
 
 void cancel(rpc_caller& c, const cancel_params& p, const mcp::reply_once& reply) {
-  const auto tell = [&c, reply](bool found, const std::string& what, const std::string& run) {
-    if (!found) c.refuse({errc::not_found, what + "; it may have ended"}, run, reply);
-  };
-  if (p.request)
-    return tell(c.cancel_request(*p.request, answer_when_kept(reply)),
-                "no request with the id " + std::string(p.request->token()) + " is open here", "");
-  c.when_known(*p.run, reply, [&c, tell, run = *p.run, reply] {
-    tell(c.may_have_run(run) && c.door().daemon.cancel_run(run, "cancelled by a caller", answer_when_kept(reply)),
-         "no run is named " + json_quoted(run), run);
+  if (p.request) {
+    if (!c.cancel_request(*p.request, answer_when_kept(reply)))
+      reply.error(mcp::to_rpc_error({errc::not_found, "no request with the id " + std::string(p.request->token()) +
+                                                          " is open here; it may have ended"}));
+    return;
+  }
+  c.when_known(*p.run, reply, [&c, run = *p.run, reply] {
+    if (!c.may_have_run(run) || !c.door().daemon.cancel_run(run, "cancelled by a caller", answer_when_kept(reply)))
+      c.refuse_cancel(run, reply);
   });
 }
 
 struct hello_params {
   std::string name, profile;
   bool mcp_only = false;
+  std::optional<bool> answers;
 };
 
 hello_params read_hello(mcp::param_reader& in, const rpc_caller& c) {
   in.text("cwd");
   hello_params p{in.text("name", 128).value_or(""), in.text("profile", 512).value_or(""),
-                 in.boolean("mcpOnly").value_or(false)};
+                 in.boolean("mcpOnly").value_or(false), in.boolean("answers")};
   if (!in.has("profile") || in.failed()) return p;
   if (p.profile.empty()) in.wrong("profile", "expected the name of a profile, got \"\"");
   if (const auto known = c.door().settings.chat()->base("", p.profile); !known)
@@ -121,6 +122,7 @@ hello_params read_hello(mcp::param_reader& in, const rpc_caller& c) {
 void hello(rpc_caller& c, hello_params p, const mcp::reply_once& reply) {
   c.set_name(std::move(p.name));
   if (p.mcp_only) c.keep_to_mcp();
+  if (p.answers) c.set_answers(*p.answers);
   std::string json;
   json_writer out(json);
   out.begin_object().member("version", c.door().settings.version).member("protocol", protocol);

@@ -31,7 +31,8 @@ constexpr std::array<std::string_view, 12> for_servers{
 void answer_started(const runner::recorded_run& begun, const mcp::reply_once& reply) {
   std::string json;
   json_writer w(json);
-  reply.result(w.begin_object().member("run", begun.run).filled("session", begun.session).end_object().json());
+  w.begin_object().member("run", begun.run).filled("session", begun.session).set("ended", begun.ended).end_object();
+  reply.result(w.json());
 }
 
 }  // namespace
@@ -237,8 +238,8 @@ void rpc_caller::chat_by_name(run_request r, const mcp::reply_once& reply) {
              return reply.error(mcp::to_rpc_error(
                  {errc::invalid_argument, "a run named " + json_quoted(r.run) +
                                               " exists already and belongs to another caller; choose another name"}));
-           if (r.detach) return answer_started({r.run, found->session}, reply);
-           if (has_room_for_stream(reply)) open_stream(*found->feed, {.deltas = r.stream}, reply);
+           if (r.detach) return answer_started({r.run, found->session, true}, reply);
+           if (has_room_for_stream(reply)) open_stream(*found->feed, {.deltas = r.stream, .answers = r.answers}, reply);
          });
 }
 
@@ -268,11 +269,11 @@ std::function<void(result<void>)> answer_when_kept(mcp::reply_once reply) {
 void rpc_caller::start_run(run_request r, const mcp::reply_once& reply) {
   if (!has_room_for_run(r, reply)) return;
   if (r.detach) return start_detached(std::move(r), reply);
-  const bool deltas = r.stream;
+  const run_feed::wish w{.deltas = r.stream, .answers = r.answers};
   const auto name = r.run;
   const auto feed = door_.daemon.start_run(std::move(r), {});
   if (!feed) return refuse(feed.error(), name, reply);
-  open_stream(**feed, {.deltas = deltas}, reply);
+  open_stream(**feed, w, reply);
 }
 
 void rpc_caller::start_detached(run_request r, const mcp::reply_once& reply) {
@@ -334,6 +335,18 @@ void rpc_caller::refuse(const error& why, const std::string& run, const mcp::rep
   unless_owned(run, reply, [reply, why] { reply.error(mcp::to_rpc_error(why)); });
 }
 
+void rpc_caller::refuse_cancel(const std::string& run, const mcp::reply_once& reply) {
+  const auto tell = [this, run, reply](const std::shared_ptr<run_feed>& ended) {
+    if (!ended || !may_have(principal_, ended->principal()))
+      return refuse({errc::not_found, "no run is named " + json_quoted(run) + "; it may have ended"}, run, reply);
+    reply.error(
+        mcp::to_rpc_error({errc::not_found, "the run " + json_quoted(run) + " has ended already; `mcpbx attach " +
+                                                shell_word(run) + "` shows its end"}));
+  };
+  if (const auto feed = door_.daemon.find_run(run)) return tell(*feed);
+  recall(run, 0, reply, [tell](const result<runner::recalled_run>& found) { tell(found ? found->feed : nullptr); });
+}
+
 // In a shared journal the name may belong to a run of another daemon.
 void rpc_caller::unless_owned(const std::string& run, const mcp::reply_once& reply, std::function<void()> then) {
   door_.daemon.store().find_owner(run, [weak = weak_from_this(), reply, run,
@@ -383,7 +396,7 @@ void rpc_caller::open_stream(run_feed& feed, run_feed::wish w, const mcp::reply_
     if (!self || self->closed_) return;  // close() releases all of them
     if (const auto found = self->streams_.extract(serial)) found.mapped()->leave("cancelled by its caller");
   });
-  w.answers = !input_ended_ && is_person(principal_);
+  w.answers = w.answers && !input_ended_ && is_person(principal_);
   stream->read(feed, w);
 }
 

@@ -56,6 +56,9 @@ class rpc_caller final : public std::enable_shared_from_this<rpc_caller>,
   /// Restricts the caller to the methods of MCP (mcpbx/hello).
   void keep_to_mcp() noexcept { mcp_only_ = true; }
   const std::string& profile() const noexcept { return profile_; }
+  /// Sets what its requests mean that do not say whether they answer questions (mcpbx/hello).
+  void set_answers(bool answers) noexcept { answers_ = answers; }
+  bool answers() const noexcept { return answers_; }
 
   // Functions for the handlers of its methods.
   door_context& door() const noexcept { return door_; }
@@ -76,6 +79,8 @@ class rpc_caller final : public std::enable_shared_from_this<rpc_caller>,
   void when_known(const std::string& run, const mcp::reply_once& reply, std::function<void()> then);
   /// Answers with `why`. If it says that the run is unknown, the journal is asked first if another daemon has it.
   void refuse(const error& why, const std::string& run, const mcp::reply_once& reply);
+  /// Answers a request to cancel a run that is not going on: it has ended, or is unknown.
+  void refuse_cancel(const std::string& run, const mcp::reply_once& reply);
   void unless_owned(const std::string& run, const mcp::reply_once& reply, std::function<void()> then);
   /// Answers a question of a run that was started or attached to here; replies when the answer is stored.
   void answer(const std::string& run, std::string question, raw_json body, const mcp::reply_once& reply);
@@ -143,6 +148,7 @@ class rpc_caller final : public std::enable_shared_from_this<rpc_caller>,
   std::vector<std::weak_ptr<run_feed>> detached_;                             // detached runs started here
   bool outbox_full_ = false, not_read_ = false;
   bool closed_ = false, was_large_ = false, mcp_only_ = false;
+  bool answers_ = true;
   bool input_ended_ = false;  // the caller sends no more but still gets its answers
 };
 

@@ -92,7 +92,8 @@ class run_feed : public std::enable_shared_from_this<run_feed> {
   struct wish {
     std::uint64_t after = 0;  ///< number of the last event that its caller has; 0: none
     bool deltas = true;       ///< false: no text and reasoning events
-    bool answers = true;      ///< false: its caller cannot answer questions, because it has closed its sending half
+    bool answers =
+        true;  ///< false: its caller answers no questions, by its own word or because it has closed its sending half
   };
 
   /// `run`: name of the run.

@@ -71,7 +71,7 @@ class runner::impl : public std::enable_shared_from_this<impl> {
       }
       if (const auto* ended = ended_.find(r.run)) {
         auto joined = join(r, ended->feed, ended->likeness);
-        if (joined && told) told(recorded_run{r.run, ended->session});
+        if (joined && told) told(recorded_run{r.run, ended->session, true});
         return joined;
       }
     }

@@ -53,6 +53,7 @@ struct run_request {
   /// request is used as it is.
   std::function<result<void>(run_request&, const run_terms&)> keep_terms;
   bool stream = true;   ///< false: its caller gets no text and reasoning events
+  bool answers = true;  ///< false: its caller answers no questions
   bool detach = false;  ///< the run continues without a caller
   /// Hash of the request without `run`, `stream` and `detach`, to recognise a repeated request; 0: equal to none.
   std::uint64_t likeness = 0;
@@ -107,6 +108,7 @@ class runner {
 
   struct recorded_run {
     std::string run, session;  ///< session: "" if sessions are not kept
+    bool ended = false;        ///< the request repeats that of a run which has ended already; nothing was started
   };
   /// Called when the run's start is stored, as safely as the journal can, or with the reason why it is not.
   using recorded = std::function<void(result<recorded_run>)>;

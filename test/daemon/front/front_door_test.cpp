@@ -667,7 +667,7 @@ TEST_CASE("L18 G23: a run that only the journal knows is told to whoever attache
   CHECK(caller.sent.back() == R"({"jsonrpc":"2.0","id":2,)" + result);
   CHECK(f.ask(caller, request(3, "mcpbx/chat", R"({"run":"old","input":"a","detach":true})")).empty());
   f.backend.looking(ended());
-  CHECK(caller.sent.back() == R"({"jsonrpc":"2.0","id":3,"result":{"run":"old","session":"ses_7"}})");
+  CHECK(caller.sent.back() == R"({"jsonrpc":"2.0","id":3,"result":{"run":"old","session":"ses_7","ended":true}})");
   CHECK(f.backend.started.empty());
   CHECK(f.backend.recalled == std::vector<std::string>{"old", "old", "old with its likeness"});
 

@@ -232,11 +232,13 @@ TEST_CASE("L17: a detached start is told its session, also when it is found agai
   r.detach = true;
   r.likeness = 7;
   std::vector<std::string> told;
-  const auto take = [&](const result<runner::recorded_run>& begun) { told.push_back(begun->run + begun->session); };
+  const auto take = [&](const result<runner::recorded_run>& begun) {
+    told.push_back(begun->run + begun->session + (begun->ended ? " ended" : ""));
+  };
   REQUIRE(f.runs->start(r, take).has_value());
   f.settle();
   REQUIRE(f.runs->start(r, take).has_value());
-  CHECK(told == std::vector<std::string>{"mine" + f.started().session, "mine" + f.started().session});
+  CHECK(told == std::vector<std::string>{"mine" + f.started().session, "mine" + f.started().session + " ended"});
 }
 
 TEST_CASE(

@@ -83,6 +83,7 @@ bool eventually(const std::function<bool()>& holds) {
 }
 
 child::child(const options& o) {
+  ::signal(SIGPIPE, SIG_IGN);  // a program may end before it has read all of its input
   pipe_pair in, out_pipe, err_pipe;
   std::vector<std::string> argv = o.argv, env = o.env;
   const auto argv_pointers = pointers(argv), env_pointers = pointers(env);

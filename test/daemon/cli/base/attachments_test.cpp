@@ -14,8 +14,8 @@ using namespace mcpbx::cli;
 
 namespace {
 
-std::string content(const std::vector<std::string>& paths) {
-  auto made = message_with_files("what is it?", paths);
+std::string content(const std::vector<std::string>& paths, const std::string& input = {}) {
+  auto made = message_with_files("what is it?", input, paths);
   if (!made) return made.error().message;
   CHECK(raw_json::parse(*made).has_value());
   const std::string begin = R"({"role":"user","content":[{"type":"text","text":"what is it?"},)";
@@ -56,7 +56,26 @@ TEST_CASE("ask --file: what cannot be sent is an error that names the file and t
 TEST_CASE("ask --file: all files together hold 16 MiB at most") {
   const mcpbx::test::temporary_directory f;
   const auto half = f.write("half", std::string(most_attached / 2, 'x'));
-  CHECK(message_with_files("", {half, half}).has_value());
+  CHECK(message_with_files("", "", {half, half}).has_value());
   CHECK(content({half, half, f.write("one", "x")}) ==
         "with " + f.path() + "/one the files hold more than 16 MiB; give fewer or smaller ones");
+}
+
+TEST_CASE("ask: piped input is a block between the question and its files, marked as input") {
+  const mcpbx::test::temporary_directory f;
+  CHECK(content({f.write("n.md", "b")}, "a\n") ==
+        R"({"type":"text","text":"Standard input:\n\na\n"},{"type":"text","text":"File n.md:\n\nb"})");
+  CHECK(content({}, "GIF89a") == R"({"type":"image","mimeType":"image/gif","data":"R0lGODlh"})");
+  CHECK(content({}, "%PDF-1") ==
+        R"({"type":"file","mimeType":"application/pdf","name":"input.pdf","data":"JVBERi0x"})");
+  CHECK(content({}, "\xe4").starts_with("standard input is neither text (UTF-8) nor"));
+}
+
+TEST_CASE("ask: piped input and files together hold 16 MiB at most") {
+  const mcpbx::test::temporary_directory f;
+  const std::string half(most_attached / 2, 'x');
+  const auto file = f.write("half", half);
+  CHECK(message_with_files("", half, {file}).has_value());
+  CHECK(content({file}, half + "x") ==
+        "with " + file + " the files and standard input hold more than 16 MiB; give fewer or smaller ones");
 }

@@ -1,6 +1,7 @@
 // The command line without a daemon: help, versions, wrong words, and what comes later.
 #include "daemon/cli/cli.hpp"
 #include "daemon/cli/verbs/verbs.hpp"
+#include "mcp/json/json_writer.hpp"
 #include "test/support/captured_output.hpp"
 #include "test/support/contains.hpp"
 
@@ -148,6 +149,45 @@ TEST_CASE("command line: wrong words are named with the nearest right one") {
   const auto both = run({"call", "x", "a=1", "--args", "{}"});
   CHECK(both.status == 2);
   CHECK(both.err == "mcpbx: give the arguments as key=value or with --args, not both\n");
+}
+
+TEST_CASE("command line: a wrong option or a verb in the place of an argument gets the near word") {
+  CHECK(contains(run({"ask", "--modle", "demo", "hi"}).err,
+                 "--modle (did you mean \"--model\"?); see `mcpbx ask --help`"));
+  CHECK(contains(run({"ask", "--modle=demo", "hi"}).err, "(did you mean \"--model\"?)"));
+  CHECK(contains(run({"--jsno", "tools"}).err, "(did you mean \"--json\"?)"));
+  CHECK(contains(run({"tools", "--jsno"}).err, "(did you mean \"--json\"?)"));
+  CHECK(contains(run({"sessions", "resume", "x", "--modle", "m"}).err, "(did you mean \"--model\"?)"));
+  CHECK_FALSE(contains(run({"ask", "--frobnicate", "hi"}).err, "did you mean"));
+  CHECK(contains(run({"servers", "restart", "my files"}).err, "(did you mean `mcpbx restart 'my files'`?)"));
+  CHECK_FALSE(contains(run({"servers", "files"}).err, "did you mean"));
+  for (const auto& [word, ours] :
+       {std::pair("delete", "rm"), {"remove", "rm"}, {"ls", "list"}, {"export", "show"}, {"continue", "resume"}})
+    CHECK(run({"sessions", word, "x"}).err == "mcpbx: `sessions` knows no `" + std::string(word) +
+                                                  "` (did you mean \"" + ours + "\"?); see `mcpbx sessions --help`\n");
+  for (const auto& words : std::vector<std::vector<std::string>>{
+           {"ask", "--modle", "demo", "hi"}, {"servers", "restart", "files"}, {"sessions", "delete", "x"}})
+    CHECK(run(words).status == 2);
+}
+
+TEST_CASE("command line: with --json an error is an object on stdout, too, and the status stays") {
+  for (const auto& words : std::vector<std::vector<std::string>>{{"--json", "aks"},
+                                                                 {"--json", "ask", "--modle", "m", "hi"},
+                                                                 {"ask", "--modle", "m", "hi", "--json"},
+                                                                 {"--json", "ask", " "},
+                                                                 {"--json", "sessions", "delete", "x"}}) {
+    CAPTURE(words[1]);
+    const auto r = run(words);
+    CHECK(r.status == 2);
+    REQUIRE(r.err.starts_with("mcpbx: "));
+    CHECK(r.out == "{\"error\":" + json_object("message", r.err.substr(7, r.err.size() - 8), "status", 2) + "}\n");
+  }
+  const auto none = run({"--socket", "/tmp/mcpbx-no-such-socket", "--json", "status"});
+  CHECK(none.status == 3);
+  CHECK(contains(none.out, R"({"error":{"message":"no daemon answers at /tmp/mcpbx-no-such-socket)"));
+  CHECK(none.out.ends_with(R"(","status":3}})"
+                           "\n"));
+  CHECK(run({"ask", "--modle", "m", "--", "--json"}).out == "");
 }
 
 TEST_CASE("command line: without a daemon at a socket that was named the status is 3") {

@@ -1,0 +1,71 @@
+// Asks the daemon for the states of its servers until none starts any more.
+#include "daemon/cli/base/server_wait.hpp"
+
+#include "daemon/cli/terminal/status_text.hpp"
+
+#include <poll.h>
+
+#include <chrono>
+
+namespace mcpbx::cli {
+namespace {
+
+using steady = std::chrono::steady_clock;
+constexpr std::chrono::seconds longest_wait{15};
+constexpr std::chrono::milliseconds said_after{300};  // most servers need less; then there is nothing to say
+constexpr int poll_ms = 30;
+
+// Returns the names of servers that are starting, or "" if the daemon does not answer: the verb's own request tells
+// why.
+std::string starting(daemon_connection& link) {
+  const auto got = link.call("mcpbx/servers", "{}");
+  return got && got->result ? unready_in(got->result).starting : "";
+}
+
+}  // namespace
+
+unready_servers unready_in(const raw_json& servers) {
+  unready_servers r;
+  for_each_element(servers, [&](const raw_json& server) {
+    const std::string state = member_text(server, "state"), name = member_text(server, "name");
+    if (state == "ready" || state == "lazy" || state == "disabled") return true;
+    std::string line = "  " + name + ": " + state;
+    if (const std::string why = trouble_of(server); !why.empty()) line += ": " + why;
+    const bool hopeless = state == "crash_loop" || state == "failed" || find_member(server, "startFailed").is_true();
+    (hopeless ? r.hopeless : r.waiting) += line + "\n";
+    if (!hopeless && (state == "starting" || state == "restarting"))
+      r.starting += (r.starting.empty() ? "" : ", ") + name;
+    return true;
+  });
+  return r;
+}
+
+void wait_for_servers(context& c, connected& made, const std::function<bool()>& enough) {
+  if (!made.started || c.no_wait) return;
+  const auto begun = steady::now();
+  bool said = false;
+  for (;;) {
+    const auto names = starting(made.link);
+    if (names.empty() || interrupted() || (enough && enough())) break;
+    const auto waited = steady::now() - begun;
+    if (waited >= longest_wait) {
+      c.screen->clear_status();
+      c.screen->err_line("mcpbx: after " + std::to_string(longest_wait.count()) + " s still starting: " + names);
+      return;
+    }
+    if (!said && waited >= said_after) {
+      c.screen->status("mcpbx: waiting for tool servers to start: " + names + " (at most " +
+                       std::to_string(longest_wait.count()) + " s; --no-wait does not wait)");
+      said = true;
+    }
+    ::poll(nullptr, 0, poll_ms);
+  }
+  c.screen->clear_status();
+}
+
+void report_starting(context& c, daemon_connection& link) {
+  if (const auto names = starting(link); !names.empty())
+    c.screen->err_line("mcpbx: still starting, their tools are missing: " + names + "; `mcpbx wait` waits for them");
+}
+
+}  // namespace mcpbx::cli
