@@ -323,7 +323,7 @@ void add_question_options(CLI::App& page, ask_options& o, const std::string& usu
       ->type_name("FILE|JSON");
   page.add_option(
           "--client-tools", o.client_tools,
-          "definitions of tools of your own, in MCP's or OpenAI's form; a run that calls\nthem prints the calls")
+          "definitions of tools of your own, in MCP's or OpenAI's form;\na run that calls them prints the calls")
       ->type_name("FILE");
   page.add_option("--run", o.run, "a name for the run, for `attach` and `cancel`")->type_name("NAME");
   page.add_flag("--detach", o.detach, "print the run's name and leave the run to itself");
