@@ -83,7 +83,8 @@ bool harmony_header::calls() const {
 }
 
 bool harmony_header::is_result() const {
-  return author.starts_with(tool_space) || author == "tool" || (recipient == "assistant" && author != assistant);
+  return author.starts_with(tool_space) || author == "tool" ||
+         (recipient == "assistant" && !author.empty() && author != assistant);
 }
 
 harmony_header read_harmony_header(std::string_view s) {
@@ -164,7 +165,9 @@ harmony_header read_bare_header(std::string_view s, const offered_tools& tools) 
 match begins_bare_header(std::string_view s, bool in_line) {
   if (in_line) {
     const auto glued = begins(s, "assistantcommentary");
-    return glued == match::no ? begins(s, "assistantanalysis to=") : glued;
+    if (glued != match::no) return glued;
+    constexpr std::array<std::string_view, 2> others{"assistantanalysis to=", bare_answer};
+    return begins_any(s, others);
   }
   word_reader in(s);
   std::string_view channel;

@@ -14,6 +14,8 @@ namespace mcpbx::providers::text {
 inline constexpr std::array<std::string_view, 5> harmony_ends{"<|call|>", "<|end|>", "<|return|>", "<|start|>",
                                                               "<|channel|>"};
 inline constexpr std::string_view harmony_call_end = "<|call|>", harmony_end = "<|end|>";
+/// Words that the reasoning and the answer begin with where all special tokens are missing.
+inline constexpr std::string_view bare_reasoning = "analysis", bare_answer = "assistantfinal";
 
 /// A header. Its parts are views of the text.
 struct harmony_header {
@@ -36,7 +38,7 @@ harmony_header read_harmony_header(std::string_view s);
 /// It counts only with the namespace `functions` or the name of an offered tool, and before an object or <|message|>.
 harmony_header read_bare_header(std::string_view s, const offered_tools& tools);
 /// Returns true if read_bare_header() may find a header at `s`, by its first word. `in_line`: within a line only the
-/// words count that a lost token leaves behind other text, `assistantcommentary to=`.
+/// words count that a lost token leaves behind other text, `assistantcommentary to=` and `assistantfinal`.
 match begins_bare_header(std::string_view s, bool in_line);
 
 /// Returns the name of the tool in a recipient. A word of the header may stick to it where a token was lost.

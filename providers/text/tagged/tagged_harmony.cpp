@@ -48,7 +48,18 @@ void tagged_parser::open_harmony(const harmony_header& header) {
 bool tagged_parser::at_bare_header(bool last, parse_sink& sink) {
   const auto rest = from(at_);
   const auto header = read_bare_header(rest, tools_);
-  if (header.is == match::maybe && !last) return false;
+  const bool answer = rest.starts_with(bare_answer);
+  if (header.is == match::maybe && !answer && !last) return false;
+  // Behind reasoning without its special tokens the message ends that.
+  const bool reasoned = first_shown_ == bare_reasoning && !any_calls();
+  if (reasoned && (answer || header.is == match::yes)) {
+    first_shown_ = bare_answer;  // only once
+    was_reasoning(sink);
+  }
+  if (reasoned && answer) {
+    at_ += bare_answer.size();
+    return true;
+  }
   if (header.is == match::yes) {
     open_harmony(header);
     return true;
@@ -80,8 +91,7 @@ match tagged_parser::after_harmony(bool last) {
         at_ += mark.size();
         return match::yes;
       }
-    constexpr std::string_view answer = "assistantfinal";
-    if (rest.starts_with(answer)) at_ += answer.size();
+    if (rest.starts_with(bare_answer)) at_ += bare_answer.size();
     state_ = state::text;
     return match::yes;
   }

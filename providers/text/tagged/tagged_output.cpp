@@ -1,4 +1,5 @@
 // Output of the tagged parser: passes on text for people, collects calls, drops marks.
+#include "providers/text/marks/harmony_marks.hpp"
 #include "providers/text/marks/json_calls.hpp"
 #include "providers/text/marks/marks.hpp"
 #include "providers/text/marks/markup_marks.hpp"
@@ -29,6 +30,8 @@ void tagged_parser::visible(std::string_view text, parse_sink& sink) {
       if (before.empty()) text.remove_prefix(skip_blanks(text, 0));
     }
     shown_ = true;
+    if (first_shown_.size() < bare_reasoning.size())
+      first_shown_ += text.substr(0, bare_reasoning.size() - first_shown_.size());
     said_ = said_ || text.find_first_not_of('`') != npos;
     last_shown_ = text.back();
     if (quoted_ && text.find('\n') != npos) quoted_ = false;

@@ -209,6 +209,7 @@ class tagged_parser final : public text_parser {
   std::vector<tool_call_block> alone_;
   bool alone_in_fence_ = false;        // the fence around alone_ is not closed yet
   bool shown_ = false, said_ = false;  // any text was shown; any text but backticks
+  std::string first_shown_;            // the first bytes that were shown
   char last_shown_ = 0;
   std::size_t found_ = 0;
   parsed_reply reply_;

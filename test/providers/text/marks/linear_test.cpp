@@ -47,7 +47,6 @@ TEST_CASE("F10: text as long as an answer may be is parsed in linear time, byte 
                                     "x<tool_call>",
                                     "x\n<tool_response>",
                                     "\n<tool_response></tool_response>",
-                                    "<|channel|>commentary to=functions.search ",
                                     "<|channel|>commentary to=functions.search<|message|>a ",
                                     "<|channel|>analysis<|message|><|start|>",
                                     "\ncommentary to=functions.search json ",
