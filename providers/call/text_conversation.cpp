@@ -2,6 +2,7 @@
 #include "providers/call/text_conversation.hpp"
 
 #include "mcp/json/json_walk.hpp"
+#include "mcp/json/json_writer.hpp"
 #include "mcp/support/text.hpp"
 #include "providers/wire/encoding.hpp"
 #include "providers/wire/results.hpp"
@@ -130,7 +131,7 @@ model_request in_text(const model_request& request, const text::tool_format& for
 }
 
 opaque_block own_words(const text::tool_format& format, std::string_view text) {
-  return {raw_json::own(R"({"textFormat":)" + json_quoted(format.name()) + R"(,"text":)" + json_quoted(text) + "}")};
+  return {raw_json::own(json_object("textFormat", format.name(), "text", text))};
 }
 
 int unreadable_replies(const model_request& request) {

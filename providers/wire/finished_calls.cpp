@@ -2,6 +2,7 @@
 #include "providers/wire/finished_calls.hpp"
 
 #include "mcp/json/json_scanner.hpp"
+#include "mcp/json/json_writer.hpp"
 #include "mcp/support/text.hpp"
 #include "providers/model/names.hpp"
 
@@ -12,7 +13,7 @@ namespace mcpbx::providers {
 
 std::string sent_arguments(const tool_call_block& call) {
   if (call.arguments) return std::string(call.arguments.text());
-  return R"({"unreadable_arguments":)" + json_quoted(call.arguments_text) + "}";
+  return json_object("unreadable_arguments", call.arguments_text);
 }
 
 void read_unended_arguments(tool_call_block& call) {

@@ -2,6 +2,7 @@
 #include "providers/wire/openai/responses_decoder.hpp"
 
 #include "mcp/json/json_walk.hpp"
+#include "mcp/json/json_writer.hpp"
 #include "mcp/support/log.hpp"
 #include "mcp/support/text.hpp"
 #include "providers/model/names.hpp"
@@ -322,7 +323,7 @@ bool responses_decoder::complete(output_item& item) {
   if (item.type == "message") {
     if (item.text.empty() && item.refusal.empty()) return false;
     // An output item needs an id and a status, which this one never got. A plain message needs neither.
-    item.json = R"({"type":"message","role":"assistant","content":)" + json_quoted(item.text + item.refusal) + "}";
+    item.json = json_object("type", "message", "role", "assistant", "content", item.text + item.refusal);
     return true;
   }
   return item.type == "function_call" && walk::is_object(item.json);
