@@ -12,7 +12,7 @@
 #include <vector>
 
 using namespace mcpbx::cli;
-using list = std::vector<std::string>;
+using sessions = std::vector<std::string>;
 
 TEST_CASE("last sessions: each place has the session that was used last there, the terminal's first") {
   const mcpbx::test::temporary_directory f;
@@ -21,9 +21,9 @@ TEST_CASE("last sessions: each place has the session that was used last there, t
   last.note("ses_1", {"terminal 1", "folder /a"});
   last.note("ses_2", {"terminal 2", "folder /b c"});
   last.note("ses_3", {"terminal 1", "folder /b c"});
-  CHECK(last.of({"terminal 1", "folder /a"}) == list{"ses_3", "ses_1"});
-  CHECK(last.of({"terminal 2", "folder /b c"}) == list{"ses_2", "ses_3"});
-  CHECK(last.of({"terminal 1", "folder /b c"}) == list{"ses_3"});
+  CHECK(last.of({"terminal 1", "folder /a"}) == sessions{"ses_3", "ses_1"});
+  CHECK(last.of({"terminal 2", "folder /b c"}) == sessions{"ses_2", "ses_3"});
+  CHECK(last.of({"terminal 1", "folder /b c"}) == sessions{"ses_3"});
   CHECK(last.of({"terminal 9", "folder /b"}).empty());
   struct stat s{};
   REQUIRE(::stat((f / "state/last-sessions").c_str(), &s) == 0);
@@ -39,7 +39,7 @@ TEST_CASE("last sessions: the oldest places are forgotten, and a file that is no
   std::ofstream(f / "last") << "\0\n\nword\n";
   CHECK(last.of({"folder /44"}).empty());
   last.note("ses_2", {"folder /x"});
-  CHECK(last.of({"folder /x"}) == list{"ses_2"});
+  CHECK(last.of({"folder /x"}) == sessions{"ses_2"});
   const last_sessions nowhere("");
   nowhere.note("ses", {"folder /x"});
   CHECK(nowhere.of({"folder /x"}).empty());
