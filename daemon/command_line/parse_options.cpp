@@ -5,6 +5,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <cerrno>
 #include <iostream>
 #include <string_view>
@@ -76,8 +77,11 @@ std::string near_word(const CLI::App& app) {
   }
   const std::string word = left.front().substr(0, left.front().find('='));
   if (word.starts_with("-")) return did_you_mean(word, std::vector<std::string_view>(names.begin(), names.end()));
-  const auto verbs = app.get_subcommands([&](const CLI::App* s) { return s->get_name() == word; });
-  if (page == &app || verbs.empty()) return {};
+  const auto verb = std::ranges::find_if(left, [&](const std::string& w) {
+    return !app.get_subcommands([&](const CLI::App* s) { return s->get_name() == w; }).empty();
+  });
+  if (page == &app || verb == left.end()) return {};
+  std::rotate(left.begin(), verb, verb + 1);  // CLI11 keeps no order where the verb before has an argument of its own
   std::string command = app.get_name();
   for (const auto& w : left) command += " " + shell_word(w);
   return " (did you mean `" + command + "`?)";

@@ -130,6 +130,10 @@ void pending_calls::close_all(errc code, const std::string& why) {
   for (const call_number number : open) close(number, call_outcome::lost(code, reason));
 }
 
+bool pending_calls::has_older(call_number n, call_number except) const {
+  return std::ranges::any_of(calls_, [&](const auto& one) { return one.first < n && one.first != except; });
+}
+
 time_point pending_calls::next_deadline() const {
   return calls_.empty() ? never : earliest_;
 }

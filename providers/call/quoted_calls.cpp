@@ -22,12 +22,15 @@ constexpr std::size_t near_mark = 512;
 constexpr std::size_t telling = 12;
 
 // Skeletons of the marks of calls in all text formats, and the words that stand right before a tool's name.
-constexpr std::array<std::string_view, 10> marks{"toolcall",    "tooluse",      "functioncall", "invokename",
-                                                 "pythontag",   "argkey",       "actioninput",  "tofunctions",
-                                                 "startaction", "parametername"};
+constexpr auto marks = std::to_array<std::string_view>(
+    {"toolcall", "tooluse", "functioncall", "invokename", "pythontag", "argkey", "actioninput", "tofunctions",
+     "startaction", "parametername", "commentaryto", "analysisto", "assistantto", "channelfunctions"});
 constexpr std::array<std::string_view, 4> before_name{"name", "function", "invoke", "tool"};
+// Harmony's `to=NAME`. The word is a common one, so it counts only in a text that has it as a recipient.
+constexpr std::string_view before_recipient = "to";
 // Words right behind a tool's name: `NAME[ARGS]`, `"NAME","arguments":`.
-constexpr std::array<std::string_view, 4> behind_name{"args", "arguments", "parameters", "input"};
+constexpr auto behind_name =
+    std::to_array<std::string_view>({"args", "arguments", "parameters", "input", "constrain", "message", "json"});
 
 void put_utf8(std::string& out, std::uint32_t c) {
   if (c < 0x80) {
@@ -151,11 +154,12 @@ void find_each(std::string_view text, std::string_view word, std::vector<std::si
 }
 
 // Finds `name` where it looks like a call: behind a word for a name, or before a word for arguments.
-void add_names(std::string_view text, std::string_view name, std::vector<std::size_t>& found) {
+void add_names(std::string_view text, std::string_view name, bool recipients, std::vector<std::size_t>& found) {
   if (name.empty()) return;
   for (auto at = text.find(name); at != std::string_view::npos; at = text.find(name, at + name.size())) {
     const auto before = text.substr(0, at), behind = text.substr(at + name.size());
-    if (std::ranges::any_of(before_name, [&](auto word) { return before.ends_with(word); }) ||
+    if ((recipients && before.ends_with(before_recipient)) ||
+        std::ranges::any_of(before_name, [&](auto word) { return before.ends_with(word); }) ||
         std::ranges::any_of(behind_name, [&](auto word) { return behind.starts_with(word); }))
       found.push_back(at);
   }
@@ -170,10 +174,13 @@ std::string skeleton_of(std::string_view text) {
 }
 
 void quoted_calls::add(std::string_view text) {
+  const bool has_recipients = std::ranges::any_of(std::to_array<std::string_view>({"to=", "to\\", "to&"}),
+                                                  [&](auto form) { return contains(text, form); });
   for (const bool escapes : {true, false}) {
     if (!escapes && text.find('\\') == std::string_view::npos) continue;
     source s;
     append_skeleton(s.text, text, escapes);
+    s.recipients = has_recipients;
     for (const auto mark : marks) find_each(s.text, mark, s.marks);
     sources_.push_back(std::move(s));
   }
@@ -208,7 +215,7 @@ bool quoted_calls::has(const tool_call_block& call) {
   for (const auto& s : sources_) {
     looked_ += s.text.size();
     auto found = s.marks;
-    add_names(s.text, name, found);
+    add_names(s.text, name, s.recipients, found);
     std::ranges::sort(found);
     // Search once around neighbouring marks: they belong to one call or to calls side by side.
     for (std::size_t i = 0; i < found.size();) {

@@ -28,6 +28,7 @@ class quoted_calls {
   struct source {
     std::string text;  ///< its skeleton
     std::vector<std::size_t> marks;
+    bool recipients = false;  ///< it has the word for a recipient of Harmony, `to=`
   };
   void collect();
   void add(std::string_view text);

@@ -176,6 +176,7 @@ TEST_CASE("G17: callers that send byte by byte, half a line or nothing keep nobo
 
 TEST_CASE("G18: a thousand callers at once are all answered") {
   daemon_under_test d(config().server("a").server("b"));
+  d.wait_ready({"a", "b"});  // initialize waits for servers that are starting
   std::vector<caller> all;
   for (int i = 0; i < 1000; ++i) all.push_back(d.connect());
   for (auto& c : all)

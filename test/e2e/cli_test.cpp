@@ -160,7 +160,7 @@ std::string at_terminal(const world& w, const std::vector<std::string>& argument
 
 }  // namespace
 
-TEST_CASE("D4: at a terminal servers and tools fit 80 columns; elsewhere they have all columns") {
+TEST_CASE("D4: at a terminal servers and tools fit 80 columns, and elsewhere they have all columns") {
   daemon_under_test d(config().server("good").server("a-server-with-a-long-name", {"--behave", "exit-at-start=7"}));
   d.wait_ready({"good"});
   caller c = d.connect();

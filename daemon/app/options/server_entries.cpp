@@ -103,6 +103,22 @@ class identity_text {
   std::string text_;
 };
 
+// Returns the place of the first = or : whose name before it is that of a secret (`--env=API_KEY=V`, `{"apiKey":"V"}`),
+// or npos.
+std::size_t secret_separator(std::string_view text) {
+  for (auto at = text.find_first_of("=:"); at != std::string_view::npos; at = text.find_first_of("=:", at + 1)) {
+    auto end = at;
+    while (end > 0 && std::string_view("\"' ").contains(text[end - 1])) --end;
+    auto begin = end;
+    while (begin > 0 && (std::isalnum(static_cast<unsigned char>(text[begin - 1])) || text[begin - 1] == '_' ||
+                         text[begin - 1] == '-'))
+      --begin;
+    while (begin < end && text[begin] == '-') ++begin;
+    if (begin < end && conf::secret_name(text.substr(begin, end - begin))) return at;
+  }
+  return std::string_view::npos;
+}
+
 }  // namespace
 
 std::string identity_of(const conf::server_entry& entry) {
@@ -131,18 +147,17 @@ std::string shown_command(const conf::server_entry& entry) {
       system_references unused;
       conf::register_query_secrets(arg, unused);
     }
-    const auto separator = text.find_first_of("=:");
-    const auto first = text.find_first_not_of('-');
-    const bool is_option = first != 0;
-    const bool is_secret = first < separator && conf::secret_name(text.substr(first, separator - first));
+    const auto separator = secret_separator(text);
     line += ' ';
-    if (hide_all && !is_option)
+    if (hide_all && !text.starts_with("--"))
       line += hidden_value(text);
-    else if (is_secret && separator != std::string::npos)
+    else if (separator != std::string::npos)
       line += shell_word(text.substr(0, separator)) + text[separator] + hidden_value(text.substr(separator + 1));
     else
       line += shell_word(text);
-    hide_all = is_option && is_secret && separator == std::string::npos;
+    const auto first = text.find_first_not_of('-');
+    hide_all = first != 0 && first != std::string::npos && text.find_first_of("=:") == std::string::npos &&
+               conf::secret_name(text.substr(first));
   }
   return line;
 }

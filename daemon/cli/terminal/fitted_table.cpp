@@ -46,8 +46,9 @@ std::size_t fitting_bytes(std::string_view text, std::size_t width) {
 }
 
 void wrap_line(std::vector<std::string>& out, std::string_view line, std::size_t width) {
-  while (width != 0 && display_columns(line) > width) {
+  while (width != 0) {
     const auto room = fitting_bytes(line, width);
+    if (room == line.size()) break;
     // The blank behind the last word may be one column too far.
     auto end = line[room] == ' ' ? room : line.substr(0, room).rfind(' ');
     if (end == std::string_view::npos || line.substr(0, end).find_first_not_of(' ') == std::string_view::npos)
@@ -57,6 +58,12 @@ void wrap_line(std::vector<std::string>& out, std::string_view line, std::size_t
     if (line.empty()) return;
   }
   out.emplace_back(line);
+}
+
+/// Returns text without characters that move the cursor. A tab could begin a line that looks like one of ours.
+std::string without_tabs(std::string text) {
+  std::ranges::replace(text, '\t', ' ');
+  return text;
 }
 
 /// Line under construction; blanks between cells are written only if a cell follows.
@@ -111,8 +118,9 @@ std::vector<styled> fitted_table::lines(std::size_t width) const {
   std::vector<row> clean = rows_;
   for (auto& r : clean) {
     r.cells.resize(columns_.size(), "");
-    for (std::size_t i = 0; i <= last; ++i) r.cells[i].text = printable(r.cells[i].text, wraps_ && i == last);
-    r.note.text = printable(r.note.text, true);
+    for (std::size_t i = 0; i <= last; ++i)
+      r.cells[i].text = without_tabs(printable(r.cells[i].text, wraps_ && i == last));
+    r.note.text = without_tabs(printable(r.note.text, true));
   }
   std::vector<std::size_t> widths;
   for (std::size_t i = 0; i <= last; ++i) {

@@ -13,6 +13,8 @@ namespace {
 
 constexpr int deepest = 3;
 constexpr std::size_t most_rows = 200;
+// Largest number of schemas that are looked at for one table: references may multiply them.
+constexpr std::size_t most_schemas = 1000;
 
 std::string joined(const std::vector<std::string>& words, std::string_view between) {
   std::string all;
@@ -63,6 +65,7 @@ class argument_rows {
   }
 
   std::string type_of(const raw_json& schema, int depth) const {
+    if (++schemas_ > most_schemas) return "any";
     std::vector<std::string> types;
     const auto add = [&](std::string type) {
       if (std::ranges::find(types, type) == types.end()) types.push_back(std::move(type));
@@ -122,6 +125,7 @@ class argument_rows {
   raw_json root_;
   fitted_table& table_;
   std::size_t count_ = 0;
+  mutable std::size_t schemas_ = 0;  // looked at so far
 };
 
 std::string annotations_in_words(const raw_json& definition) {

@@ -6,6 +6,20 @@
 
 namespace mcpbx::mcp {
 
+namespace {
+
+// Indents each line, so that no server can write a line that looks like the heading of another one.
+std::string indented(std::string_view text) {
+  std::string out = "  ";
+  for (const char c : text) {
+    out += c == '\r' ? '\n' : c;
+    if (c == '\n' || c == '\r') out += "  ";
+  }
+  return out;
+}
+
+}  // namespace
+
 std::string joined_instructions(std::span<const entry_ptr> tools, std::size_t most) {
   std::string all;
   std::unordered_set<std::string_view> seen;
@@ -15,7 +29,7 @@ std::string joined_instructions(std::span<const entry_ptr> tools, std::size_t mo
     const auto owner = tool->owner.lock();
     const std::string_view text = owner ? owner->instructions() : std::string_view();
     if (text.empty()) continue;
-    const std::string part = "Tool server \"" + tool->server + "\":\n" + std::string(text);
+    const std::string part = "Tool server \"" + tool->server + "\":\n" + indented(text);
     if (all.size() + part.size() > most)
       ++left_out;
     else

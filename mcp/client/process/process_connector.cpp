@@ -118,7 +118,9 @@ class process_connector final : public connector {
   }
   std::string label() const override { return record_->pid < 0 ? "" : "pid " + std::to_string(record_->pid); }
   std::string last_words() const override {
-    const std::string last = record_->errors.last_line(), error = record_->errors.error_line();
+    const std::string last = record_->errors.last_line();
+    std::string error = record_->errors.error_line();
+    if (error.empty()) error = last;
     return last.empty() ? last : (error == last ? "last stderr: " : "stderr: ") + error;
   }
   std::string_view force_name() const override { return "SIGKILL"; }

@@ -2,6 +2,7 @@
 #include "mcp/client/session/feature_lister.hpp"
 
 #include "mcp/json/json_scanner.hpp"
+#include "mcp/redact/cut_text.hpp"
 #include "mcp/redact/hidden_text.hpp"
 #include "mcp/support/text.hpp"
 
@@ -76,14 +77,15 @@ void feature_lister::take_item(raw_json definition, const depth_limit* depth) {
       check_json(definition.text(), depth->levels - levels_around_items) == json_scanner::fault::depth) {
     const std::string key = member_text(definition, kind_->key_member);
     return notice("a " + std::string(kind_->noun) + " definition is left out: " +
-                  (key.empty() ? "" : std::string(kind_->noun) + " \"" + printable(key) + "\": ") +
+                  (key.empty() ? "" : std::string(kind_->noun) + " \"" + cut_for_people(key, 100) + "\": ") +
                   "nested deeper than " + std::to_string(depth->levels) + " levels in its list" +
                   (depth->key.empty() ? "" : " (" + std::string(depth->key) + ")"));
   }
   auto item = kind_->read(std::move(definition));
   if (!item) return notice("a " + std::string(kind_->noun) + " definition is left out: " + item.error().message);
   if (!keys_.insert(item->key).second)
-    return notice(std::string(kind_->noun) + " \"" + printable(item->key) + "\" is listed twice; the first one counts");
+    return notice(std::string(kind_->noun) + " \"" + cut_for_people(item->key, 100) +
+                  "\" is listed twice; the first one counts");
   items_.push_back(std::move(*item));
 }
 

@@ -196,7 +196,9 @@ void session_core::tick(time_point now) {
   now_ = now;
   if (phase_ == phase::closed) return;
   const auto ended = pending_.expire(now);
-  if (!ended.empty() && phase_ == phase::ready && check_until_ == never) check_life();
+  // A server that makes one call after another is silent while an older one, which may take longer, is under way.
+  if (!ended.empty() && phase_ == phase::ready && check_until_ == never && !pending_.has_older(ended.back(), listen_))
+    check_life();
   for (const call_number n : ended) send_cancelled(n, "timed out");
   if (phase_ == phase::closed) return;
   // Calls that waited side by side count as one time-out: a model may make three slow calls at once.

@@ -103,8 +103,15 @@ harmony_header read_harmony_header(std::string_view s) {
   for (;;) {
     in.skip_line_blanks();
     if (in.at_end()) return ends(in.undecided());
-    const auto message = in.take(message_mark), channel = in.take(channel_mark), start = in.take(start_mark),
-               constrain = in.take(constrain_mark);
+    // One mark in a turn: the text behind it may end the header.
+    bool taken = false;
+    const auto take = [&](std::string_view mark) {
+      const auto found = taken ? match::no : in.take(mark);
+      taken = taken || found == match::yes;
+      return found;
+    };
+    const auto message = take(message_mark), channel = take(channel_mark), start = take(start_mark),
+               constrain = take(constrain_mark);
     if (message == match::yes) {
       header.complete = true;
       return ends(match::yes);
@@ -169,6 +176,7 @@ match begins_bare_header(std::string_view s, bool in_line) {
     constexpr std::array<std::string_view, 2> others{"assistantanalysis to=", bare_answer};
     return begins_any(s, others);
   }
+  if (const auto answer = begins(s, bare_answer); answer == match::yes) return answer;
   word_reader in(s);
   std::string_view channel;
   return take_opening(in, channel);

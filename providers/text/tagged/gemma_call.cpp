@@ -107,6 +107,7 @@ void gemma_call::open_string(char quote) {
 
 // Puts the word before a colon in quotes.
 void gemma_call::quote_key() {
+  if (json_.size() - word_ > longest_gemma_name) return;
   auto end = json_.size();
   while (end > word_ && is_blank(json_[end - 1])) --end;
   const auto key = std::string_view(json_).substr(word_, end - word_);

@@ -21,6 +21,7 @@ constexpr std::size_t most_levels = 64;
 
 void minimax_call::spoil(const char* why) {
   if (broken_ == nullptr) broken_ = why;
+  for (auto& element : open_) element.value.text.clear();  // looked through at each mark
 }
 
 outcome minimax_call::advance(std::string_view in, bool last) {
@@ -48,7 +49,7 @@ outcome minimax_call::step(std::string_view in, bool) {
   if (begin == in.size()) return outcome::more;
   const auto end = in.substr(0, begin + longest_element).find_first_of("<>\n", begin + 1);
   if (end == npos && in.size() - begin < longest_element) return outcome::more;
-  if (!open_.empty()) open_.back().value.text += in.substr(at_, token - at_);
+  if (!open_.empty() && broken_ == nullptr) open_.back().value.text += in.substr(at_, token - at_);
   if (in[begin] != '<' || end == npos || in[end] != '>') {
     spoil("one of its marks is damaged");
     at_ = scan_ = begin;
@@ -57,8 +58,13 @@ outcome minimax_call::step(std::string_view in, bool) {
   const auto tag = in.substr(begin, end + 1 - begin);
   const bool closes = tag.starts_with("</");
   // A call that begins here is another one, and the mark around this one is not its own.
-  const bool next_call = tag.starts_with("<invoke ") && !open_.empty();
-  if (next_call || tag == "</tool_call>" || tag == "<tool_call>") {
+  const bool next_call = (tag.starts_with("<invoke ") && !open_.empty()) || tag == "<tool_call>";
+  const bool ends =
+      tag == "</tool_call>" && std::ranges::none_of(open_, [](const auto& e) { return e.mark == "tool_call"; });
+  // Within a parameter it may be an example in its value, of which nothing may be run.
+  const bool in_value = open_.size() > 1;
+  if (next_call && in_value) spoil("a value holds the marks of a call, so that its end is not certain");
+  if (ends || (next_call && !in_value)) {
     spoil("its end is missing");
     at_ = token;
     return outcome::complete;
@@ -116,7 +122,8 @@ void minimax_call::pop() {
   auto done = std::move(open_.back().value);
   open_.pop_back();
   open_.back().value.text.clear();
-  open_.back().value.children.push_back(std::move(done));
+  // A call that is refused needs no arguments, and a tree of any depth could not be destroyed.
+  if (broken_ == nullptr) open_.back().value.children.push_back(std::move(done));
 }
 
 tool_call_block minimax_call::call(std::string_view) const {

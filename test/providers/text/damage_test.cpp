@@ -334,9 +334,11 @@ TEST_CASE(
 TEST_CASE("G29: random calls with two or three bytes of their marks damaged are run exactly or not at all") {
   random_calls random{23};
   for_each_writing(random, 60, [&](std::string_view format, const std::string& whole, const std::string& expected) {
-    for (int times = 0; times < 40 && format != "llama3"; ++times) {  // llama3 has no marks
+    const auto all_marks = bytes_of_marks(whole);
+    if (std::ranges::count(all_marks, true) == 0) return;  // forms whose marks this test does not know, and llama3
+    for (int times = 0; times < 40; ++times) {
       auto raw = whole;
-      auto marks = bytes_of_marks(whole);
+      auto marks = all_marks;
       for (std::size_t wanted = 2 + random.next(2); wanted > 0;)
         wanted -= harm_mark(raw, marks, random.next(raw.size()), static_cast<harm>(random.next(5)),
                             others[random.next(others.size())])

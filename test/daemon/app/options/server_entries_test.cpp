@@ -217,8 +217,12 @@ TEST_CASE("G35: the command that people see has references as written and no sec
   CHECK(shown(R"(["--token", "${env:T}", "--token", "${T:-canary-4}", "--verbose"])") ==
         "npx --token ${env:T} --token *** --verbose");
   CHECK(shown(R"(["postgres://u:canary-5@h/db", "https://h/?token=canary-6"])") ==
-        "npx postgres://u:***@h/db 'https://h/?token=***'");
+        "npx postgres://u:***@h/db 'https://h/?token'=***");
   CHECK(shown(R"(["--header", "Authorization: Bearer canary-7"])") == "npx --header Authorization:***");
+  CHECK(shown(R"(["--env=API_KEY=canary-8", "--header=Authorization: Bearer canary-9", "--token", "-canary-10"])") ==
+        "npx '--env=API_KEY'=*** '--header=Authorization':*** --token ***");
+  CHECK(shown(R"(["A=1 API_TOKEN=canary-11 x", "--opt={\"apiKey\":\"canary-12\"}"])") ==
+        "npx 'A=1 API_TOKEN'=*** '--opt={\"apiKey\"':***");
   redactor::clear();
 }
 

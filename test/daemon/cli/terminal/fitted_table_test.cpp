@@ -63,6 +63,9 @@ TEST_CASE("fitted table: cells are cut, wide characters count two, and no cell s
   table.add({{"日本語日本語日本語", "0123456789\x1b[31m"}});
   const auto text = text_of(table.lines(20));
   CHECK(text == "A          B\n日本語日…  01234567…\n");
+  table.wrap_last();
+  table.add({{"x", "a\tb"}});
+  CHECK(text_of(table.lines(0)).find('\t') == std::string::npos);
   CHECK(display_columns("日本") == 4);
   CHECK(display_columns("e\u0301") == 1);
 }

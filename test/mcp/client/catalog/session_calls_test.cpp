@@ -256,6 +256,20 @@ void check_signs_of_life(session_rig& s, std::string_view method) {
 
 }  // namespace
 
+TEST_CASE("G5: a time-out asks for no sign of life while an older call may take longer") {
+  session_rig s;
+  s.open_legacy();
+  session_rig::outcome_box slow, quick;
+  s.call(slow, "{}", false, {milliseconds(300'000), milliseconds(600'000)});
+  s.call(quick, "{}", false, {milliseconds(60'000), milliseconds(600'000)});
+  s.advance(milliseconds(60'000));
+  CHECK(quick.last.failure.code == errc::timed_out);
+  CHECK(s.count("ping") == 0);
+  s.advance(milliseconds(10'000));
+  CHECK(s.hangs.empty());
+  CHECK(slow.times == 0);
+}
+
 TEST_CASE("G5: after a time-out a ping decides within 5 s if the server hangs") {
   session_rig s;
   SUBCASE("legacy") {
