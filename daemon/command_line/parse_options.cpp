@@ -77,13 +77,20 @@ std::string near_word(const CLI::App& app) {
   }
   const std::string word = left.front().substr(0, left.front().find('='));
   if (word.starts_with("-")) return did_you_mean(word, std::vector<std::string_view>(names.begin(), names.end()));
-  const auto verb = std::ranges::find_if(left, [&](const std::string& w) {
+  if (page == &app) return {};
+  // A verb that takes an argument may have taken the other verb for it.
+  std::vector<std::string> words;
+  for (const auto* option : page->get_options())
+    if (option->get_positional())
+      for (const auto& value : option->results()) words.push_back(without_marks(value));
+  words.insert(words.end(), left.begin(), left.end());
+  const auto verb = std::ranges::find_if(words, [&](const std::string& w) {
     return !app.get_subcommands([&](const CLI::App* s) { return s->get_name() == w; }).empty();
   });
-  if (page == &app || verb == left.end()) return {};
-  std::rotate(left.begin(), verb, verb + 1);  // CLI11 keeps no order where the verb before has an argument of its own
+  if (verb == words.end()) return {};
+  std::rotate(words.begin(), verb, verb + 1);
   std::string command = app.get_name();
-  for (const auto& w : left) command += " " + shell_word(w);
+  for (const auto& w : words) command += " " + shell_word(w);
   return " (did you mean `" + command + "`?)";
 }
 

@@ -14,7 +14,7 @@ struct varying_member {
 };
 
 // Sizes vary with the digits of the times that they count; `accepted` and `requests` with the waiting for tool servers.
-constexpr std::array<varying_member, 23> varying{{
+constexpr std::array<varying_member, 24> varying{{
     {R"("pid":)", "@PID@"},
     {R"(,"accepted":)", "@COUNT@"},
     {R"("requests":)", "@COUNT@"},
@@ -23,6 +23,7 @@ constexpr std::array<varying_member, 23> varying{{
     {R"("elapsedMs":)", "@MS@"},
     {R"("ms":)", "@MS@"},
     {R"("uptimeMs":)", "@MS@"},
+    {R"("lastErrorMs":)", "@TIME@"},
     {R"("created":)", "@TIME@"},
     {R"("createdMs":)", "@TIME@"},
     {R"("endedMs":)", "@TIME@"},

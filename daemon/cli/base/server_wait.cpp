@@ -1,6 +1,7 @@
 // Asks the daemon for the states of its servers until none starts any more.
 #include "daemon/cli/base/server_wait.hpp"
 
+#include "daemon/cli/terminal/fitted_table.hpp"
 #include "daemon/cli/terminal/status_text.hpp"
 
 #include <poll.h>
@@ -65,7 +66,10 @@ void wait_for_servers(context& c, connected& made, const std::function<bool()>& 
 
 void report_starting(context& c, daemon_connection& link) {
   if (const auto names = starting(link); !names.empty())
-    c.screen->err_line("mcpbx: still starting, their tools are missing: " + names + "; `mcpbx wait` waits for them");
+    for (const auto& line :
+         wrapped("mcpbx: still starting, their tools are missing: " + names + "; `mcpbx wait` waits for them",
+                 c.screen->err_width()))
+      c.screen->err_line(line);
 }
 
 }  // namespace mcpbx::cli

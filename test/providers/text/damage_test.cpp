@@ -335,7 +335,9 @@ TEST_CASE("G29: random calls with two or three bytes of their marks damaged are 
   random_calls random{23};
   for_each_writing(random, 60, [&](std::string_view format, const std::string& whole, const std::string& expected) {
     const auto all_marks = bytes_of_marks(whole);
-    if (std::ranges::count(all_marks, true) == 0) return;  // forms whose marks this test does not know, and llama3
+    // llama3 has no marks, and bytes_of_marks() does not know those of the newer families (families_test.cpp).
+    static constexpr std::string_view others_marks[] = {"llama3", "harmony", "deepseek", "gemma", "minimax"};
+    if (std::ranges::find(others_marks, format) != std::end(others_marks)) return;
     for (int times = 0; times < 40; ++times) {
       auto raw = whole;
       auto marks = all_marks;

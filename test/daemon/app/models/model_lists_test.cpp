@@ -116,7 +116,9 @@ TEST_CASE("model_lists: a missing key or header is told without a request, and n
                   entry("program", R"("apiKey": "${cmd:touch )" + folder / "ran" + "}\"") + "}}");
   const auto rows = f.rows(false);
   REQUIRE(rows.size() == 6);
-  CHECK_MESSAGE(rows[0].problem.starts_with("in \"models.unset.apiKey\": the environment variable MCPBX_TEST_A is not set"), rows[0].problem);
+  CHECK_MESSAGE(
+      rows[0].problem.starts_with("in \"models.unset.apiKey\": the environment variable MCPBX_TEST_A is not set"),
+      rows[0].problem);
   CHECK(rows[1].problem == "");
   CHECK_MESSAGE(contains(rows[2].problem, folder / "none"), rows[2].problem);
   CHECK_MESSAGE(rows[3].problem.starts_with("in \"models.header.headers.X-Team\": "), rows[3].problem);
