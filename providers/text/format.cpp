@@ -3,6 +3,7 @@
 
 #include "mcp/json/json_walk.hpp"
 #include "providers/text/marks/marks.hpp"
+#include "providers/text/marks/minimax_marks.hpp"
 #include "providers/text/marks/text_scan.hpp"
 #include "providers/text/parsers.hpp"
 

@@ -27,8 +27,6 @@ struct mark {
   mark_kind kind;
 };
 
-/// The token before each mark of MiniMax's calls.
-inline constexpr std::string_view minimax_mark = "]<]minimax[>[";
 /// The opening mark of Gemma's calls.
 inline constexpr std::string_view gemma_mark = "<|tool_call>";
 /// Marks that begin with an angle bracket. None is the beginning of another.
@@ -92,8 +90,8 @@ inline constexpr std::array<mark, 56> angle_marks{{
 }};
 inline constexpr std::string_view end_header = "<|end_header_id|>", fence_mark = "```",
                                   tool_calls_mark = "[TOOL_CALLS]", tool_results_mark = "[TOOL_RESULTS]",
-                                  arguments_mark = "[ARGS]", call_id_mark = "[CALL_ID]", think_mark = "[THINK]",
-                                  end_think_mark = "[/THINK]";
+                                  arguments_mark = "[ARGS]", call_id_mark = "[CALL_ID]",
+                                  calling_mark = "[calling tool:", think_mark = "[THINK]", end_think_mark = "[/THINK]";
 /// A mark that may close a call. Behind a complete call it is ignored.
 struct closing_mark {
   std::string_view text;

@@ -4,6 +4,7 @@
 #include "providers/text/marks/dsml_marks.hpp"
 #include "providers/text/marks/marks.hpp"
 #include "providers/text/marks/markup_marks.hpp"
+#include "providers/text/marks/minimax_marks.hpp"
 #include "providers/text/marks/react_marks.hpp"
 #include "providers/text/marks/text_scan.hpp"
 

@@ -5,6 +5,7 @@
 #include "providers/text/marks/harmony_marks.hpp"
 #include "providers/text/marks/json_calls.hpp"
 #include "providers/text/marks/marks.hpp"
+#include "providers/text/marks/minimax_marks.hpp"
 #include "providers/text/marks/text_scan.hpp"
 
 #include <algorithm>
@@ -20,7 +21,6 @@ bool is_plain(char bracket, char behind) {
   return bracket == '{' ? behind != '"' && behind != '\'' : behind != '{' && !is_name_char(behind);
 }
 
-constexpr std::string_view calling_mark = "[calling tool:";
 constexpr std::size_t min_dsml = 6;  // bytes of a mark of DeepSeek's form that are no other token
 
 // Returns true if a header of Harmony without its special tokens may begin here.
@@ -199,7 +199,7 @@ bool tagged_parser::in_text(bool last, parse_sink& sink) {
     return true;
   }
   if (!in_example() && may_be_header(rest, !at_line_start())) return at_bare_header(last, sink);
-  if (begins(rest, minimax_mark) != match::no) return at_namespace(last, sink);
+  if (begins(rest, minimax_mark) != match::no) return at_minimax(last, sink);
   if (const auto plain = plain_text(rest, last && !any_calls()); plain != 0) {
     visible(rest.substr(0, plain), sink);
     at_ += plain;
@@ -327,6 +327,8 @@ bool tagged_parser::at_angle(bool last, parse_sink& sink) {
         return true;
       }
       case mark_kind::control:
+        // A string of Gemma's that goes on behind its call was cut at a mark within it.
+        if (mark.text == gemma_call::string_mark && (reply_.forms & form_gemma) != 0) withdraw(0, sink);
         control(mark.text);
         at_ += mark.text.size();
         return true;
@@ -340,35 +342,6 @@ bool tagged_parser::at_angle(bool last, parse_sink& sink) {
   visible(rest.substr(0, 1), sink);
   ++at_;
   return true;
-}
-
-// Handles a mark of DeepSeek's form.
-void tagged_parser::at_dsml(const dsml_mark& mark, parse_sink& sink) {
-  switch (mark.kind) {
-    case dsml_kind::section:
-      call_found();
-      form_ = form_dsml;
-      begins_line_ = true;  // it is no mere mention
-      open(state::opened, mark.size);
-      return;
-    case dsml_kind::invoke:
-      call_found();
-      open(state::dsml, 0);
-      open_dsml(at_);
-      return;
-    default:
-      // The rest of a call proves that an earlier one ended too early.
-      if (any_calls() && mark.kind != dsml_kind::section_end) refuse_markup(at_, sink);
-      at_ += mark.size;
-      if (any_calls()) state_ = state::after;
-  }
-}
-
-void tagged_parser::open_dsml(std::size_t at) {
-  form_ = form_dsml;
-  at_ = begin_ = at;
-  dsml_ = dsml_call(&tools_);
-  state_ = state::dsml;
 }
 
 // Handles a special token of no table.
@@ -399,52 +372,6 @@ bool tagged_parser::at_special(bool last, bool& maybe, parse_sink& sink) {
   return true;
 }
 
-// Handles the token before MiniMax's marks.
-bool tagged_parser::at_namespace(bool last, parse_sink& sink) {
-  constexpr std::array<std::string_view, 2> openings{"<tool_call>", "<invoke "};
-  const auto rest = from(at_);
-  const bool whole = rest.starts_with(minimax_mark);
-  const auto next = skip_blanks(rest, minimax_mark.size());
-  const auto behind = whole ? rest.substr(next) : std::string_view();
-  const auto opening = begins_any(behind, openings);
-  const bool example = in_code_ || quoted_;
-  if (!example && (!whole || opening == match::maybe)) {
-    if (!last) return false;
-    if (rest.size() > 2) {
-      form_ = form_minimax;
-      const std::string body(rest);
-      at_ = held_.size();
-      cut(body, sink);
-      return false;
-    }
-  }
-  if (example || !whole) {
-    visible(rest.substr(0, 1), sink);
-    ++at_;
-    return true;
-  }
-  form_ = form_minimax;
-  begins_line_ = true;  // it is no mere mention
-  if (behind.starts_with(openings[0])) {
-    call_found();
-    open(state::opened, next + openings[0].size());
-  } else if (opening == match::yes) {
-    call_found();
-    open(state::minimax, 0);
-    open_minimax(at_);
-  } else {
-    at_ += minimax_mark.size();
-  }
-  return true;
-}
-
-void tagged_parser::open_minimax(std::size_t at) {
-  form_ = form_minimax;
-  at_ = begin_ = at;
-  minimax_ = minimax_call(&tools_);
-  state_ = state::minimax;
-}
-
 bool tagged_parser::at_square(bool last, parse_sink& sink) {
   const auto rest = from(at_);
   if (in_code_ || quoted_) return at_untagged(last, sink);
@@ -468,29 +395,6 @@ bool tagged_parser::at_square(bool last, parse_sink& sink) {
   const bool maybe = call || results == match::maybe || think == match::maybe;
   if (maybe && (!last || cut_mark(call, sink))) return false;
   return at_untagged(last, sink);
-}
-
-// Handles a call as transcripts show it: [Calling tool: NAME({…})].
-bool tagged_parser::at_calling(bool last, parse_sink& sink) {
-  constexpr std::size_t longest_head = 256;
-  form_ = form_bare;
-  const auto rest = from(at_).substr(0, longest_head);
-  const auto at = skip_blanks(rest, calling_mark.size());
-  auto end = at;
-  while (end < rest.size() && is_name_char(rest[end])) ++end;
-  if (end == rest.size() && end < longest_head) {
-    if (last) cut_mark(true, sink);
-    return false;
-  }
-  if (end == rest.size() || rest[end] != '(' || tools_.find(rest.substr(at, end - at)) == nullptr) {
-    visible(rest.substr(0, 1), sink);
-    ++at_;
-    return true;
-  }
-  call_found();
-  open(state::json, at);
-  begin_json(at_, at_ + (end - at), use::called);
-  return true;
 }
 
 bool tagged_parser::in_think(bool last, parse_sink& sink) {

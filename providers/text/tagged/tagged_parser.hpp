@@ -98,6 +98,7 @@ class tagged_parser final : public text_parser {
   bool at_name(bool last);
   bool at_untagged(bool last, parse_sink& sink);
   match after_harmony(bool last);
+  bool line_ends_before(std::size_t at) const;
   bool in_harmony_think(bool last, parse_sink& sink);
   bool in_think(bool last, parse_sink& sink);
   void think(std::string_view text, parse_sink& sink);
@@ -118,12 +119,14 @@ class tagged_parser final : public text_parser {
   bool in_pairs(bool last, parse_sink& sink);
   bool in_gemma(bool last, parse_sink& sink);
   bool in_minimax(bool last, parse_sink& sink);
-  bool at_namespace(bool last, parse_sink& sink);
+  bool at_minimax(bool last, parse_sink& sink);
   void open_minimax(std::size_t at);
   bool in_dsml(bool last, parse_sink& sink);
   bool in_harmony(bool last, parse_sink& sink);
   template <class Call>
   bool read_call(Call& call, bool last, parse_sink& sink);
+  template <class Call>
+  void end_call(Call& call, parse_sink& sink);
   bool in_json(parse_sink& sink);
   void begin_proof();
   bool in_proof(bool last, parse_sink& sink);
