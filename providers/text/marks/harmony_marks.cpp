@@ -78,7 +78,7 @@ match take_opening(word_reader& in, std::string_view& channel) {
 
 bool harmony_header::calls() const {
   // The type of its text is named in calls only.
-  if (recipient.empty()) return constrained && channel == "commentary";
+  if (recipient.empty()) return constrained && (channel == "commentary" || (channel.empty() && complete));
   return recipient != "assistant" && recipient != "user" && recipient != "all" && !is_result();
 }
 

@@ -2,6 +2,7 @@
 // with its call, because it may be two values whose border was damaged.
 #include "providers/text/tagged/dsml_call.hpp"
 
+#include "providers/text/marks/distance.hpp"
 #include "providers/text/marks/markup_marks.hpp"
 #include "providers/text/marks/text_scan.hpp"
 
@@ -21,10 +22,12 @@ std::string_view attribute(std::string_view attributes, std::string_view name) {
   return {};
 }
 
-// Returns true if a value holds the name of the language with a bar beside it, which a damaged mark leaves.
+// Returns true if a value holds what a damaged mark leaves: the name of the language with a bar beside it, or nearly
+// the mark of a parameter.
 bool holds_damaged_mark(std::string_view value) {
   constexpr std::array<std::string_view, 4> rests{"DSML｜", "｜DSML", "DSML|", "|DSML"};
-  return std::ranges::any_of(rests, [&](auto rest) { return value.find(rest) != npos; });
+  return std::ranges::any_of(rests, [&](auto rest) { return value.find(rest) != npos; }) ||
+         holds_nearly<5>(value, "｜DSML｜parameter");
 }
 
 // Returns true if a value may end before this mark.

@@ -116,12 +116,20 @@ void gemma_call::quote_key() {
   json_.insert(word_, 1, '"');
 }
 
+// Refuses an argument that is given twice: a string cannot hold its own mark, so it may be two halves of one.
+void gemma_call::note_key() {
+  if (json_.size() - word_ > longest_gemma_name + 2) return;
+  if (!keys_.insert(std::string(cleaned_name(std::string_view(json_).substr(word_)))).second)
+    broken_ = "an argument stands twice";
+}
+
 void gemma_call::step_outside(char c) {
   if (!is_blank(c) && before_ == '"' && !is_one_of(c, ",:]})"))
     broken_ = "something stands behind a string, so that its end is not certain";
   if ((c == '"' || c == '\'' || c == '`') && is_one_of(before_, "{[(,:")) return open_string(c);
   const bool opens = is_one_of(c, "{[("), closes = is_one_of(c, "}])");
   if (c == ':' && before_ != '"') quote_key();
+  if (c == ':' && depth_ == 1) note_key();
   if (opens) ++depth_;
   const bool outer = depth_ == 1 && round_;
   json_ += outer && c == '(' ? '{' : outer && c == ')' ? '}' : c;

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <unordered_set>
 
 namespace mcpbx::providers::text {
 
@@ -34,6 +35,7 @@ class gemma_call {
   void step_outside(char c);
   void open_string(char quote);
   void quote_key();
+  void note_key();
 
   const offered_tools* tools_;
   part part_ = part::head;
@@ -43,9 +45,10 @@ class gemma_call {
   near_to<4> damaged_mark_{string_mark};
   bool escaped_ = false, closed_ = false, round_ = false;
   std::size_t at_ = 0, depth_ = 0;
-  std::size_t word_ = 0;          // beginning of the last word in json_
-  std::string name_, json_;       // json_: the arguments as JSON, as far as they were read
-  const char* broken_ = nullptr;  // reason why the call is not run
+  std::size_t word_ = 0;                  // beginning of the last word in json_
+  std::unordered_set<std::string> keys_;  // names of the arguments
+  std::string name_, json_;               // json_: the arguments as JSON, as far as they were read
+  const char* broken_ = nullptr;          // reason why the call is not run
 };
 
 }  // namespace mcpbx::providers::text

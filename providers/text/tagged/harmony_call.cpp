@@ -7,6 +7,7 @@ namespace mcpbx::providers::text {
 
 harmony_call::harmony_call(const offered_tools* tools, const harmony_header& header)
     : tools_(tools), name_(harmony_tool(header.recipient, *tools)) {
+  has_tokens_ = header.complete;
   if (name_.empty()) broken_ = "it has no name";
   if (header.doubtful) broken_ = "it is addressed to two tools";
 }

@@ -25,6 +25,8 @@ class harmony_call {
   /// Returns the complete call, with `problem` if it is not one object and nothing else.
   tool_call_block call(std::string_view in) const;
   bool holds_json() const { return part_ == part::json; }
+  /// Returns true if special tokens stand around the call.
+  bool has_tokens() const { return has_tokens_; }
   static bool needs_proof() { return false; }
 
  private:
@@ -34,6 +36,7 @@ class harmony_call {
   part part_ = part::first;
   std::string name_;
   const char* broken_ = nullptr;  // reason why the call is not run
+  bool has_tokens_ = false;
   std::size_t begin_ = 0, at_ = 0;
   bracket_scanner brackets_;
 };

@@ -255,6 +255,7 @@ void markup_call::close(std::string_view in, std::size_t end, std::size_t next) 
   how_many_ = {};
   if (broken_.empty() && !border_is_certain(value, xml_, compare_ != begins))
     broken_ = "a mark stands in a parameter, so that its end is not certain";
+  if (broken_.empty() && !foreign_.empty() && value.find(foreign_) != npos) broken_ = "a token stands in a parameter";
   arguments_.push_back({key_, decoded(value)});
   given_.insert(std::exchange(key_, {}));
   at_ = next;

@@ -17,7 +17,9 @@ namespace mcpbx::providers::text {
 
 class markup_call {
  public:
-  explicit markup_call(const offered_tools* tools = nullptr) : tools_(tools) {}
+  /// A value that holds `foreign`, a token of another form, refuses the call.
+  explicit markup_call(const offered_tools* tools = nullptr, std::string_view foreign = {})
+      : tools_(tools), foreign_(foreign) {}
 
   enum class outcome : unsigned char { more, again, complete, none };  // none: the mark is text, not a call
   /// Reads on. `in` begins with the opening mark and must contain the text of earlier calls; `last`: no more will come.
@@ -50,6 +52,7 @@ class markup_call {
   std::string decoded(std::string_view text) const;
 
   const offered_tools* tools_;
+  std::string_view foreign_;
   part part_ = part::head;
   compare_mark compare_ = begins;  // with the marks of this call
   bool xml_ = false, cdata_ = false;

@@ -5,6 +5,7 @@
 #include "providers/text/marks/distance.hpp"
 #include "providers/text/marks/json_calls.hpp"
 #include "providers/text/marks/markup_marks.hpp"
+#include "providers/text/marks/minimax_marks.hpp"
 #include "providers/text/marks/text_scan.hpp"
 
 #include <algorithm>
@@ -17,11 +18,20 @@ using outcome = minimax_call::outcome;
 constexpr std::size_t longest_element = 512;  // largest mark in bytes
 constexpr std::size_t most_levels = 64;
 
+// Returns true if a value ends as a token does that lost some of its bytes.
+bool ends_in_part_of_token(std::string_view value) {
+  if (value.ends_with(minimax_mark.back())) return true;
+  for (std::size_t size = 1; size < minimax_mark.size(); ++size)
+    if (value.ends_with(minimax_mark.substr(0, size))) return true;
+  return false;
+}
+
 }  // namespace
 
 void minimax_call::spoil(const char* why) {
-  if (broken_ == nullptr) broken_ = why;
-  for (auto& element : open_) element.value.text.clear();  // looked through at each mark
+  if (broken_ != nullptr) return;
+  broken_ = why;
+  for (auto& element : open_) element.value.text.clear();  // they are looked through at each mark
 }
 
 outcome minimax_call::advance(std::string_view in, bool last) {
@@ -31,6 +41,13 @@ outcome minimax_call::advance(std::string_view in, bool last) {
   }
 }
 
+// Returns true if the first mark in the call has no token before it.
+bool minimax_call::begins_without_token(std::string_view in) const {
+  if (open_.size() != 1 || !open_[0].value.children.empty()) return false;
+  const auto next = behind_blanks(in, at_);
+  return next != npos && in[next] == '<';
+}
+
 // Reads up to the next mark.
 outcome minimax_call::step(std::string_view in, bool) {
   const bool head = open_.empty();
@@ -38,15 +55,12 @@ outcome minimax_call::step(std::string_view in, bool) {
   if (token == npos) {
     scan_ = std::max(scan_, in.size() - std::min(in.size(), minimax_mark.size() - 1));
     // Without their token the marks of a call are those of another form.
-    const auto next = skip_blanks(in, at_);
-    return open_.size() == 1 && open_[0].value.children.empty() && next < in.size() && in[next] == '<' ? outcome::none
-                                                                                                       : outcome::more;
+    return begins_without_token(in) ? outcome::none : outcome::more;
   }
-  if (!head && open_.size() == 1 && open_[0].value.children.empty() && in.substr(skip_blanks(in, at_), 1) == "<")
-    return outcome::none;
+  if (begins_without_token(in)) return outcome::none;
   scan_ = token;
-  const auto begin = skip_blanks(in, token + (in.substr(token).starts_with('<') ? 0 : minimax_mark.size()));
-  if (begin == in.size()) return outcome::more;
+  const auto begin = behind_blanks(in, token + (in.substr(token).starts_with('<') ? 0 : minimax_mark.size()));
+  if (begin == npos) return outcome::more;
   const auto end = in.substr(0, begin + longest_element).find_first_of("<>\n", begin + 1);
   if (end == npos && in.size() - begin < longest_element) return outcome::more;
   if (!open_.empty() && broken_ == nullptr) open_.back().value.text += in.substr(at_, token - at_);
@@ -98,6 +112,7 @@ bool minimax_call::ends_in_plain_mark() {
   const auto mark = "</" + last.mark + ">";
   if (open_.size() < 2 || !last.value.children.empty() || !trimmed(last.value.text).ends_with(mark)) return false;
   last.value.text.resize(last.value.text.rfind(mark));
+  if (ends_in_part_of_token(last.value.text)) spoil("the token before a mark is damaged");
   pop();
   return true;
 }

@@ -33,6 +33,7 @@ class minimax_call {
     std::string mark;
   };
   outcome step(std::string_view in, bool last);
+  bool begins_without_token(std::string_view in) const;
   outcome opened(std::string_view tag);
   outcome closed(std::string_view name);
   bool ends_in_plain_mark();

@@ -2,6 +2,7 @@
 // incomplete.
 #include "providers/text/marks/json_calls.hpp"
 #include "providers/text/marks/marks.hpp"
+#include "providers/text/marks/minimax_marks.hpp"
 #include "providers/text/marks/text_scan.hpp"
 #include "providers/text/tagged/tagged_parser.hpp"
 
@@ -26,6 +27,13 @@ bool ends_like_mark(std::string_view words) {
 
 }  // namespace
 
+// Returns true if the blanks before `at` hold a line break.
+bool tagged_parser::line_ends_before(std::size_t at) const {
+  while (at > 0 && is_blank(held_[at - 1]))
+    if (held_[--at] == '\n') return true;
+  return false;
+}
+
 bool tagged_parser::in_after(bool last, parse_sink& sink) {
   const auto at = skip_blanks(held_, at_);
   gap_ = gap_ || at != at_;
@@ -37,22 +45,18 @@ bool tagged_parser::in_after(bool last, parse_sink& sink) {
     const auto message = after_harmony(last);
     if (message != match::no) return message == match::yes;
   }
-  if ((form_ == form_harmony || form_ == form_gemma) && in_tag_ && (c == '{' || c == '[')) {
-    spoil(sink, "something follows the end of its object");
-    return true;
-  }
-  if (const auto token = begins(rest, minimax_mark); token == match::maybe && !last) {
+  if (const auto found = match_minimax(rest); found.is == match::maybe && rest.starts_with(minimax_mark)) {
+    if (last) at_ = held_.size();  // the reply ends behind the token
     return false;
-  } else if (token == match::yes) {
-    const auto behind = rest.substr(skip_blanks(rest, minimax_mark.size()));
-    const auto invoke = begins(behind, "<invoke "), again = begins(behind, "<tool_call>");
-    if ((invoke == match::maybe || again == match::maybe) && !last) return false;
-    if (invoke == match::yes && in_tag_)
+  } else if (found.is == match::maybe && !last) {
+    return false;
+  } else if (found.is == match::yes) {
+    if (found.kind == minimax_kind::invoke && in_tag_)
       open_minimax(at);
-    else if (invoke == match::yes || again == match::yes)
+    else if (found.kind != minimax_kind::other)
       state_ = state::text;
     else
-      at_ = at + minimax_mark.size();
+      at_ = at + found.size;
     return true;
   }
   if (form_ == form_dsml && c == '<') {
@@ -69,8 +73,14 @@ bool tagged_parser::in_after(bool last, parse_sink& sink) {
       open_dsml(at);
       return true;
     }
+    if (mark.is == match::yes && after_json_) {
+      spoil(sink, "something follows the end of its object");
+      return true;
+    }
   }
-  const bool brackets = form_ != form_function && form_ != form_invoke && form_ != form_glm && form_ != form_dsml;
+  constexpr unsigned without_brackets =
+      form_function | form_invoke | form_glm | form_dsml | form_harmony | form_gemma | form_minimax;
+  const bool brackets = (form_ & without_brackets) == 0;
   if (in_tag_ && (c == '{' || c == '[') && brackets) {
     begin_json(at, at, use::calls);
     again_ = true;
@@ -182,6 +192,13 @@ bool tagged_parser::in_after(bool last, parse_sink& sink) {
     if (words.size() == rest.size() && words.size() < max_looked_at && !last) {
       after_json_ = true;
       return false;
+    }
+    // Some forms hold one object and nothing else up to their own end.
+    const bool alone = (form_ & (form_harmony | form_gemma | form_dsml)) != 0 && (in_tag_ || !line_ends_before(at));
+    const bool in_calling = form_ == form_bare && use_ == use::called && extra_;
+    if (alone || in_calling) {
+      spoil(sink, "something follows the end of its object");
+      return true;
     }
     if (words.find("\":") != npos || words.find('}') != npos ||
         (touches && (c == '"' || (in_tag_ && is_name_char(c)) || ends_like_mark(words)))) {

@@ -1,5 +1,6 @@
 // Reads the text behind an opening mark. Until a call has begun, the mark may turn out to be text.
 #include "providers/text/marks/marks.hpp"
+#include "providers/text/marks/minimax_marks.hpp"
 #include "providers/text/marks/text_scan.hpp"
 #include "providers/text/tagged/tagged_parser.hpp"
 
@@ -39,19 +40,19 @@ bool tagged_parser::in_opened(bool last, parse_sink& sink) {
     begin_json(at, at, use::calls);
     return true;
   }
-  if (const auto token = begins(rest, minimax_mark); token == match::maybe) {
+  if (const auto found = match_minimax(rest); found.is == match::maybe) {
     return false;
-  } else if (token == match::yes) {
-    const auto behind = rest.substr(skip_blanks(rest, minimax_mark.size()));
-    const auto invoke = begins(behind, "<invoke "), again = begins(behind, "<tool_call>");
-    if (invoke == match::maybe || again == match::maybe) return false;
-    if (invoke == match::yes) {
-      open_minimax(at);
-    } else if (again == match::yes) {
-      at_ = at + (rest.size() - behind.size()) + std::string_view("<tool_call>").size();
-    } else {
-      begins_line_ = true;
-      no_call(at, sink);
+  } else if (found.is == match::yes) {
+    switch (found.kind) {
+      case minimax_kind::invoke:
+        open_minimax(at);
+        break;
+      case minimax_kind::section:
+        at_ = at + found.size;
+        break;
+      case minimax_kind::other:
+        begins_line_ = true;
+        no_call(at, sink);
     }
     return true;
   }
@@ -284,13 +285,14 @@ bool tagged_parser::in_pairs(bool last, parse_sink& sink) {
 }
 
 bool tagged_parser::in_minimax(bool last, parse_sink& sink) {
-  const bool go_on = read_call(minimax_, last, sink);
-  if (state_ != state::unread && state_ != state::text) return go_on;
-  // It is a call of another form behind the token.
+  const auto now = minimax_.advance(from(begin_), last);
+  if (now == markup_call::outcome::complete) end_call(minimax_, sink);
+  if (now != markup_call::outcome::none) return now == markup_call::outcome::complete;
+  // It is a call of another form behind the token, which its values must not hold.
   const auto at = from(begin_).starts_with(minimax_mark) ? skip_blanks(held_, begin_ + minimax_mark.size()) : begin_;
   form_ = form_invoke;
   at_ = begin_ = at;
-  markup_ = markup_call(&tools_);
+  markup_ = markup_call(&tools_, minimax_mark);
   state_ = state::markup;
   return true;
 }
@@ -304,33 +306,40 @@ bool tagged_parser::in_dsml(bool last, parse_sink& sink) {
 }
 
 bool tagged_parser::in_harmony(bool last, parse_sink& sink) {
-  return read_call(harmony_, last, sink);
+  const bool go_on = read_call(harmony_, last, sink);
+  // Without special tokens a line break may end the message.
+  if (state_ == state::after) in_tag_ = in_tag_ && harmony_.has_tokens();
+  return go_on;
 }
 
 template <class Call>
 bool tagged_parser::read_call(Call& call, bool last, parse_sink& sink) {
-  const auto whole = from(begin_);
-  switch (call.advance(whole, last)) {
+  switch (call.advance(from(begin_), last)) {
     case markup_call::outcome::none:
       no_call(begin_, sink);  // another mark may follow right behind this one
       return true;
-    case markup_call::outcome::complete: {
-      call_found();
-      at_ = begin_ + call.end();
-      in_tag_ = mark_ != begin_;
-      extra_ = after_json_ = call.holds_json();
-      scan_ = at_;
-      state_ = state::after;
-      if (call.needs_proof()) begin_proof();
-      std::vector<tool_call_block> one;
-      one.push_back(call.call(whole));
-      if (options_.show_unreadable) one.back().arguments_text = whole.substr(0, call.end());
-      take(std::move(one), sink);
+    case markup_call::outcome::complete:
+      end_call(call, sink);
       return true;
-    }
     default:
       return false;
   }
+}
+
+template <class Call>
+void tagged_parser::end_call(Call& call, parse_sink& sink) {
+  const auto whole = from(begin_);
+  call_found();
+  at_ = begin_ + call.end();
+  in_tag_ = mark_ != begin_;
+  extra_ = after_json_ = call.holds_json();
+  scan_ = at_;
+  state_ = state::after;
+  if (call.needs_proof()) begin_proof();
+  std::vector<tool_call_block> one;
+  one.push_back(call.call(whole));
+  if (options_.show_unreadable) one.back().arguments_text = whole.substr(0, call.end());
+  take(std::move(one), sink);
 }
 
 bool tagged_parser::in_json(parse_sink& sink) {
@@ -356,7 +365,7 @@ void tagged_parser::end_json(parse_sink& sink) {
     case use::called: {
       const auto at = text.find('(') + 1;
       const auto inner = trimmed(std::string_view(text).substr(at, text.size() - 1 - at));
-      if (!inner.empty() && !inner.starts_with('{')) {
+      if (!inner.empty() && !(inner.starts_with('{') && inner.ends_with('}'))) {
         if (!read_python_calls(text, tools_, calls))
           calls.push_back(unreadable_call(text, "its arguments are no JSON object"));
         break;

@@ -64,7 +64,10 @@ bool tagged_parser::at_bare_header(bool last, parse_sink& sink) {
     open_harmony(header);
     return true;
   }
-  const bool addressed = header.recipient == "functions." || names_harmony_tool(header.recipient, tools_);
+  // The recipient may be cut, too.
+  const bool begun = !header.recipient.empty() && std::string_view("functions.").starts_with(header.recipient);
+  const bool addressed =
+      begun || rest.starts_with("assistantcommentary") || names_harmony_tool(header.recipient, tools_);
   if (header.is == match::maybe && addressed) {
     const std::string whole(rest);
     at_ = held_.size();
@@ -83,6 +86,14 @@ bool tagged_parser::at_bare_header(bool last, parse_sink& sink) {
 match tagged_parser::after_harmony(bool last) {
   const auto rest = from(at_);
   const auto ends = begins_any(rest, harmony_ends), next = begins_next_message(rest);
+  // Where no token stands between them, the next call follows on the same line.
+  if (const auto header = next == match::no ? harmony_header() : read_bare_header(rest, tools_);
+      header.is == match::maybe && !last) {
+    return match::maybe;
+  } else if (header.is == match::yes) {
+    open_harmony(header);
+    return match::yes;
+  }
   if (ends == match::yes || next == match::yes) {
     in_tag_ = extra_ = after_json_ = false;
     const auto closing = {harmony_call_end, harmony_end, std::string_view("<|return|>")};

@@ -1,8 +1,10 @@
 // Output of the tagged parser: passes on text for people, collects calls, drops marks.
+#include "providers/text/marks/dsml_marks.hpp"
 #include "providers/text/marks/harmony_marks.hpp"
 #include "providers/text/marks/json_calls.hpp"
 #include "providers/text/marks/marks.hpp"
 #include "providers/text/marks/markup_marks.hpp"
+#include "providers/text/marks/minimax_marks.hpp"
 #include "providers/text/marks/text_scan.hpp"
 #include "providers/text/tagged/tagged_parser.hpp"
 
@@ -212,11 +214,20 @@ void tagged_parser::open(state s, std::size_t mark_size) {
   tag_.clear();
 }
 
-// Passes on the text from the mark to `end`, which is no call.
+// Passes on the text from the mark to `end`, which is no call. A special token is seen by nobody.
 void tagged_parser::release(std::size_t end, parse_sink& sink) {
   state_ = state::text;
   at_ = end;
-  visible(std::string_view(held_).substr(mark_, end - mark_), sink);
+  const auto text = std::string_view(held_).substr(mark_, end - mark_);
+  const auto special = match_special(text);
+  const auto dsml = match_dsml(text);
+  const auto minimax = match_minimax(text);
+  auto hidden = std::size_t{0};
+  if (dsml.is == match::yes) hidden = dsml.size;
+  if (special.is == match::yes) hidden = std::max(hidden, special.size);
+  if (minimax.is == match::yes) hidden = minimax.size;
+  if (hidden > 0) control(text.substr(0, hidden));
+  visible(text.substr(hidden), sink);
 }
 
 }  // namespace mcpbx::providers::text

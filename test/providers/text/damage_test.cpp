@@ -259,10 +259,12 @@ TEST_CASE(
 // do not.
 std::vector<bool> bytes_of_marks(std::string_view whole) {
   static constexpr std::string_view marks[] = {
-      "<tool_call>",      "</tool_call>",      "<function=",      "</function>", "<parameter=",
-      "</parameter>",     "<arg_key>",         "</arg_key>",      "<arg_value>", "</arg_value>",
-      "<function_calls>", "</function_calls>", "<invoke name=\"", "</invoke>",   "<parameter name=\"",
-      "[TOOL_CALLS]",     "Action:",           "Action Input:",   "\">"};
+      "<tool_call>",      "</tool_call>",      "<function=",        "</function>",   "<parameter=",
+      "</parameter>",     "<arg_key>",         "</arg_key>",        "<arg_value>",   "</arg_value>",
+      "<function_calls>", "</function_calls>", "<invoke name=\"",   "</invoke>",     "<parameter name=\"",
+      "[TOOL_CALLS]",     "Action:",           "Action Input:",     "\">",           "<|channel|>",
+      "<|constrain|>",    "<|message|>",       "<|call|>",          "to=functions.", "<｜DSML｜",
+      "</｜DSML｜",       "]<]minimax[>[",     "<|tool_call>call:", "<|\"|>",        "<tool_call|>"};
   std::vector<bool> all(whole.size(), false);
   for (const auto mark : marks)
     for (auto at = whole.find(mark); at != npos; at = whole.find(mark, at + 1))
@@ -295,6 +297,8 @@ bool harm_mark(std::string& raw, std::vector<bool>& marks, std::size_t at, harm 
       if (how == harm::doubled) by = raw[at];
       // Nor can it be told from one that begins a value, such as a quotation in Markdown.
       if (by == '>' && raw[at + 1] == '>') return false;
+      // A bracket before MiniMax's token may be the end of a list.
+      if (by == ']' && raw.compare(at, 3, "]<]") == 0) return false;
       raw.insert(at + 1, 1, by);
       marks.insert(marks.begin() + place + 1, true);
       return true;
@@ -335,9 +339,7 @@ TEST_CASE("G29: random calls with two or three bytes of their marks damaged are 
   random_calls random{23};
   for_each_writing(random, 60, [&](std::string_view format, const std::string& whole, const std::string& expected) {
     const auto all_marks = bytes_of_marks(whole);
-    // llama3 has no marks, and bytes_of_marks() does not know those of the newer families (families_test.cpp).
-    static constexpr std::string_view others_marks[] = {"llama3", "harmony", "deepseek", "gemma", "minimax"};
-    if (std::ranges::find(others_marks, format) != std::end(others_marks)) return;
+    if (format == "llama3") return;  // it has no marks
     for (int times = 0; times < 40; ++times) {
       auto raw = whole;
       auto marks = all_marks;

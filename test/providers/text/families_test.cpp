@@ -84,6 +84,16 @@ TEST_CASE("F10: a call of each family among other lines of a code block or in ba
   }
 }
 
+TEST_CASE("F10: a MiniMax call of any depth is refused without a tree of that depth") {
+  constexpr std::string_view token = "]<]minimax[>[";
+  std::string raw = std::string(token) + "<invoke name=\"search\">";
+  for (const std::string_view mark : {"<a>", "</a>"})
+    for (int i = 0; i < 300'000; ++i) (raw += token) += mark;
+  const auto got = parse_text("minimax", raw + std::string(token) + "</invoke>");
+  REQUIRE(got.reply.calls.size() == 1);
+  CHECK(contains(got.reply.calls[0].problem, "too deep"));
+}
+
 TEST_CASE("F10: a call of each family in reasoning is none") {
   for (const auto& [format, raw] : whole_calls()) {
     CAPTURE(raw);

@@ -65,9 +65,10 @@ TEST_CASE("F10: text as long as an answer may be is parsed in linear time, byte 
   for (const auto unit : units) {
     std::string text;
     while (text.size() < full(200'000)) text += unit;
-    for (const auto* format : formats()) {
+    // The other formats have the parser of one of these, with the same options.
+    for (const std::string_view format : {"hermes", "llama3", "react"}) {
       CAPTURE(std::string(unit));
-      CHECK(parse_text(format->name(), text, 1).counted <= text.size());
+      CHECK(parse_text(format, text, 1).counted <= text.size());
     }
     using bare = providers::text::parser_options::bare;
     for (const std::size_t step : {std::string_view::npos, std::size_t{1}}) {
