@@ -130,8 +130,8 @@ void pending_calls::close_all(errc code, const std::string& why) {
   for (const call_number number : open) close(number, call_outcome::lost(code, reason));
 }
 
-bool pending_calls::has_older(call_number n, call_number except) const {
-  return std::ranges::any_of(calls_, [&](const auto& one) { return one.first < n && one.first != except; });
+bool pending_calls::has_older(call_number n) const {
+  return std::ranges::any_of(calls_, [n](const auto& one) { return one.first < n && one.second.hard_at != never; });
 }
 
 time_point pending_calls::next_deadline() const {

@@ -79,8 +79,8 @@ class pending_calls {
   /// Returns the number that open() will give next.
   call_number next_number() const noexcept { return next_; }
   bool contains(call_number n) const { return calls_.contains(n); }
-  /// Returns true if a call with a smaller number than `n`, other than `except`, is open.
-  bool has_older(call_number n, call_number except) const;
+  /// Returns true if a call with a smaller number than `n` is open that has a time limit.
+  bool has_older(call_number n) const;
   const counters& counts() const noexcept { return counters_; }
 
  private:

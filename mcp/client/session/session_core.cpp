@@ -106,8 +106,8 @@ void session_core::on_message(message&& m, time_point now) {
 
 /// Asks a server for a sign of life, by the one request that every server of its era must answer at once.
 void session_core::check_life() {
-  if (check_ != 0) pending_.close(check_, call_outcome::failed(errc::cancelled, "is asked again"));
   check_until_ = now_ + longest_silence;
+  if (check_ != 0) return;  // the one before is still open, and any message answers it
   check_ = request(era_ == era::modern ? "server/discover" : "ping", {}, no_limits,
                    [this](const call_outcome&) { check_ = 0; });
 }
@@ -197,7 +197,7 @@ void session_core::tick(time_point now) {
   if (phase_ == phase::closed) return;
   const auto ended = pending_.expire(now);
   // A server that makes one call after another is silent while an older one, which may take longer, is under way.
-  if (!ended.empty() && phase_ == phase::ready && check_until_ == never && !pending_.has_older(ended.back(), listen_))
+  if (!ended.empty() && phase_ == phase::ready && check_until_ == never && !pending_.has_older(ended.back()))
     check_life();
   for (const call_number n : ended) send_cancelled(n, "timed out");
   if (phase_ == phase::closed) return;

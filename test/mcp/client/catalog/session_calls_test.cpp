@@ -237,6 +237,14 @@ void check_signs_of_life(session_rig& s, std::string_view method) {
     s.answer(method, "{}");
     CHECK(s.core.dropped_answers() == 0);
   }
+  SUBCASE("one that is never answered decides at the next time-out too, without another one") {
+    s.say(R"({"jsonrpc":"2.0","method":"notifications/message","params":{"data":"busy"}})");
+    time_out();
+    CHECK(s.count(method) == before + 1);
+    waits();
+    s.advance(milliseconds(1));
+    CHECK_FALSE(s.hangs.empty());
+  }
   SUBCASE("a line that is no message does not keep it") {
     message_fault noise;
     noise.type = message_fault::kind::noise;
