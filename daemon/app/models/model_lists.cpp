@@ -53,8 +53,10 @@ struct model_lists::job {
   std::shared_ptr<model_set> models;
   std::vector<model_row> rows;
   std::vector<std::unique_ptr<providers::model_listing>> asking;
+  std::vector<bool> reading;     // rows whose key and headers are being read
+  std::unique_ptr<timer> limit;  // ends the reading, which a file of a dead mount would hold up
   std::size_t left = 0;
-  bool remote = false;
+  bool remote = false, ended = false;
   std::function<void(result<std::vector<model_row>>)> done;
 };
 
@@ -85,7 +87,12 @@ void model_lists::list(const std::string& name, bool remote, std::function<void(
   j->models = std::move(models);
   j->done = std::move(done);
   j->asking.resize(wanted.size());
+  j->reading.resize(wanted.size());
   j->remote = remote;
+  j->limit = time_.make_timer();
+  j->limit->arm(time_.now() + list_time, [this, weak = std::weak_ptr(j)] {
+    if (const auto open = weak.lock()) out_of_time(open);
+  });
   j->left = 1;  // one for this function, so that `done` is not called before all were asked
   open_.push_back(j);
   for (std::size_t i = 0; i < wanted.size(); ++i) {
@@ -112,9 +119,11 @@ void model_lists::check_values(const std::shared_ptr<job>& j, std::size_t at, co
   const auto o = j->models->connection_options(e);
   if (!o) return;  // the same fault is the problem of the row already
   ++j->left;
+  j->reading[at] = true;
   o->credentials([this, weak = std::weak_ptr(j), at](const result<std::vector<http::header>>& headers) {
     const auto open = weak.lock();
-    if (!open) return;
+    if (!open || open->ended) return;
+    open->reading[at] = false;
     if (!headers) open->rows[at].problem = headers.error().message;
     answered(open);
   });
@@ -137,7 +146,7 @@ void model_lists::ask(const std::shared_ptr<job>& j, std::size_t at, const conf:
   j->asking[at] = providers::list_models(std::move(*o), client_, time_,
                                          [this, weak = std::weak_ptr(j), at](result<providers::model_list> got) {
                                            const auto open = weak.lock();
-                                           if (!open) return;
+                                           if (!open || open->ended) return;
                                            auto& said = open->rows[at];
                                            if (!got) {
                                              said.offered_problem = got.error().message;
@@ -151,7 +160,21 @@ void model_lists::ask(const std::shared_ptr<job>& j, std::size_t at, const conf:
 }
 
 void model_lists::answered(const std::shared_ptr<job>& j) {
-  if (--j->left > 0) return;
+  if (--j->left == 0) end(j);
+}
+
+// Ends a list whose values could not all be read. Endpoints have limits of their own, which end no later.
+void model_lists::out_of_time(const std::shared_ptr<job>& j) {
+  for (std::size_t i = 0; i < j->rows.size(); ++i) {
+    if (j->reading[i]) j->rows[i].problem = "its key or a header could not be read within 30 s";
+    if (j->asking[i] && j->rows[i].offered.empty() && j->rows[i].offered_problem.empty())
+      j->rows[i].offered_problem = "no answer within 30 s";
+  }
+  end(j);
+}
+
+void model_lists::end(const std::shared_ptr<job>& j) {
+  j->ended = true;
   std::erase(open_, j);
   // Posts, because this function may run inside an event of an object that `j` releases.
   boost::asio::post(executor_, [j] { j->done(std::move(j->rows)); });

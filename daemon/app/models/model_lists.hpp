@@ -32,6 +32,8 @@ class model_lists final : public model_directory {
 
  private:
   struct job;
+  void out_of_time(const std::shared_ptr<job>& j);
+  void end(const std::shared_ptr<job>& j);
   void check_values(const std::shared_ptr<job>& j, std::size_t at, const conf::model_entry& e);
   void ask(const std::shared_ptr<job>& j, std::size_t at, const conf::model_entry& e);
   void answered(const std::shared_ptr<job>& j);

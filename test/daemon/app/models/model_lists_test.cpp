@@ -8,6 +8,7 @@
 #include "test/mcp/http/client/harness.hpp"
 #include "test/support/captured_output.hpp"
 #include "test/support/contains.hpp"
+#include "test/support/manual_time.hpp"
 #include "test/support/temporary_directory.hpp"
 
 #include <doctest/doctest.h>
@@ -124,6 +125,23 @@ TEST_CASE("model_lists: a missing key or header is told without a request, and n
   CHECK_MESSAGE(rows[3].problem.starts_with("in \"models.header.headers.X-Team\": "), rows[3].problem);
   CHECK(rows[4].problem == "");
   CHECK_FALSE(std::filesystem::exists(folder / "ran"));
+  redactor::clear();
+}
+
+TEST_CASE("model_lists: a key that is not read in time ends the list at its limit") {
+  const mcpbx::test::temporary_directory folder;
+  lists_fixture f(R"({"models": {"a": {"api": "openai-chat", "model": "m", "baseUrl": "http://127.0.0.1:1/v1",
+    "apiKey": "${file:)" +
+                  folder.write("key", "secret") + R"(}"}}})");
+  mcpbx::test::manual_time time;
+  model_lists lists([&] { return f.models; }, f.loop.context.get_executor(), *f.loop.client, time);
+  std::optional<result<std::vector<model_row>>> got;
+  lists.list("", false, [&](result<std::vector<model_row>> r) { got = std::move(r); });
+  // What the file holds comes through the event loop, which does not run yet.
+  time.advance(milliseconds(30'000));
+  REQUIRE(f.loop.until([&] { return got.has_value(); }));
+  REQUIRE(*got);
+  CHECK((**got)[0].problem == "its key or a header could not be read within 30 s");
   redactor::clear();
 }
 
