@@ -29,7 +29,8 @@ constexpr std::size_t first_buffer = 4 * 1024, largest_buffer = 64 * 1024;
 // Time for which bytes behind a final answer are read and dropped, so that the answer arrives (RFC 9112, section 9.6).
 // Many callers read no answer before they have sent their whole body, so that a body far above its limit is read.
 constexpr milliseconds linger_time{2'000}, longest_linger{30'000};  // without a byte, and in all
-constexpr std::size_t linger_bytes = std::size_t{256} << 20;
+// A body that is too large is read on, because a sender that does not look for an answer would lose it.
+constexpr std::size_t linger_bytes = std::size_t{1} << 20, linger_bytes_of_413 = std::size_t{256} << 20;
 
 std::string date_of(std::int64_t wall_ms) {
   const auto seconds = static_cast<std::time_t>(wall_ms / 1000);
@@ -151,7 +152,7 @@ class server_connection::impl : public std::enable_shared_from_this<impl> {
     if (phase_ == phase::lingering) {
       lingered_ += n;
       const auto now = time_.now();
-      if (ec || lingered_ > linger_bytes || now >= lingers_since_ + longest_linger) return leave("");
+      if (ec || lingered_ > most_lingered_ || now >= lingers_since_ + longest_linger) return leave("");
       since_ = now;
       return read();
     }
@@ -185,7 +186,7 @@ class server_connection::impl : public std::enable_shared_from_this<impl> {
     });
   }
   // Returns true if there is nothing to answer and nothing to send.
-  bool idle() const { return phase_ == phase::reading && begin_ == end_ && unsent() == 0; }
+  bool idle() const { return phase_ == phase::reading && unsent() == 0; }
 
   // Begins the next request when the previous answer has left, so that a caller that pipelines without reading holds
   // one answer at most.
@@ -253,6 +254,7 @@ class server_connection::impl : public std::enable_shared_from_this<impl> {
   void last_answer(server_answer a) {
     keep_ = false;
     phase_ = phase::answering;
+    if (a.status == 413) most_lingered_ = linger_bytes_of_413;
     answer(std::move(a));
   }
 
@@ -399,7 +401,7 @@ class server_connection::impl : public std::enable_shared_from_this<impl> {
   std::string pending_, leaving_;  // bytes that wait, and bytes of the present write
   std::size_t taken_ = 0;          // written part of leaving_
   std::uint64_t ever_taken_ = 0;
-  std::size_t accounted_ = 0, lingered_ = 0;
+  std::size_t accounted_ = 0, lingered_ = 0, most_lingered_ = linger_bytes;
   bool filled_ = false;  // the last read filled the buffer, so the next one gets more space
   bool reading_ = false, writing_ = false, input_ended_ = false;
   bool local_ = false;  // a Unix socket

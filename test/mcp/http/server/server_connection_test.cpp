@@ -313,6 +313,14 @@ TEST_CASE("served connection: G43: a body above the limit is read until it ends,
   }
 }
 
+TEST_CASE("served connection: G43: behind another refusal no more than 1 MiB is read") {
+  served s;
+  s.write("POST /refused HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\n");
+  CHECK(s.got().starts_with("HTTP/1.1 401 "));
+  for (int i = 0; i < 17 && !s.left; ++i) s.write(std::string(64 * 1024, 'x'));
+  CHECK(s.left == "");
+}
+
 TEST_CASE("served connection: a caller that only half-closes a Unix socket gets its answers") {
   served s;
   s.answer_at_once = false;
@@ -345,6 +353,14 @@ TEST_CASE("served connection: a half-closed connection ends at once if nothing i
   served s;
   s.write(get_request("/a"));
   CHECK(test::contains(s.got(), "ok /a"));
+  ::shutdown(s.caller, SHUT_WR);
+  CHECK(s.got() == "<end>");
+  CHECK(s.left == "");
+}
+
+TEST_CASE("served connection: a half-closed connection whose request is not complete ends at once") {
+  served s;
+  s.write("GET /a HT");
   ::shutdown(s.caller, SHUT_WR);
   CHECK(s.got() == "<end>");
   CHECK(s.left == "");
