@@ -132,7 +132,7 @@ TEST_CASE("L17: -c goes on with the last session of the terminal or folder, what
   // At a place where nothing was asked the session used last is taken, and named.
   const auto elsewhere = in("three", {"ask", "-c", "first of three"});
   CHECK(elsewhere.status == 0);
-  CHECK(contains(elsewhere.err, "nothing was asked at this terminal or in this folder yet; going on with the session"));
+  CHECK(contains(elsewhere.err, "this terminal and this folder have no session; going on with the one used last"));
   CHECK(said_in("second of two"));
   CHECK(in("three", {"ask", "-c", "second of three"}).err.find("going on with") == std::string::npos);
   // A session that was deleted is none.

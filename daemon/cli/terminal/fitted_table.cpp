@@ -22,9 +22,9 @@ std::size_t code_columns(char32_t c) {
   static constexpr std::array combining{code_range{0x300, 0x36F}, code_range{0x200B, 0x200F},
                                         code_range{0xFE00, 0xFE0F}};
   static constexpr std::array wide{
-      code_range{0x1100, 0x115F}, code_range{0x2E80, 0xA4CF},   code_range{0xAC00, 0xD7A3},
-      code_range{0xF900, 0xFAFF}, code_range{0xFE30, 0xFE6F},   code_range{0xFF00, 0xFF60},
-      code_range{0xFFE0, 0xFFE6}, code_range{0x1F300, 0x1FAFF}, code_range{0x20000, 0x3FFFD}};
+      code_range{0x1100, 0x115F},   code_range{0x2E80, 0xA4CF},  code_range{0xAC00, 0xD7A3}, code_range{0xF900, 0xFAFF},
+      code_range{0xFE30, 0xFE6F},   code_range{0xFF00, 0xFF60},  code_range{0xFFE0, 0xFFE6}, code_range{0x2300, 0x2BFF},
+      code_range{0x1F000, 0x1FAFF}, code_range{0x20000, 0x3FFFD}};
   const auto in = [c](const auto& ranges) {
     return std::ranges::any_of(ranges, [c](code_range r) { return c >= r.first && c <= r.last; });
   };

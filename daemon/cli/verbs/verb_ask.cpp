@@ -120,12 +120,13 @@ std::string build_params(const context& c, const ask_options& o, const std::stri
   return p;
 }
 
-// Returns the last session of this terminal or folder that the daemon still has, or "".
+// Returns the last session of this terminal or folder, without those that the daemon no longer has, or "".
 std::string session_of_place(daemon_connection& link) {
-  for (const auto& session : last_sessions::of_user().of(own_places()))
-    if (const auto got = link.call("mcpbx/sessions/get", json_object("session", session, "limit", 0));
-        got && !got->error)
-      return session;
+  for (const auto& session : last_sessions::of_user().of(own_places())) {
+    const auto got = link.call("mcpbx/sessions/get", json_object("session", session, "limit", 0));
+    const bool gone = got && member_text(find_member(got->error, "data"), "cause") == "not_found";
+    if (!gone) return session;
+  }
   return {};
 }
 
@@ -154,9 +155,8 @@ bool find_session(context& c, daemon_connection& link, ask_options& o, int& stat
       status = no_such;
       return false;
     }
-    c.screen->err_line(
-        "mcpbx: nothing was asked at this terminal or in this folder yet; going on with the session used last, " +
-        printable(member_text(found, "session")));
+    c.screen->err_line("mcpbx: this terminal and this folder have no session; going on with the one used last, " +
+                       printable(member_text(found, "session")));
   }
   o.session = member_text(found, "session");
   if (o.model.empty()) o.model = member_text(found, "model");

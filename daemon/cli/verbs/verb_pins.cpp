@@ -33,7 +33,10 @@ std::string name_of(const raw_json& row) {
 int problem_of(context& c, const raw_json& report) {
   const std::string problem = member_text(report, "problem");
   if (problem.empty()) return done;
-  c.screen->error(problem);
+  if (c.json)
+    c.screen->err_line("mcpbx: " + printable(problem));  // stdout has the list already
+  else
+    c.screen->error(problem);
   return no_answer;
 }
 

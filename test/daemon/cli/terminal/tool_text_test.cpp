@@ -2,6 +2,7 @@
 #include "daemon/cli/terminal/tool_text.hpp"
 
 #include "test/daemon/cli/terminal/text_of_lines.hpp"
+#include "test/support/contains.hpp"
 
 #include <doctest/doctest.h>
 
@@ -30,6 +31,14 @@ TEST_CASE("tools: each line fits the terminal, and a long name has its descripti
         "             Reads the lines of a file …\n"
         "files__bare\n");
   CHECK(tool_lines(raw_json::literal("[]"), 40).empty());
+}
+
+TEST_CASE("tools NAME: references that multiply each other are looked at within bounds") {
+  std::string choices;
+  for (int i = 0; i < 1000; ++i) choices += std::string(i == 0 ? "" : ",") + R"({"$ref":"#/$defs/A"})";
+  const auto shown =
+      arguments(R"({"properties":{"x":{"$ref":"#/$defs/A"}},"$defs":{"A":{"anyOf":[)" + choices + "]}}}");
+  CHECK(mcpbx::test::contains(shown, "any"));
 }
 
 TEST_CASE("tools NAME: description, title, server and annotations in words") {
