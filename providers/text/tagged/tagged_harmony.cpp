@@ -86,7 +86,7 @@ bool tagged_parser::at_bare_header(bool last, parse_sink& sink) {
 match tagged_parser::after_harmony(bool last) {
   const auto rest = from(at_);
   const auto ends = begins_any(rest, harmony_ends), next = begins_next_message(rest);
-  // Where no token stands between them, the next call follows on the same line.
+  // The next call follows on the same line if no token stands between them.
   if (const auto header = next == match::no ? harmony_header() : read_bare_header(rest, tools_);
       header.is == match::maybe && !last) {
     return match::maybe;

@@ -137,7 +137,7 @@ TEST_CASE("model_lists: a key that is not read in time ends the list at its limi
   model_lists lists([&] { return f.models; }, f.loop.context.get_executor(), *f.loop.client, time);
   std::optional<result<std::vector<model_row>>> got;
   lists.list("", false, [&](result<std::vector<model_row>> r) { got = std::move(r); });
-  // What the file holds comes through the event loop, which does not run yet.
+  // The text of the file comes through the event loop, which does not run yet.
   time.advance(milliseconds(30'000));
   REQUIRE(f.loop.until([&] { return got.has_value(); }));
   REQUIRE(*got);
