@@ -139,7 +139,7 @@ TEST_CASE("L17: -c goes on with the last session of the terminal or folder, what
   const auto sessions = parse(in("one", {"--json", "sessions"}).out).as_array();
   for (const auto& s : sessions)
     if (text_at(s, "title") == "first of one") CHECK(in("one", {"sessions", "rm", text_at(s, "session")}).status == 0);
-  CHECK(contains(in("one", {"ask", "-c", "third of one"}).err, "going on with the session used last"));
+  CHECK(contains(in("one", {"ask", "-c", "third of one"}).err, "going on with the one used last"));
 }
 
 TEST_CASE(
