@@ -93,10 +93,7 @@ void cancel(rpc_caller& c, const cancel_params& p, const mcp::reply_once& reply)
                                                           " is open here; it may have ended"}));
     return;
   }
-  c.when_known(*p.run, reply, [&c, run = *p.run, reply] {
-    if (!c.may_have_run(run) || !c.door().daemon.cancel_run(run, "cancelled by a caller", answer_when_kept(reply)))
-      c.refuse_cancel(run, reply);
-  });
+  c.cancel_run(*p.run, reply);
 }
 
 struct hello_params {

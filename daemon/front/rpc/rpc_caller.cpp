@@ -1,6 +1,7 @@
 // Life of one JSON-RPC caller, and the requests that start or follow runs.
 #include "daemon/front/rpc/rpc_caller.hpp"
 
+#include "daemon/front/rpc/run_lookup.hpp"
 #include "daemon/policy/policy.hpp"
 #include "daemon/store/records/principal.hpp"
 #include "mcp/json/json_writer.hpp"
@@ -190,12 +191,6 @@ void rpc_caller::set_profile(std::string name) {
   session_.list_changed(mcp::tool_kind());
 }
 
-bool rpc_caller::may_have_run(std::string_view run) const {
-  if (is_person(principal_)) return true;
-  const auto feed = door_.daemon.find_run(run);
-  return feed && may_have(principal_, (*feed)->principal());
-}
-
 void rpc_caller::when_settled(milliseconds at_most, std::function<void()> then) {
   door_.daemon.when_settled(at_most, [weak = weak_from_this(), then = std::move(then)] {
     const auto self = weak.lock();
@@ -219,42 +214,18 @@ void rpc_caller::on_stuck(const std::string& why) {
 void rpc_caller::chat(run_request r, const mcp::reply_once& reply) {
   r.principal = principal_;
   if (r.run.empty()) return start_run(std::move(r), reply);
-  const std::string run = r.run;
-  when_known(run, reply, [this, r = std::move(r), reply]() mutable { chat_by_name(std::move(r), reply); });
-}
-
-void rpc_caller::chat_by_name(run_request r, const mcp::reply_once& reply) {
-  if (!r.results.empty() || door_.daemon.find_run(r.run)) return start_run(std::move(r), reply);
-  // An earlier daemon may have had this name: the same request then means that run.
-  const std::string run = r.run;
-  const auto likeness = r.name_only ? 0 : r.likeness;
-  auto hold = door_.beginning.hold(run);
-  recall(run, likeness, reply,
-         [this, run, r = std::move(r), reply, hold](const result<runner::recalled_run>& found) mutable {
-           if (!found)
-             return unless_owned(run, reply,
-                                 [this, r = std::move(r), reply, hold]() mutable { start_run(std::move(r), reply); });
-           if (!may_have(principal_, found->feed->principal()))
-             return reply.error(mcp::to_rpc_error(
-                 {errc::invalid_argument, "a run named " + json_quoted(r.run) +
-                                              " exists already and belongs to another caller; choose another name"}));
-           if (r.detach) return answer_started({r.run, found->session, true}, reply);
-           if (has_room_for_stream(reply)) open_stream(*found->feed, {.deltas = r.stream, .answers = r.answers}, reply);
-         });
-}
-
-// Looks a run up in the journal. `then` gets no error but errc::not_found, and is not called if the connection or
-// request has ended.
-void rpc_caller::recall(const std::string& run, std::uint64_t likeness, const mcp::reply_once& reply,
-                        std::function<void(const result<runner::recalled_run>&)> then) {
-  door_.daemon.recall_run(
-      run, likeness,
-      [weak = weak_from_this(), reply, then = std::move(then)](const result<runner::recalled_run>& found) {
-        const auto self = weak.lock();
-        if (!self || self->closed_ || !reply.open()) return;
-        if (!found && found.error().code != errc::not_found) return reply.error(mcp::to_rpc_error(found.error()));
-        then(found);
-      });
+  // Results continue an active run. A request without them may mean a run of an earlier daemon, or begin one.
+  const bool begins = r.results.empty();
+  run_lookup::wish w{.run = r.run, .in_journal = begins, .likeness = r.name_only ? 0 : r.likeness, .begins = begins};
+  run_lookup::start(door_, std::move(w), reply, [this, r = std::move(r), reply](const found_run& found) mutable {
+    if (!found.recalled) return start_run(std::move(r), reply);
+    if (!may_have(principal_, found.feed->principal()))
+      return reply.error(mcp::to_rpc_error(
+          {errc::invalid_argument, "a run named " + json_quoted(r.run) +
+                                       " exists already and belongs to another caller; choose another name"}));
+    if (r.detach) return answer_started({r.run, found.session, true}, reply);
+    if (has_room_for_stream(reply)) open_stream(*found.feed, {.deltas = r.stream, .answers = r.answers}, reply);
+  });
 }
 
 std::function<void(result<void>)> answer_when_kept(mcp::reply_once reply) {
@@ -270,14 +241,12 @@ void rpc_caller::start_run(run_request r, const mcp::reply_once& reply) {
   if (!has_room_for_run(r, reply)) return;
   if (r.detach) return start_detached(std::move(r), reply);
   const run_feed::wish w{.deltas = r.stream, .answers = r.answers};
-  const auto name = r.run;
   const auto feed = door_.daemon.start_run(std::move(r), {});
-  if (!feed) return refuse(feed.error(), name, reply);
+  if (!feed) return reply.error(mcp::to_rpc_error(feed.error()));
   open_stream(**feed, w, reply);
 }
 
 void rpc_caller::start_detached(run_request r, const mcp::reply_once& reply) {
-  const auto name = r.run;
   const bool known = exists(r);
   const auto feed = door_.daemon.start_run(std::move(r), [reply](const result<runner::recorded_run>& begun) {
     if (begun)
@@ -285,7 +254,7 @@ void rpc_caller::start_detached(run_request r, const mcp::reply_once& reply) {
     else
       reply.error(mcp::to_rpc_error(begun.error()));
   });
-  if (!feed) return refuse(feed.error(), name, reply);
+  if (!feed) return reply.error(mcp::to_rpc_error(feed.error()));
   if (!known) detached_.push_back(*feed);
   if (!reply.open()) return;
   // A caller that leaves early can find the run by its name; one that cancels does not want it.
@@ -295,67 +264,26 @@ void rpc_caller::start_detached(run_request r, const mcp::reply_once& reply) {
   });
 }
 
-void rpc_caller::attach(std::string_view run, run_feed::wish w, const mcp::reply_once& reply) {
+void rpc_caller::attach(const std::string& run, run_feed::wish w, const mcp::reply_once& reply) {
   if (!has_room_for_stream(reply)) return;
-  when_known(std::string(run), reply, [this, run = std::string(run), w, reply] {
-    const auto follow = [this, run, w, reply](run_feed& feed) {
-      if (!may_have(principal_, feed.principal()))
-        return reply.error(
-            mcp::to_rpc_error({errc::not_found, "no run named " + json_quoted(run) + " was begun by this caller"}));
-      if (has_room_for_stream(reply)) open_stream(feed, w, reply);
-    };
-    if (const auto feed = door_.daemon.find_run(run)) return follow(**feed);
-    recall(run, 0, reply, [this, run, follow, reply](const result<runner::recalled_run>& found) {
-      // The run may have begun while the journal was asked.
-      const auto feed = found ? found->feed : door_.daemon.find_run(run).value_or(nullptr);
-      if (!feed) return refuse(found.error(), run, reply);
-      follow(*feed);
-    });
+  run_lookup::start(door_, {.run = run}, reply, [this, run, w, reply](const found_run& found) {
+    if (!found.feed) return reply.error(mcp::to_rpc_error(door_.daemon.find_run(run).error()));
+    if (!may_have(principal_, found.feed->principal()))
+      return reply.error(
+          mcp::to_rpc_error({errc::not_found, "no run named " + json_quoted(run) + " was begun by this caller"}));
+    if (has_room_for_stream(reply)) open_stream(*found.feed, w, reply);
   });
 }
 
-void rpc_caller::when_known(const std::string& run, const mcp::reply_once& reply, std::function<void()> then) {
-  if (door_.daemon.find_run(run)) return then();
-  door_.daemon.when_left_taken(
-      [weak = weak_from_this(), run, reply, then = std::move(then)](const result<void>& taken) {
-        const auto self = weak.lock();
-        if (!self || self->closed_ || !reply.open()) return;
-        if (!taken) return reply.error(mcp::to_rpc_error(taken.error()));
-        if (!self->door_.beginning.has(run)) return then();
-        const auto waits = self->door_.beginning.wait(run, [weak, run, reply, then] {
-          const auto again = weak.lock();
-          if (again && !again->closed_ && reply.open()) again->when_known(run, reply, then);
-        });
-        if (!waits) reply.error(mcp::to_rpc_error(waits.error()));
-      });
-}
-
-void rpc_caller::refuse(const error& why, const std::string& run, const mcp::reply_once& reply) {
-  if (run.empty() || why.code != errc::not_found) return reply.error(mcp::to_rpc_error(why));
-  unless_owned(run, reply, [reply, why] { reply.error(mcp::to_rpc_error(why)); });
-}
-
-void rpc_caller::refuse_cancel(const std::string& run, const mcp::reply_once& reply) {
-  const auto tell = [this, run, reply](const std::shared_ptr<run_feed>& ended) {
-    if (!ended || !may_have(principal_, ended->principal()))
-      return refuse({errc::not_found, "no run is named " + json_quoted(run) + "; it may have ended"}, run, reply);
+void rpc_caller::cancel_run(const std::string& run, const mcp::reply_once& reply) {
+  run_lookup::start(door_, {.run = run}, reply, [this, run, reply](const found_run& found) {
+    if (!found.feed || !may_have(principal_, found.feed->principal()))
+      return reply.error(
+          mcp::to_rpc_error({errc::not_found, "no run is named " + json_quoted(run) + "; it may have ended"}));
+    if (!found.recalled && door_.daemon.cancel_run(run, "cancelled by a caller", answer_when_kept(reply))) return;
     reply.error(
         mcp::to_rpc_error({errc::not_found, "the run " + json_quoted(run) + " has ended already; `mcpbx attach " +
                                                 shell_word(run) + "` shows its end"}));
-  };
-  if (const auto feed = door_.daemon.find_run(run)) return tell(*feed);
-  recall(run, 0, reply, [tell](const result<runner::recalled_run>& found) { tell(found ? found->feed : nullptr); });
-}
-
-// In a shared journal the name may belong to a run of another daemon.
-void rpc_caller::unless_owned(const std::string& run, const mcp::reply_once& reply, std::function<void()> then) {
-  door_.daemon.store().find_owner(run, [weak = weak_from_this(), reply, run,
-                                        then = std::move(then)](const result<std::optional<std::string>>& owner) {
-    const auto self = weak.lock();
-    if (!self || self->closed_ || !reply.open()) return;
-    if (!owner || !*owner) return then();
-    reply.error(mcp::to_rpc_error(
-        {errc::unavailable, "the run " + json_quoted(run) + " is owned by " + **owner + "; ask that daemon"}));
   });
 }
 
@@ -402,11 +330,11 @@ void rpc_caller::open_stream(run_feed& feed, run_feed::wish w, const mcp::reply_
 
 void rpc_caller::answer(const std::string& run, std::string question, raw_json body, const mcp::reply_once& reply) {
   if (std::ranges::none_of(streams_, [&](const auto& one) { return one.second->run() == run; }))
-    return when_known(run, reply, [this, run, reply] {
-      refuse({errc::not_found, "no run named " + json_quoted(run) +
-                                   " was started by this connection or attached to it, so it cannot answer its "
-                                   "questions"},
-             run, reply);
+    return run_lookup::start(door_, {.run = run, .in_journal = false}, reply, [run, reply](const found_run&) {
+      reply.error(mcp::to_rpc_error(
+          {errc::not_found, "no run named " + json_quoted(run) +
+                                " was started by this connection or attached to it, so it cannot answer its "
+                                "questions"}));
     });
   door_.daemon.answer(run, std::move(question), std::move(body), answer_when_kept(reply));
 }

@@ -67,21 +67,13 @@ class rpc_caller final : public std::enable_shared_from_this<rpc_caller>,
   const std::string& principal() const noexcept { return principal_; }
   /// Returns the definitions that this caller was shown. Shared, because the answer may come after the caller has left.
   const std::shared_ptr<daemon::seen_pins>& seen_pins() const noexcept { return seen_pins_; }
-  /// Returns true if this caller may follow and end the run of this name. The person may also name unknown runs.
-  bool may_have_run(std::string_view run) const;
   /// Starts a run, attaches to the one of that name, or continues one that waits for results. Events and the result go
   /// to the request of `reply`; a detached run is answered at its start.
   void chat(run_request r, const mcp::reply_once& reply);
   /// Attaches to an existing run.
-  void attach(std::string_view run, run_feed::wish w, const mcp::reply_once& reply);
-  /// Calls `then` once it is certain whether this run exists (recovery done, no start pending). On failure answers the
-  /// request instead. Does nothing if the request or connection has ended.
-  void when_known(const std::string& run, const mcp::reply_once& reply, std::function<void()> then);
-  /// Answers with `why`. If it says that the run is unknown, the journal is asked first if another daemon has it.
-  void refuse(const error& why, const std::string& run, const mcp::reply_once& reply);
-  /// Answers a request to cancel a run that is not going on: it has ended, or is unknown.
-  void refuse_cancel(const std::string& run, const mcp::reply_once& reply);
-  void unless_owned(const std::string& run, const mcp::reply_once& reply, std::function<void()> then);
+  void attach(const std::string& run, run_feed::wish w, const mcp::reply_once& reply);
+  /// Cancels a run by its name, if this caller may end it.
+  void cancel_run(const std::string& run, const mcp::reply_once& reply);
   /// Answers a question of a run that was started or attached to here; replies when the answer is stored.
   void answer(const std::string& run, std::string question, raw_json body, const mcp::reply_once& reply);
   /// Cancels an open request: a run ends with its result, other requests as by notifications/cancelled.
@@ -120,9 +112,6 @@ class rpc_caller final : public std::enable_shared_from_this<rpc_caller>,
   void on_ready(const std::shared_ptr<event_stream>& stream, outgoing_queue::pace how) override;
   void on_end(event_stream& stream) override;
 
-  void recall(const std::string& run, std::uint64_t likeness, const mcp::reply_once& reply,
-              std::function<void(const result<runner::recalled_run>&)> then);
-  void chat_by_name(run_request r, const mcp::reply_once& reply);
   void start_run(run_request r, const mcp::reply_once& reply);
   bool has_room_for_stream(const mcp::reply_once& reply) const;
   bool exists(const run_request& r) const;
