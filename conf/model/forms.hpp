@@ -2,6 +2,7 @@
 // words for errors.
 #pragma once
 #include <string_view>
+#include <vector>
 
 namespace mcpbx::conf {
 
@@ -25,11 +26,14 @@ extern const form env_name;      ///< the name of an environment variable
 extern const form header_name;   ///< a token of HTTP
 extern const form header_value;  ///< one line
 extern const form http_url;
+extern const form server_url;    ///< the address of a tool server of any kind
 extern const form endpoint_url;  ///< an http_url or unix:/PATH
 extern const form tool_glob;
 extern const form tool_name;  ///< a name of a tool as models see it
 extern const form loopback_address;
 extern const form store_url;
+/// Beginnings of server addresses to which this version connects, as later_rule::acting has them.
+extern const std::vector<std::string_view> acting_server_urls;
 }  // namespace forms
 
 }  // namespace mcpbx::conf

@@ -1,6 +1,7 @@
 // The closed sets of words that keys take, each as an enum with its spelling in the file.
 #pragma once
 #include "conf/loop/loop_words.hpp"
+#include "providers/apis/model_apis.hpp"
 
 #include <array>
 #include <cstddef>
@@ -20,18 +21,11 @@ enum class orphan_policy : std::uint8_t { end, keep };
 enum class pin_mode : std::uint8_t { off, warn, block };
 /// Style of tool names: `server__tool`, or the server's own name.
 enum class name_style : std::uint8_t { prefixed, plain };
+// Makes the values and their words out of rows of MCPBX_MODEL_APIS.
+#define MCPBX_API_VALUE(name, word) name,
+#define MCPBX_API_WORD(name, word) word,
 /// API of a model entry: those of providers/wire/registry, then rehearsal and replay, which need no network.
-enum class model_api : std::uint8_t {
-  openai_chat,
-  openai_responses,
-  anthropic,
-  gemini,
-  ollama,
-  dial,
-  azure,
-  rehearsal,
-  replay
-};
+enum class model_api : std::uint8_t { MCPBX_MODEL_APIS(MCPBX_API_VALUE) rehearsal, replay };
 /// Form in which a model sees and calls tools; tagged_json is the older word for hermes.
 enum class tool_format : std::uint8_t {
   automatic,
@@ -73,8 +67,10 @@ inline constexpr std::array<std::string_view, 3> words_of<pin_mode>{"off", "warn
 template <>
 inline constexpr std::array<std::string_view, 2> words_of<name_style>{"prefixed", "plain"};
 template <>
-inline constexpr auto words_of<model_api> = std::to_array<std::string_view>(
-    {"openai-chat", "openai-responses", "anthropic", "gemini", "ollama", "dial", "azure", "rehearsal", "replay"});
+inline constexpr auto words_of<model_api> =
+    std::to_array<std::string_view>({MCPBX_MODEL_APIS(MCPBX_API_WORD) "rehearsal", "replay"});
+#undef MCPBX_API_VALUE
+#undef MCPBX_API_WORD
 static_assert(to_string(model_api::rehearsal) == "rehearsal" &&
               to_string(model_api::replay) == words_of<model_api>.back());
 /// Words of the APIs that send requests, in the order in which people are shown them.

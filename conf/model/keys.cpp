@@ -118,7 +118,7 @@ const section_spec& server_keys() {
     key<&e::env_file>("envFile", "A file of NAME=value lines with more of them.").like(forms::filled),
     key<&e::pass_env>("passEnv", "Names of variables that are passed on from the daemon's environment.").like(forms::env_name),
     key<&e::cwd>("cwd", "The directory the server runs in; $HOME when not given; \"caller\" needs sharing other than shared.").like(forms::filled),
-    key<&e::url>("url", "The address of a remote server, instead of command.").like(forms::http_url),
+    key<&e::url>("url", "The address of a remote server, instead of command.").like(forms::server_url),
     key<&e::headers>("headers", "HTTP headers that are sent to a remote server.").names(forms::header_name).like(forms::header_value).secret(),
     section<&e::auth>("auth", "How a remote server is authorized with OAuth.", auth_keys()),
     key<&e::disabled>("disabled", "Whether the entry is kept but not used."),
@@ -273,7 +273,7 @@ const std::vector<later_rule>& later_rules() {
       "mcpbx runs tool servers that are programs; this one is listed as failed and its tools are missing until a later "
       "version speaks to servers at an address";
   static const std::vector<later_rule> rules{
-      {"mcpServers.*.url", {}, remote_mend},
+      {"mcpServers.*.url", forms::acting_server_urls, remote_mend},
       {"mcpServers.*.sharing", {"shared"}},
   };
   return rules;

@@ -107,13 +107,41 @@ function(mcpbx_trained name)
   endif()
 endfunction()
 
+# Sets `out` to the rooms directly in a folder: providers/wire/ollama and so on.
+function(mcpbx_rooms_in folder out)
+  file(GLOB rooms RELATIVE "${PROJECT_SOURCE_DIR}" CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/${folder}/*/CMakeLists.txt")
+  list(TRANSFORM rooms REPLACE "/CMakeLists.txt$" "")
+  list(SORT rooms)
+  set(${out} ${rooms} PARENT_SCOPE)
+endfunction()
+
+# mcpbx_add_rooms(providers/wire): adds all rooms directly in that folder, so that a new one needs no line above it.
+function(mcpbx_add_rooms folder)
+  mcpbx_rooms_in(${folder} rooms)
+  foreach(room IN LISTS rooms)
+    add_subdirectory("${PROJECT_SOURCE_DIR}/${room}")
+  endforeach()
+endfunction()
+
 # mcpbx_layer(mcp_json PUBLIC raw_json.hpp LINKS mcp_support)
 # A room is a folder and a static library of all sources in it, which links only what scripts/layers.txt allows it. PUBLIC
 # names the headers that other rooms may include (scripts/check-layers sees to it); the others are the room's own. Headers
 # must compile alone: one with a source of its own does so there, as that source's first include; the others are compiled by
 # all_verify_interface_header_sets.
+# LINKS takes `folder/*` for all rooms directly in that folder, but the room itself.
 function(mcpbx_layer name)
   cmake_parse_arguments(arg "" "" "PUBLIC;LINKS" ${ARGN})
+  set(links)
+  foreach(link IN LISTS arg_LINKS)
+    if(link MATCHES "^(.+)/\\*$")
+      mcpbx_rooms_in("${CMAKE_MATCH_1}" rooms)
+      list(TRANSFORM rooms REPLACE "/" "_")
+      list(REMOVE_ITEM rooms ${name})
+      list(APPEND links ${rooms})
+    else()
+      list(APPEND links ${link})
+    endif()
+  endforeach()
   file(GLOB sources RELATIVE "${CMAKE_CURRENT_SOURCE_DIR}" CONFIGURE_DEPENDS *.cpp)
   file(GLOB headers RELATIVE "${CMAKE_CURRENT_SOURCE_DIR}" CONFIGURE_DEPENDS *.hpp)
   add_library(${name} STATIC ${sources})
@@ -125,7 +153,7 @@ function(mcpbx_layer name)
   target_sources(${name} PUBLIC
     FILE_SET HEADERS BASE_DIRS "${PROJECT_SOURCE_DIR}" FILES ${arg_PUBLIC}
     FILE_SET alone TYPE HEADERS BASE_DIRS "${PROJECT_SOURCE_DIR}" FILES ${alone})
-  target_link_libraries(${name} PUBLIC mcpbx_options mcpbx_boost ${arg_LINKS})
+  target_link_libraries(${name} PUBLIC mcpbx_options mcpbx_boost ${links})
   mcpbx_trained(${name})
   set_target_properties(${name} PROPERTIES VERIFY_INTERFACE_HEADER_SETS ON INTERFACE_HEADER_SETS_TO_VERIFY alone
                                            LINKER_LANGUAGE CXX)

@@ -24,6 +24,7 @@ const std::array examples{
     example{&forms::header_name, "X-Key", "X Key"},
     example{&forms::header_value, "one line", "two\\nlines"},
     example{&forms::http_url, "https://a.example/mcp", "ftp://a.example"},
+    example{&forms::server_url, "https://a.example/mcp", "ftp://a.example"},
     example{&forms::endpoint_url, "unix:/run/model.sock:/v1", "ftp://a.example"},
     example{&forms::tool_glob, "git_*", ""},
     example{&forms::tool_name, "history", "no blanks"},

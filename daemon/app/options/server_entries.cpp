@@ -5,7 +5,7 @@
 #include "daemon/app/options/guard.hpp"
 #include "daemon/app/references/system_references.hpp"
 #include "mcp/client/catalog/tool_names.hpp"
-#include "mcp/client/process/process_connector.hpp"
+#include "mcp/client/connect/process/process_connector.hpp"
 #include "mcp/support/text.hpp"
 
 #include <boost/asio/post.hpp>

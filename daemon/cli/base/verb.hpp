@@ -16,6 +16,7 @@ using verb_action = std::function<int(context&)>;
 
 struct verb {
   const char* name;
+  int place = 100;        ///< in `mcpbx --help`: lower ones come first, verbs of one place by name
   const char* summary;    ///< the verb's line in `mcpbx --help`
   std::string_view more;  ///< the text below the options in `mcpbx NAME --help`, or ""
   /// Adds the verb's options to its page and returns its action. The action owns the values of the options: parsing

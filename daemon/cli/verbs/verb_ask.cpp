@@ -332,6 +332,7 @@ void add_question_options(CLI::App& page, ask_options& o, const std::string& usu
 verb verb_ask() {
   return {
       .name = "ask",
+      .place = 1,
       .summary = "ask a question and let tools answer it",
       .more =
           R"help(The answer goes to standard output, status and tool lines to standard error; at a terminal the text appears as it comes.

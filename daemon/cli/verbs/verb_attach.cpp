@@ -55,6 +55,7 @@ verb_action declare_attach(CLI::App& page) {
 verb verb_attach() {
   return {
       .name = "attach",
+      .place = 2,
       .summary = "follow a run that goes on, or that has ended",
       .more =
           R"(Shows a run as `ask` does, from its beginning or, with --after, from behind an event; what is no more kept is told in short.

@@ -157,6 +157,7 @@ verb_action declare_call(CLI::App& page) {
 verb verb_call() {
   return {
       .name = "call",
+      .place = 5,
       .summary = "call one tool",
       .more =
           R"(A key=value argument takes the type that the tool's schema gives the key. With --json the result object is printed as the

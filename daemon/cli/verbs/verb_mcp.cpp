@@ -89,6 +89,7 @@ verb_action declare_mcp(CLI::App& page) {
 verb verb_mcp() {
   return {
       .name = "mcp",
+      .place = 14,
       .summary = "be one MCP server with all tools, on stdin and stdout",
       .more =
           R"(For MCP hosts that only spawn programs: command `mcpbx`, argument `mcp`. The host sees the tools of all servers as those of

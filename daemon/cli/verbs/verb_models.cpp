@@ -119,6 +119,7 @@ verb_action declare_models(CLI::App& page) {
 verb verb_models() {
   return {
       .name = "models",
+      .place = 7,
       .summary = "list the configured models, and what their endpoints offer",
       .more =
           R"(The entries under "models" in the configuration: what speaks which API where, and why one cannot be used now, such as a

@@ -283,6 +283,7 @@ verb_action declare_pins(CLI::App& page) {
 verb verb_pins() {
   return {
       .name = "pins",
+      .place = 12,
       .summary = "tool definitions that are not as they were pinned",
       .more =
           R"(The tools of a server are pinned when it is first seen: their definitions and where the server comes from, as a hash. States:

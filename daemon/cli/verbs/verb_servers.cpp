@@ -111,6 +111,7 @@ verb_action declare_servers(CLI::App& page) {
 verb verb_servers() {
   return {
       .name = "servers",
+      .place = 8,
       .summary = "how the tool servers are",
       .more =
           R"(At a terminal the table is as wide as the terminal, with the last error of a server below its row; elsewhere it has all

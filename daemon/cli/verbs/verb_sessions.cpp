@@ -165,6 +165,7 @@ verb_action declare_sessions(CLI::App& page) {
 verb verb_sessions() {
   return {
       .name = "sessions",
+      .place = 6,
       .summary = "list, show, go on with or delete what was said",
       .more =
           R"(Every question belongs to a session; -c or -s ID of `ask` goes on with one, with its model unless -m names another, and,

@@ -27,6 +27,7 @@ int status(context& c) {
 
 verb verb_status() {
   return {.name = "status",
+          .place = 9,
           .summary = "how the daemon is",
           .more =
               "At a terminal numbers have units, and those that are zero are left out; elsewhere there is a "

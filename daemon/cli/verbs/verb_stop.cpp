@@ -26,6 +26,7 @@ int stop(context& c) {
 verb verb_stop() {
   return {
       .name = "stop",
+      .place = 13,
       .summary = "stop the daemon and every tool server",
       .more =
           R"(Running work has 3 s to end, then tool servers are told to end and, where they do not, ended. Returns when all is gone.

@@ -136,6 +136,7 @@ verb_action declare_tools(CLI::App& page) {
 verb verb_tools() {
   return {
       .name = "tools",
+      .place = 4,
       .summary = "list the tools of all servers",
       .more =
           R"(Without --format: a table of names and first lines, or, for the name of one tool, its description, arguments and

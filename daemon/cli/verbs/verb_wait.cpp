@@ -81,6 +81,7 @@ verb_action declare_wait(CLI::App& page) {
 verb verb_wait() {
   return {
       .name = "wait",
+      .place = 10,
       .summary = "wait until every enabled tool server is ready",
       .more =
           R"(Starts the daemon if none runs; keeps trying a socket that --socket or $MCPBX_SOCKET names. The status is 0 when every

@@ -1,38 +1,30 @@
 // Lists the verbs; each one is described in the file of its name.
 #include "daemon/cli/verbs/verbs.hpp"
 
+#include <algorithm>
 #include <array>
 #include <string>
+#include <string_view>
+#include <utility>
 
 namespace mcpbx::cli {
 
-// One line for each verb: X(NAME) stands for the function verb_NAME(), which verb_NAME.cpp defines. A list, because the
-// linker takes from a static library only those files that somebody refers to; verbs that registered themselves would
-// be missing. The order is that of `mcpbx --help`.
-#define MCPBX_VERBS(X) \
-  X(ask)               \
-  X(attach)            \
-  X(cancel)            \
-  X(tools)             \
-  X(call)              \
-  X(sessions)          \
-  X(models)            \
-  X(servers)           \
-  X(status)            \
-  X(wait)              \
-  X(restart)           \
-  X(pins)              \
-  X(stop)              \
-  X(mcp)
-
-#define MCPBX_DECLARE(name) verb verb_##name();
-MCPBX_VERBS(MCPBX_DECLARE)
-#undef MCPBX_DECLARE
+// verb_list.inc, which CMake writes, has a line X(NAME) for each file verb_NAME.cpp. A list, because the linker takes
+// from a static library only those files that somebody refers to; verbs that registered themselves would be missing.
+#define X(name) verb verb_##name();
+#include <verb_list.inc>
+#undef X
 
 std::span<const verb> all_verbs() {
-#define MCPBX_CALL(name) verb_##name(),
-  static const std::array all{MCPBX_VERBS(MCPBX_CALL)};
-#undef MCPBX_CALL
+  static const auto all = [] {
+    std::array listed{
+#define X(name) verb_##name(),
+#include <verb_list.inc>
+#undef X
+    };
+    std::ranges::sort(listed, {}, [](const verb& v) { return std::pair(v.place, std::string_view(v.name)); });
+    return listed;
+  }();
   return all;
 }
 

@@ -1,15 +1,17 @@
-// The table of model APIs, one row for each.
+// The descriptions of all model APIs: the rows of MCPBX_MODEL_APIS, by the functions of the APIs' rooms.
 #include "providers/wire/registry/registry.hpp"
 
-#include "providers/wire/anthropic/anthropic.hpp"
-#include "providers/wire/gemini/gemini.hpp"
-#include "providers/wire/ollama/ollama.hpp"
-#include "providers/wire/openai/openai_apis.hpp"
+#include "providers/apis/model_apis.hpp"
 
 #include <algorithm>
 #include <array>
 
 namespace mcpbx::providers {
+
+#define MCPBX_DECLARE(name, word) const api_description& name##_api();
+MCPBX_MODEL_APIS(MCPBX_DECLARE)
+#undef MCPBX_DECLARE
+
 namespace {
 
 // Returns true for OpenAI's reasoning models, also behind a proxy ("openai/o3-mini"): they refuse stop sequences.
@@ -22,10 +24,9 @@ bool refuses_stop(std::string_view model) {
 }  // namespace
 
 std::span<const api_description* const> all_apis() {
-  static const std::array rows{
-      &openai_chat_api(), &openai_responses_api(), &anthropic_api(), &gemini_api(), &ollama_api(), &dial_api(),
-      &azure_api(),
-  };
+#define MCPBX_DESCRIBE(name, word) &name##_api(),
+  static const std::array rows{MCPBX_MODEL_APIS(MCPBX_DESCRIBE)};
+#undef MCPBX_DESCRIBE
   return rows;
 }
 

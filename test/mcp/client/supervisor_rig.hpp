@@ -1,6 +1,6 @@
 // A supervisor with scripted tool servers and a manual clock.
 #pragma once
-#include "mcp/client/process/process_connector.hpp"
+#include "mcp/client/connect/process/process_connector.hpp"
 #include "mcp/client/supervise/supervisor.hpp"
 #include "test/support/manual_time.hpp"
 #include "test/support/scripted_process.hpp"

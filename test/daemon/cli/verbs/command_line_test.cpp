@@ -10,7 +10,9 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
+#include <cstddef>
 #include <iostream>
 #include <set>
 #include <string>
@@ -51,6 +53,15 @@ TEST_CASE("command line: the version and the help are on stdout and succeed") {
   CHECK(run({"help", "ask"}).out == run({"ask", "--help"}).out);
   CHECK(run({"help", "ask"}).status == 0);
   CHECK(run({"help", "aks"}).status == 2);
+}
+
+TEST_CASE("command line: verbs are in the order of their places, the usual ones first") {
+  std::vector<std::string> names;
+  for (const auto& verb : cli::all_verbs()) names.emplace_back(verb.name);
+  REQUIRE(names.size() >= 14);
+  CHECK(names.front() == "ask");
+  CHECK(std::ranges::is_sorted(cli::all_verbs(), {}, &cli::verb::place));
+  for (std::size_t i = 0; i < 14; ++i) CHECK(cli::all_verbs()[i].place < cli::verb{}.place);
 }
 
 TEST_CASE("command line: each verb has a name of its own and a page of help") {

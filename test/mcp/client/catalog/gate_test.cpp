@@ -17,15 +17,16 @@ using words = std::vector<std::string>;
 
 namespace {
 
-/// A gate that decides when the test says so.
+/// A gate that decides about tools when the test says so, and offers all else.
 struct slow_gate final : definition_gate {
   struct question {
     std::string server;
     std::size_t tools = 0;
     std::function<void(definition_decision)> decided;
   };
-  void judge(const std::string& server, const feature_kind&, feature_list tools,
+  void judge(const std::string& server, const feature_kind& kind, feature_list tools,
              std::function<void(definition_decision)> decided) override {
+    if (kind.id != kind_id::tools) return decided({});
     asked.push_back({server, tools->size(), std::move(decided)});
   }
   void settled() override { ++times_settled; }

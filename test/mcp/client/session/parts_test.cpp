@@ -1,5 +1,5 @@
 // Small parts: the stderr log of a server, and the window of unsent requests.
-#include "mcp/client/process/stderr_log.hpp"
+#include "mcp/client/connect/process/stderr_log.hpp"
 #include "mcp/client/session/write_window.hpp"
 #include "mcp/redact/secret.hpp"
 #include "mcp/support/log.hpp"

@@ -1,7 +1,7 @@
 // Runs the program of a tool server as a child process, keeps its stderr, and ends it by signals.
-#include "mcp/client/process/process_connector.hpp"
+#include "mcp/client/connect/process/process_connector.hpp"
 
-#include "mcp/client/process/stderr_log.hpp"
+#include "mcp/client/connect/process/stderr_log.hpp"
 
 #include <signal.h>
 

@@ -1,5 +1,5 @@
 // Keeps the end of a server's stderr in a ring, and cuts it into log lines.
-#include "mcp/client/process/stderr_log.hpp"
+#include "mcp/client/connect/process/stderr_log.hpp"
 
 #include "mcp/redact/cut_text.hpp"
 #include "mcp/support/log.hpp"
