@@ -4,10 +4,9 @@
 #include "mcp/client/catalog/catalog.hpp"
 #include "mcp/json/json_writer.hpp"
 #include "mcp/redact/hidden_text.hpp"
+#include "mcp/support/formatted.hpp"
 #include "mcp/support/text.hpp"
 #include "providers/wire/api_errors.hpp"
-
-#include <spdlog/fmt/fmt.h>
 
 #include <algorithm>
 
@@ -47,7 +46,7 @@ std::string listed(std::span<const std::string> names, std::size_t most) {
     if (i) all += ", ";
     all += names[i];
   }
-  if (names.size() > most) all += fmt::format(" and {} more", names.size() - most);
+  if (names.size() > most) all += formatted(" and {} more", names.size() - most);
   return all;
 }
 
@@ -103,13 +102,13 @@ std::string who_answered(std::string_view entry, const providers::origin& by) {
 }
 
 std::string context_filled(std::string_view model) {
-  return fmt::format(
+  return formatted(
       "the conversation is too long for the {}: shorten it, begin a new one, or use a model with a larger context",
       model);
 }
 
 std::string call_lost(std::string_view model) {
-  return fmt::format(
+  return formatted(
       "the {} tried to call a tool in a form nobody can read: ask again, and if that goes on, offer fewer tools or use "
       "another model",
       model);
@@ -117,9 +116,9 @@ std::string call_lost(std::string_view model) {
 
 std::string cut_at_limit(std::string_view model, std::int64_t asked) {
   if (asked > 0)
-    return fmt::format("the {} was cut off at the {} that the request lets it write: ask for more of them", model,
-                       counted(asked, "token"));
-  return fmt::format(
+    return formatted("the {} was cut off at the {} that the request lets it write: ask for more of them", model,
+                     counted(asked, "token"));
+  return formatted(
       "the {} was cut off at the limit of its output: raise `maxTokens` of its entry in the configuration, or ask for "
       "less at once",
       model);
@@ -127,14 +126,14 @@ std::string cut_at_limit(std::string_view model, std::int64_t asked) {
 
 std::string ended_unknown(std::string_view model, std::string_view reason) {
   constexpr std::size_t max_reason = 100;  // bytes
-  return fmt::format(
+  return formatted(
       "the {} ended for the reason {}, which is not known here, so it may not be whole: ask again, or use another "
       "model",
       model, json_quoted(cut_utf8(printable(reason), max_reason)));
 }
 
 std::string filtered(std::string_view model) {
-  return fmt::format("a content filter stopped the {}: ask in other words, or use another model", model);
+  return formatted("a content filter stopped the {}: ask in other words, or use another model", model);
 }
 
 std::string refused(std::string_view model, const providers::message& reply) {
@@ -142,10 +141,10 @@ std::string refused(std::string_view model, const providers::message& reply) {
   for (const auto& b : reply.blocks)
     if (const auto* refusal = std::get_if<providers::refusal_block>(&b); refusal != nullptr && said.empty())
       said = trimmed(refusal->text);
-  if (said.empty()) return fmt::format("the {} refused to answer: ask in other words, or use another model", model);
+  if (said.empty()) return formatted("the {} refused to answer: ask in other words, or use another model", model);
   const bool whole = said.ends_with('.') || said.ends_with('!') || said.ends_with('?');
-  return fmt::format("the {} refused to answer: {}{} Ask in other words, or use another model", model, said,
-                     whole ? "" : ".");
+  return formatted("the {} refused to answer: {}{} Ask in other words, or use another model", model, said,
+                   whole ? "" : ".");
 }
 
 raw_json error_result(std::string_view text) {
@@ -158,7 +157,7 @@ raw_json error_result(std::string_view text) {
 }
 
 std::string guidance(std::span<const std::string> names) {
-  return fmt::format(
+  return formatted(
       "{}: {}.\n"
       "- Use them one after another where a step needs the result of an earlier one.\n"
       "- If a call fails, try another way before you give up.\n"
@@ -186,7 +185,7 @@ std::string round_prompt(const run_limits& limits, int round, int depth, bool wi
 }
 
 std::string answer_format(const raw_json& schema) {
-  return fmt::format(
+  return formatted(
       "Your final answer must be one JSON value that fits the JSON Schema below, and nothing else: no words around it, "
       "no "
       "code fence. This holds for the answer only, not for what you say beside tool calls.\n{}",
@@ -194,7 +193,7 @@ std::string answer_format(const raw_json& schema) {
 }
 
 std::string wrong_answer(std::string_view problem) {
-  return fmt::format(
+  return formatted(
       "Your answer does not have the form that was asked for:\n{}\nGive the whole answer again as one JSON value that "
       "fits the schema, and nothing else.",
       problem);
@@ -209,18 +208,18 @@ std::string in_one_line(std::string_view problem) {
 
 std::string unknown_tool(std::string_view name, std::span<const std::string> similar,
                          std::span<const std::string> offered) {
-  auto text = fmt::format("Not executed: there is no tool named \"{}\" here. ", cut_utf8(printable(name), 128));
+  auto text = formatted("Not executed: there is no tool named \"{}\" here. ", cut_utf8(printable(name), 128));
   if (!similar.empty()) return text + "Similar names: " + listed(similar, told_on_unknown) + ".";
   if (!offered.empty()) return text + "The tools are: " + listed(offered, told_on_unknown) + ".";
   return text + "No tools are available; answer without them.";
 }
 
 std::string session_in_use(std::string_view session, std::string_view run) {
-  return fmt::format("the session {} is in use by the run {}; wait for its end, or cancel it", session, run);
+  return formatted("the session {} is in use by the run {}; wait for its end, or cancel it", session, run);
 }
 
 std::string session_in_use(std::string_view session) {
-  return fmt::format("the session {} is in use; wait for the end of its run", session);
+  return formatted("the session {} is in use; wait for the end of its run", session);
 }
 
 std::string goes_on_later(std::string_view run) {
@@ -246,7 +245,7 @@ std::string not_allowed(const decision& why, std::string_view name, const tool_f
     case rule::withheld:
       return "Not executed: " + mcp::withheld_text(name, *tool.withheld);
     case rule::changed:
-      return fmt::format(
+      return formatted(
           "Not executed: the server \"{}\" changed its definition of this tool, or where it comes from, and the tool "
           "needs a yes of the user.",
           tool.server);
@@ -272,9 +271,9 @@ std::string not_again(std::string_view why) {
 }
 
 std::string span_of(std::int64_t ms) {
-  if (ms < 1000) return fmt::format("{} ms", ms);
-  if (ms % 1000 == 0) return fmt::format("{} s", ms / 1000);
-  return fmt::format("{:.1f} s", static_cast<double>(ms) / 1000.0);
+  if (ms < 1000) return formatted("{} ms", ms);
+  if (ms % 1000 == 0) return formatted("{} s", ms / 1000);
+  return formatted("{:.1f} s", static_cast<double>(ms) / 1000.0);
 }
 
 }  // namespace mcpbx::daemon::words

@@ -5,9 +5,8 @@
 #include "daemon/loop/core/answer_format.hpp"
 #include "daemon/loop/results/history_cut.hpp"
 #include "daemon/loop/run_words.hpp"
+#include "mcp/support/formatted.hpp"
 #include "mcp/support/text.hpp"
-
-#include <spdlog/fmt/fmt.h>
 
 #include <algorithm>
 #include <cassert>
@@ -90,10 +89,10 @@ std::shared_ptr<const std::string> run_core::no_text() {
 void run_core::respond(int depth) {
   if (over_token_budget())
     return end(stop_reason::token_budget,
-               words::unable(fmt::format("the budget of {} is used up", counted(limits_.token_budget, "token"))));
+               words::unable(formatted("the budget of {} is used up", counted(limits_.token_budget, "token"))));
   if (!limit_ && depth > 0 && depth >= limits_.max_rounds)
     limit_ = sentence{stop_reason::max_rounds,
-                      fmt::format("the limit of {} was reached", counted(limits_.max_rounds, "round"))};
+                      formatted("the limit of {} was reached", counted(limits_.max_rounds, "round"))};
   if (limit_ && limits_.on_limit == limit_policy::stop) return end(limit_->reason, words::unable(limit_->text));
   next_round_ = command::begin_round{depth, !limit_ && limits_.max_rounds > 0};
   commands_.push_back(*next_round_);

@@ -7,9 +7,8 @@
 #include "daemon/loop/run_words.hpp"
 #include "mcp/json/canonical_json.hpp"
 #include "mcp/redact/hidden_text.hpp"
+#include "mcp/support/formatted.hpp"
 #include "mcp/support/text.hpp"
-
-#include <spdlog/fmt/fmt.h>
 
 #include <algorithm>
 #include <cassert>
@@ -74,9 +73,8 @@ void run_core::open_level(const record::assistant& r) {
     return close_all(result_cause::refused, "Not executed: no tools are offered any more. Answer from what you know.");
   }
   if (over_token_budget()) {
-    ending_ =
-        sentence{stop_reason::token_budget,
-                 words::unable(fmt::format("the budget of {} is used up", counted(limits_.token_budget, "token")))};
+    ending_ = sentence{stop_reason::token_budget,
+                       words::unable(formatted("the budget of {} is used up", counted(limits_.token_budget, "token")))};
     return close_all(result_cause::refused, "Not executed: the run's budget of tokens is used up.");
   }
   for (std::size_t i = 0; i < open_.size(); ++i) admit(i);
@@ -98,25 +96,25 @@ void run_core::admit(std::size_t index) {
   if (index >= static_cast<std::size_t>(std::max<std::int64_t>(limits_.max_calls_per_round, 0)))
     return close(
         c, result_cause::too_many_calls,
-        fmt::format("Not executed: at most {} {} run for one reply.", counted(limits_.max_calls_per_round, "call"),
-                    limits_.max_calls_per_round == 1 ? "is" : "are"));
+        formatted("Not executed: at most {} {} run for one reply.", counted(limits_.max_calls_per_round, "call"),
+                  limits_.max_calls_per_round == 1 ? "is" : "are"));
   if (admitted_ >= limits_.max_calls) {
     if (!limit_)
       limit_ = sentence{stop_reason::call_budget,
-                        fmt::format("the budget of {} is used up", counted(limits_.max_calls, "tool call"))};
+                        formatted("the budget of {} is used up", counted(limits_.max_calls, "tool call"))};
     return close(
         c, result_cause::too_many_calls,
-        fmt::format("Not executed: the budget of {} for this run is used up.", counted(limits_.max_calls, "call")));
+        formatted("Not executed: the budget of {} for this run is used up.", counted(limits_.max_calls, "call")));
   }
   if (repeats(call)) {
     if (!limit_)
       limit_ = sentence{stop_reason::repeated_calls,
-                        fmt::format("the model made the same call of \"{}\" more than {} in a row", call.name,
-                                    counted(limits_.max_repeated_calls, "time"))};
+                        formatted("the model made the same call of \"{}\" more than {} in a row", call.name,
+                                  counted(limits_.max_repeated_calls, "time"))};
     return close(
         c, result_cause::refused,
-        fmt::format("Not executed: the same call was made {}already.",
-                    limits_.max_repeated_calls == 1 ? "" : counted(limits_.max_repeated_calls, "time") + " in a row "));
+        formatted("Not executed: the same call was made {}already.",
+                  limits_.max_repeated_calls == 1 ? "" : counted(limits_.max_repeated_calls, "time") + " in a row "));
   }
   ++admitted_;
 }
@@ -241,7 +239,7 @@ void run_core::on(const record::answer& r) {
   if (r.unattended) {
     const auto& session = started_.session;
     ending_ = sentence{stop_reason::needs_approval,
-                       words::unable(fmt::format(
+                       words::unable(formatted(
                            "the call of \"{}\" needs approval, and nobody was there to give it{}", found->call->name,
                            session.empty() ? "" : "; continue the session " + session + " to be asked again"))};
     close(*found, result_cause::refused,
@@ -300,7 +298,7 @@ void run_core::settle(std::string_view id, const raw_json& result, bool is_error
   if (--undone_ == 0) return finish_level();
   if (ending_) return;
   if (is_error && limits_.on_tool_error == tool_error_policy::stop) {
-    ending_ = sentence{stop_reason::tool_error, words::unable(fmt::format("the call of \"{}\" failed", c.call->name))};
+    ending_ = sentence{stop_reason::tool_error, words::unable(formatted("the call of \"{}\" failed", c.call->name))};
     return begin_no_more(words::stopped_at_failure);
   }
   go_on();
@@ -319,7 +317,7 @@ void run_core::finish_level() {
   const bool failed = std::ranges::all_of(results_, [](const auto& r) { return r.is_error; });
   const auto bad = std::ranges::find_if(results_, [](const auto& r) { return r.is_error; });
   if (!ending_ && bad != results_.end() && limits_.on_tool_error == tool_error_policy::stop)
-    ending_ = sentence{stop_reason::tool_error, words::unable(fmt::format("the call of \"{}\" failed", bad->name))};
+    ending_ = sentence{stop_reason::tool_error, words::unable(formatted("the call of \"{}\" failed", bad->name))};
   consecutive_errors_ = failed ? consecutive_errors_ + 1 : 0;
 
   auto answers = std::make_shared<providers::message>();
@@ -337,8 +335,8 @@ void run_core::finish_level() {
   if (ending_) return end(ending_->reason, ending_->text);
   if (limits_.max_consecutive_errors > 0 && consecutive_errors_ >= limits_.max_consecutive_errors)
     return end(stop_reason::consecutive_errors,
-               words::unable(fmt::format("the tool calls of {}{} failed", counted(consecutive_errors_, "round"),
-                                         consecutive_errors_ == 1 ? "" : " in a row")));
+               words::unable(formatted("the tool calls of {}{} failed", counted(consecutive_errors_, "round"),
+                                       consecutive_errors_ == 1 ? "" : " in a row")));
   respond(depth_ + 1);
 }
 

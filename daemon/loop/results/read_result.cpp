@@ -5,9 +5,8 @@
 #include "daemon/loop/results/result_text.hpp"
 #include "daemon/loop/run_words.hpp"
 #include "mcp/json/json_writer.hpp"
+#include "mcp/support/formatted.hpp"
 #include "mcp/support/text.hpp"
-
-#include <spdlog/fmt/fmt.h>
 
 #include <algorithm>
 #include <memory>
@@ -19,7 +18,7 @@ constexpr std::size_t room_for_notice = 200, smallest_page = 64;
 constexpr std::size_t told_ids = 10;
 
 raw_json unknown(const kept_results& kept, std::string_view call_id) {
-  auto text = fmt::format("There is no longer result kept for the call {}.", json_quoted(call_id));
+  auto text = formatted("There is no longer result kept for the call {}.", json_quoted(call_id));
   const auto ids = kept.ids();
   std::string listed;
   for (std::size_t i = ids.size() - std::min(ids.size(), told_ids); i < ids.size(); ++i)
@@ -62,7 +61,7 @@ const mcp::entry_ptr& entry() {
 }
 
 std::string hint(std::string_view call_id, std::size_t offset) {
-  return fmt::format("Call {} with {{\"call\":{},\"offset\":{}}} to read on.", name, json_quoted(call_id), offset);
+  return formatted("Call {} with {{\"call\":{},\"offset\":{}}} to read on.", name, json_quoted(call_id), offset);
 }
 
 raw_json page(const kept_results& kept, const raw_json& arguments, std::int64_t max_bytes) {
@@ -74,15 +73,15 @@ raw_json page(const kept_results& kept, const raw_json& arguments, std::int64_t 
   const auto most = std::max(allowed - std::min(allowed, room_for_notice), smallest_page);
   const auto from = text.boundary(std::min(whole_number(arguments, "offset", 0), text.size()));
   if (from >= text.size())
-    return words::error_result(fmt::format("The result of the call {} has {} of text; there is nothing at this offset.",
-                                           json_quoted(call_id), counted(text.size(), "byte")));
+    return words::error_result(formatted("The result of the call {} has {} of text; there is nothing at this offset.",
+                                         json_quoted(call_id), counted(text.size(), "byte")));
   const auto length = std::min(whole_number(arguments, "length", most), most);
   // Gives at least one character, even if a shorter page was requested.
   auto to = text.boundary(from + std::min(length, text.size() - from));
   for (auto more = length; to <= from; ++more) to = text.boundary(std::min(from + more + 1, text.size()));
   const auto notice = to < text.size()
-                          ? fmt::format("[Bytes {} to {} of {}. {}]", from, to, text.size(), hint(call_id, to))
-                          : fmt::format("[Bytes {} to {} of {}: this is the end.]", from, to, text.size());
+                          ? formatted("[Bytes {} to {} of {}. {}]", from, to, text.size(), hint(call_id, to))
+                          : formatted("[Bytes {} to {} of {}: this is the end.]", from, to, text.size());
   std::string json;
   json_writer w(json);
   w.begin_object().key("content").begin_array().begin_object().member("type", "text").key("text");

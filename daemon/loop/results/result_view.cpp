@@ -6,9 +6,8 @@
 #include "daemon/loop/run_words.hpp"
 #include "mcp/json/json_writer.hpp"
 #include "mcp/redact/hidden_text.hpp"
+#include "mcp/support/formatted.hpp"
 #include "mcp/support/text.hpp"
-
-#include <spdlog/fmt/fmt.h>
 
 #include <algorithm>
 #include <string>
@@ -73,14 +72,14 @@ result_view cut(const raw_json& result, bool is_error, std::size_t max_bytes, st
   add(0, head);
   if (missing || parts.left_out > 0) {
     auto notice =
-        fmt::format("[This result of {} bytes was cut to the {} that are allowed", result.text().size(), max_bytes);
+        formatted("[This result of {} bytes was cut to the {} that are allowed", result.text().size(), max_bytes);
     const auto bytes = [](std::size_t n) { return counted(n, "byte"); };
     if (missing)
       notice += "; " + bytes(tail - head) + (tail - head == 1 ? " of text is" : " of text are") + " missing here";
     if (parts.left_out > 0)
-      notice += fmt::format("; {} no text ({}) {} left out",
-                            counted(parts.left_out, "part") + (parts.left_out == 1 ? " that is" : " that are"),
-                            bytes(parts.left_out_bytes), parts.left_out == 1 ? "was" : "were");
+      notice += formatted("; {} no text ({}) {} left out",
+                          counted(parts.left_out, "part") + (parts.left_out == 1 ? " that is" : " that are"),
+                          bytes(parts.left_out_bytes), parts.left_out == 1 ? "was" : "were");
     notice += missing ? ". " + read_result::hint(call_id, head) + "]" : ".]";
     w.token(json_object("type", "text", "text", notice));
   }

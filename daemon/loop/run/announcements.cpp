@@ -4,10 +4,9 @@
 #include "daemon/loop/json/event_json.hpp"
 #include "daemon/loop/run_words.hpp"
 #include "mcp/redact/hidden_text.hpp"
+#include "mcp/support/formatted.hpp"
 #include "mcp/support/log.hpp"
 #include "mcp/support/text.hpp"
-
-#include <spdlog/fmt/fmt.h>
 
 #include <algorithm>
 #include <utility>
@@ -123,11 +122,11 @@ void announcements::on(const record::run_started&) {
 
 void announcements::on(const record::round_started& r) {
   if (debugging())
-    log::debug(fmt::format("run {}: round at depth {} begins: {} messages, {} tools, model {}", feed_->run(), r.depth,
-                           of_.core.messages().size(), r.with_tools ? of_.offer->names.size() : 0, r.model));
+    log::debug(formatted("run {}: round at depth {} begins: {} messages, {} tools, model {}", feed_->run(), r.depth,
+                         of_.core.messages().size(), r.with_tools ? of_.offer->names.size() : 0, r.model));
   if (r.shortened > 0)
-    log::info(fmt::format("run {}: round at depth {} is repeated: {} {} cut to fit the model", feed_->run(), r.depth,
-                          counted(r.shortened, "old tool result"), r.shortened == 1 ? "was" : "were"));
+    log::info(formatted("run {}: round at depth {} is repeated: {} {} cut to fit the model", feed_->run(), r.depth,
+                        counted(r.shortened, "old tool result"), r.shortened == 1 ? "was" : "were"));
   if (r.depth > 0) status(r.with_tools ? words::processing : words::formulating);
   formulating_ = r.depth > 0 && !r.with_tools;
   emit(run_event::kind::round, event_json::round(of_.core.rounds(), r.model));
@@ -137,17 +136,17 @@ void announcements::on(const record::assistant& r) {
   const auto calls = r.message->calls();
   feed_->share_text(of_.core.shared_text());
   if (debugging())
-    log::debug(fmt::format("run {}: the model answered at depth {} in {} ms ({}): {}", feed_->run(), of_.core.depth(),
-                           r.ms, providers::to_string(r.reason),
-                           calls.empty() ? std::string("no calls") : "calls " + log_names(calls)));
+    log::debug(formatted("run {}: the model answered at depth {} in {} ms ({}): {}", feed_->run(), of_.core.depth(),
+                         r.ms, providers::to_string(r.reason),
+                         calls.empty() ? std::string("no calls") : "calls " + log_names(calls)));
   told_calls_.clear();
   if (!calls.empty()) status(words::selecting);
   emit(run_event::kind::usage, event_json::usage(of_.core.usage(), r.message->origin.model));
 }
 
 void announcements::on(const record::model_failed& r) {
-  log::info(fmt::format("run {}: depth {}: the model call failed after {} ms: {}", feed_->run(), of_.core.depth(), r.ms,
-                        r.error.message));
+  log::info(formatted("run {}: depth {}: the model call failed after {} ms: {}", feed_->run(), of_.core.depth(), r.ms,
+                      r.error.message));
   emit(run_event::kind::error,
        event_json::error(r.error.message, r.error.retryable || !of_.core.ending(), !r.error.partial_text.empty(),
                          r.error.retryable ? r.error.retry_after_ms : 0));
@@ -194,8 +193,8 @@ void announcements::on(const record::call_result& r) {
   if (journal_broken_ && !told_calls_.contains(r.call_id)) return;
   const auto& report = of_.core.report(r.call_id);
   if (debugging())
-    log::debug(fmt::format("run {}: depth {}: {} {} after {} ms", feed_->run(), of_.core.depth(), log_name(report.name),
-                           r.is_error ? "failed" : "answered", r.ms));
+    log::debug(formatted("run {}: depth {}: {} {} after {} ms", feed_->run(), of_.core.depth(), log_name(report.name),
+                         r.is_error ? "failed" : "answered", r.ms));
   emit_call(r.call_id, report.server);  // for a call that was refused without an intent
   emit(run_event::kind::tool_result, event_json::tool_result(r.call_id, r.is_error, r.result, r.ms), r.call_id);
   if (r.is_error && !of_.core.ending() && tells_status()) {
@@ -223,9 +222,9 @@ void announcements::on(const record::caller_result& r) {
 
 void announcements::on(const record::run_ended& r) {
   if (debugging())
-    log::debug(fmt::format("run {}: ended at depth {} after {} rounds and {} ms: {}{}{}", feed_->run(),
-                           of_.core.depth(), of_.core.rounds(), of_.clock.ms_since_begin(), to_string(r.reason),
-                           r.text.empty() ? "" : ": ", r.text));
+    log::debug(formatted("run {}: ended at depth {} after {} rounds and {} ms: {}{}{}", feed_->run(), of_.core.depth(),
+                         of_.core.rounds(), of_.clock.ms_since_begin(), to_string(r.reason), r.text.empty() ? "" : ": ",
+                         r.text));
   if (!r.text.empty()) status(words::stopped(r.text));
 }
 
