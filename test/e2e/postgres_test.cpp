@@ -73,7 +73,8 @@ TEST_CASE("L17 O5: two daemons share a PostgreSQL journal, and a run belongs to 
   daemon_under_test one(shared(model)), two(shared(model));
   CHECK(run_cli(one, {"ask", "-m", "m/rounds-0", "first"}).status == 0);
   CHECK(contains(run_cli(two, {"sessions"}).out, "first"));
-  CHECK(run_cli(two, {"ask", "-c", "-m", "m/rounds-0", "second"}).status == 0);
+  const auto first = text_at(parse(run_cli(two, {"--json", "sessions"}).out).as_array().at(0), "session");
+  CHECK(run_cli(two, {"ask", "-s", first, "-m", "m/rounds-0", "second"}).status == 0);
 
   caller c = one.connect(), other = two.connect();
   begin_night(one, c, "night");

@@ -129,17 +129,16 @@ TEST_CASE("L17: -c goes on with the last session of the terminal or folder, what
   CHECK(in("two", {"ask", "-c", "second of two"}).status == 0);
   CHECK(said_in("first of two"));
   CHECK_FALSE(said_in("of a program"));
-  // At a place where nothing was asked the session used last is taken, and named.
+  // At a place where nothing was asked, no session of other places or programs is taken.
   const auto elsewhere = in("three", {"ask", "-c", "first of three"});
-  CHECK(elsewhere.status == 0);
-  CHECK(contains(elsewhere.err, "this terminal and this folder have no session; going on with the one used last"));
-  CHECK(said_in("second of two"));
-  CHECK(in("three", {"ask", "-c", "second of three"}).err.find("going on with") == std::string::npos);
+  CHECK(elsewhere.status == 5);
+  CHECK(contains(elsewhere.err, "nothing was asked yet at this terminal or in this folder"));
+  CHECK_FALSE(said_in("first of three"));
   // A session that was deleted is none.
   const auto sessions = parse(in("one", {"--json", "sessions"}).out).as_array();
   for (const auto& s : sessions)
     if (text_at(s, "title") == "first of one") CHECK(in("one", {"sessions", "rm", text_at(s, "session")}).status == 0);
-  CHECK(contains(in("one", {"ask", "-c", "third of one"}).err, "going on with the one used last"));
+  CHECK(in("one", {"ask", "-c", "third of one"}).status == 5);
 }
 
 TEST_CASE(

@@ -138,28 +138,18 @@ void note_session(std::string_view session) {
 // failure.
 bool find_session(context& c, daemon_connection& link, ask_options& o, int& status) {
   if (o.latest) o.session = session_of_place(link);
-  o.latest = o.session.empty();
-  const auto got =
-      o.latest ? call_or_explain(c, link, "mcpbx/sessions/list", json_object("limit", 1), status)
-               : call_or_explain(c, link, "mcpbx/sessions/get", json_object("session", o.session, "limit", 0), status);
-  if (!got) return false;
-  raw_json found = *got;
-  if (o.latest) {
-    found = {};
-    for_each_element(find_member(*got, "sessions"), [&](const raw_json& s) {
-      found = s;
-      return false;
-    });
-    if (!found) {
-      c.screen->error("there is no session to go on with yet; `mcpbx ask` without -c begins one");
-      status = no_such;
-      return false;
-    }
-    c.screen->err_line("mcpbx: this terminal and this folder have no session; going on with the one used last, " +
-                       printable(member_text(found, "session")));
+  if (o.session.empty()) {
+    c.screen->error(
+        "nothing was asked yet at this terminal or in this folder; `mcpbx sessions` lists all sessions, -s ID "
+        "goes on with one, and `mcpbx ask` without -c begins one");
+    status = no_such;
+    return false;
   }
-  o.session = member_text(found, "session");
-  if (o.model.empty()) o.model = member_text(found, "model");
+  const auto got =
+      call_or_explain(c, link, "mcpbx/sessions/get", json_object("session", o.session, "limit", 0), status);
+  if (!got) return false;
+  o.session = member_text(*got, "session");
+  if (o.model.empty()) o.model = member_text(*got, "model");
   return true;
 }
 
