@@ -39,7 +39,7 @@ struct unfinished_run {
   std::unique_ptr<run_journal> journal;  ///< continues behind the last record; destroying it closes the run
 };
 
-/// Why a journal cannot be written at the moment.
+/// A reason for which a journal cannot be written at the moment.
 struct journal_trouble {
   std::string problem;        ///< one sentence, which may quote foreign text and secrets
   std::int64_t since_ms = 0;  ///< time of the first failure, in milliseconds since 1970

@@ -41,7 +41,7 @@ struct store_lane::job {
   std::int64_t now_ms = 0;
   std::string name;            // name of the store
   bool short_commit = false;   // the job writes, but neither waits for the disk nor reads
-  std::optional<error> fault;  // why the store cannot be opened or written, once the job is done
+  std::optional<error> fault;  // store_worker::fault() after the job
 
   void work(store_worker& worker) {
     for (auto& place : left_open) worker.leave_open(std::move(place));

@@ -65,7 +65,7 @@ result<void> store_worker::get_ready(std::int64_t now_ms, bool look) {
   auto done = store_->open();
   const bool opened = done.has_value();
   if (done && look) done = store_->still_there();
-  const bool moved = opened && !done;  // what comes next makes a new store
+  const bool moved = opened && !done;  // the next operation makes a new store
   if (done && !recovered_) done = recover(now_ms);
   unopened_ = done || moved ? std::optional<error>() : done.error();
   if (!done) store_->close();

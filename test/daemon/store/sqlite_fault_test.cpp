@@ -75,7 +75,7 @@ TEST_CASE("G49: a disk that takes no writes is the journal's trouble from the fi
     s.time.advance(milliseconds(1'000));
     CHECK_FALSE(s.write("3", run_of(3)).has_value());
     CHECK(s.journal.trouble()->since_ms == since);
-    (void)s.list();  // that one can read says nothing about writes
+    (void)s.list();  // a read that works does not end it
     REQUIRE(s.journal.trouble().has_value());
     CHECK(s.journal.trouble()->since_ms == since);
     disk.disarm();
