@@ -50,6 +50,7 @@ struct loop_choices {
   As<bool> approve_destructive = usual<As<bool>>(false);
   As<bool> approve_after_output = usual<As<bool>>(false);
   As<bool> mark_results = usual<As<bool>>(false);
+  As<bool> server_instructions = usual<As<bool>>(false);
   As<std::string> empty_result_text = usual<As<std::string>>("No relevant content found");
   As<approval_mode> approve = usual<As<approval_mode>>(approval_mode::ask);
   bool operator==(const loop_choices&) const = default;
@@ -100,8 +101,9 @@ inline constexpr auto choice_rows = [] {
     loop_choice{.key = "statusModel", .open = &o::status_model, .settled = &s::status_model, .journal = 9, .meaning = "The model entry that writes the status line; the run's own model when not given.", .names_model = true},
     loop_choice{"guidance", &o::guidance, &s::guidance, 6, "The advice about tools in the system prompt: on, off, or a text in its place."},
     loop_choice{"approveDestructive", &o::approve_destructive, &s::approve_destructive, 4, "Whether tools that do not say that they only read, or destroy nothing, need a yes of the caller inside a run.", prefer<true>},
-    loop_choice{"approveAfterOutput", &o::approve_after_output, &s::approve_after_output, 11, "Whether such tools need a yes once the model has been shown what a tool returned.", prefer<true>},
+    loop_choice{"approveAfterOutput", &o::approve_after_output, &s::approve_after_output, 11, "Whether such tools need a yes once the model has been shown what a tool returned, or a server's instructions.", prefer<true>},
     loop_choice{"markResults", &o::mark_results, &s::mark_results, 10, "Whether tool output is shown to the model between marks that it cannot contain, as data."},
+    loop_choice{"serverInstructions", &o::server_instructions, &s::server_instructions, 12, "Whether the model is given the instructions of the tool servers whose tools it is offered, as data."},
     loop_choice{"emptyResultText", &o::empty_result_text, &s::empty_result_text, 5, "What the model is told when a tool returns nothing."},
     loop_choice{.key = "approve", .open = &o::approve, .settled = &s::approve, .journal = 3, .meaning = "", .stricter = prefer<approval_mode::none, approval_mode::ask>, .in_files = false},
   };

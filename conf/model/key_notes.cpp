@@ -63,6 +63,7 @@ std::span<const key_note> key_notes() {
     {.section = "loop", .key = "roundPrompts", .more = "`progressive`: the model is told at the end of each request which round it is; that text never stays in the conversation."},
     {.section = "loop", .key = "approveDestructive", .usual = "false"},
     {.section = "loop", .key = "markResults", .usual = "false"},
+    {.section = "loop", .key = "serverInstructions", .usual = "false", .more = "They stand at the end of the system prompt, by server, between marks that they cannot contain, and take 8 KiB at most. Pins do not cover them: a server may change them at any start."},
     {.section = "loop", .key = "roundPromptTexts", .usual = "our words"},
     {.section = "roundPromptTexts", .key = "first", .more = "`{round}` is the number of the model call, `{remaining}` how many rounds with tools are left, this one included."},
     {.section = "loop", .key = "status", .more = "`model`: a short model call (at most 20 tokens, 2 s) writes the one about a tool at work, and its tokens count; the name stands in where none comes."},

@@ -15,6 +15,7 @@
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/post.hpp>
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -29,10 +30,11 @@ constexpr std::string_view sqlite_scheme = "sqlite:";
 // Journal whose every call fails with the reason, so that only runs are out of service.
 class unavailable_journal final : public journal {
  public:
-  unavailable_journal(boost::asio::any_io_executor executor, std::string why)
-      : executor_(std::move(executor)), why_(std::move(why)) {}
+  unavailable_journal(boost::asio::any_io_executor executor, std::int64_t since_ms, std::string why)
+      : executor_(std::move(executor)), since_ms_(since_ms), why_(std::move(why)) {}
   std::unique_ptr<run_journal> open_run(const std::string&) override { return std::make_unique<one>(why_); }
   bool keeps_sessions() const override { return true; }
+  std::optional<journal_trouble> trouble() const override { return journal_trouble{why_, since_ms_}; }
   void load_history(std::string, answer<history> then) override { refuse(std::move(then)); }
   void list_sessions(session_query, answer<std::vector<session_row>> then) override { refuse(std::move(then)); }
   void read_session(std::string, answer<session_contents> then) override { refuse(std::move(then)); }
@@ -54,6 +56,7 @@ class unavailable_journal final : public journal {
     boost::asio::post(executor_, [then = std::move(then), why = why_] { then(fail(errc::io, why)); });
   }
   boost::asio::any_io_executor executor_;
+  std::int64_t since_ms_;
   std::string why_;
 };
 
@@ -110,17 +113,19 @@ std::unique_ptr<journal> make_journal(const conf::configuration& config, const s
                                       time_source& time, bool by_default, decltype(record_rules::closed) closed) {
   if (!config.store.url && !by_default) return std::make_unique<memory_journal>();
   const auto url = url_of(config, values);
-  if (!url) return std::make_unique<unavailable_journal>(std::move(executor), url.error().message);
+  const auto unavailable = [&](std::string why) {
+    return std::make_unique<unavailable_journal>(executor, time.wall_ms(), std::move(why));
+  };
+  if (!url) return unavailable(url.error().message);
   if (*url == "none") return std::make_unique<memory_journal>();
   if (!url->starts_with(sqlite_scheme) && !conf::forms::is_postgres_url(*url))
-    return std::make_unique<unavailable_journal>(
-        std::move(executor), "store.url: its value is neither none nor a URL with sqlite: or postgresql://");
+    return unavailable("store.url: its value is neither none nor a URL with sqlite: or postgresql://");
   auto file = file_of(config, env, *url, !by_default);
   if (!file && !config.store.url) {
     log::warn("runs are not kept: " + file.error().message);
     return std::make_unique<memory_journal>();
   }
-  if (!file) return std::make_unique<unavailable_journal>(std::move(executor), file.error().message);
+  if (!file) return unavailable(file.error().message);
   auto options = journal_options(config, std::move(closed));
   return std::make_unique<lane_journal>(std::move(executor), time, std::move(*file), std::move(options));
 }

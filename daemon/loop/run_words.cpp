@@ -235,8 +235,8 @@ std::string goes_on_elsewhere(std::string_view run) {
 std::string_view wants_approval(rule by) {
   if (by == rule::approve_destructive) return "nothing says that this tool only reads or leaves intact what is there";
   if (by == rule::approve_after_output)
-    return "the model has read what tools returned, and nothing says that this tool only reads or leaves intact what "
-           "is there";
+    return "the model has read what tools returned or their servers wrote, and nothing says that this tool only reads "
+           "or leaves intact what is there";
   return "the configuration wants a yes for this tool";
 }
 

@@ -35,7 +35,7 @@ struct approval_rules {
   std::span<const std::string> profile = {};  ///< `approve` of the profile: globs on the catalog's names
   const kept_terms* then = nullptr;           ///< the terms that a resumed run began with; null: it was not resumed
   bool destructive = false;                   ///< approveDestructive
-  bool after_output = false;                  ///< approveAfterOutput, and the model has read what a tool returned
+  bool after_output = false;  ///< approveAfterOutput, and the model has read what a tool or its server wrote
 };
 
 /// A run that is about to make a call of a tool that it offers.

@@ -39,6 +39,12 @@ struct unfinished_run {
   std::unique_ptr<run_journal> journal;  ///< continues behind the last record; destroying it closes the run
 };
 
+/// A reason for which a journal cannot be written at the moment.
+struct journal_trouble {
+  std::string problem;        ///< one sentence, which may quote foreign text and secrets
+  std::int64_t since_ms = 0;  ///< time of the first failure, in milliseconds since 1970
+};
+
 /// Journal of all runs. If it keeps sessions, every run belongs to the one that run_started names. Reading functions
 /// call `then` once on the speaking thread: in a later turn if sessions are kept, else at once; never after the
 /// journal's end.
@@ -63,6 +69,9 @@ class journal {
   virtual bool keeps_sessions() const { return false; }
   /// Returns true if several daemons share the journal, so that runs of another one may be taken over at any time.
   virtual bool is_shared() const { return false; }
+  /// Returns why the journal cannot be written, from the first failed write on until one works again; nullopt: nothing
+  /// is wrong.
+  virtual std::optional<journal_trouble> trouble() const { return std::nullopt; }
   /// Reads the conversation of a session to continue: the messages of all its runs in order, without system prompts.
   /// errc::not_found; errc::unavailable: a run is active in it; errc::io: a part cannot be read.
   virtual void load_history(std::string session, answer<history> then);

@@ -78,6 +78,10 @@ bool lane_journal::is_shared() const {
   return lane_->is_shared();
 }
 
+std::optional<journal_trouble> lane_journal::trouble() const {
+  return lane_->trouble();
+}
+
 void lane_journal::load_history(std::string session, answer<history> then) {
   lane_->read<history>([session = std::move(session)](auto& w, auto now) { return w.load_history(session, now); },
                        std::move(then));

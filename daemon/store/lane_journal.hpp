@@ -10,6 +10,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <string>
 
 namespace mcpbx::daemon {
@@ -53,6 +54,7 @@ class lane_journal final : public journal {
 
   bool keeps_sessions() const override { return true; }
   bool is_shared() const override;
+  std::optional<journal_trouble> trouble() const override;
   void load_history(std::string session, answer<history> then) override;
   void list_sessions(session_query q, answer<std::vector<session_row>> then) override;
   void read_session(std::string session, answer<session_contents> then) override;

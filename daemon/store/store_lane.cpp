@@ -39,8 +39,9 @@ struct store_lane::job {
   std::vector<std::shared_ptr<run_place>> left_open;  // runs to close, because their journals are gone
   waiting_read read;
   std::int64_t now_ms = 0;
-  std::string name;           // name of the store
-  bool short_commit = false;  // the job writes, but neither waits for the disk nor reads
+  std::string name;            // name of the store
+  bool short_commit = false;   // the job writes, but neither waits for the disk nor reads
+  std::optional<error> fault;  // store_worker::fault() after the job
 
   void work(store_worker& worker) {
     for (auto& place : left_open) worker.leave_open(std::move(place));
@@ -50,11 +51,13 @@ struct store_lane::job {
       if (!group.empty()) worker.write(group, now_ms);
     } catch (const std::exception& e) {
       for (auto* a : group) a->outcome = fault_in(name, e);
+      worker.note_write(fault_in(name, e));
     }
     // The runs will need as much memory again for the answer.
     for (auto* a : group)
       if (a->outcome) a->batch.texts = {};
     if (read.work) read.work(worker, now_ms);
+    fault = worker.fault();
   }
 };
 
@@ -202,6 +205,7 @@ void store_lane::begin() {
 // Fails a job that could not be given to the lane.
 void store_lane::failed(job& j, const std::string& what) {
   const error why{errc::io, name_ + " cannot be used: " + what};
+  j.fault = why;
   left_open_.insert(left_open_.begin(), j.left_open.begin(), j.left_open.end());
   for (auto& a : j.appends) a.what.outcome = std::unexpected(why);
   j.read.unclaimed = nullptr;
@@ -214,6 +218,7 @@ void store_lane::finished(job& j) {
   auto self = shared_from_this();
   if (j.short_commit) commit_.end(time_.now());
   held_bytes_ -= j.bytes;
+  note(j.fault);
   put_back(j.appends);
   // Stay busy until all callbacks have run, so that the next appends of these runs become one group.
   for (auto& a : j.appends)
@@ -224,6 +229,16 @@ void store_lane::finished(job& j) {
     j.read.unclaimed();
   current_.reset();
   pump();
+}
+
+// Keeps the time of the first failure while others follow.
+void store_lane::note(const std::optional<error>& fault) {
+  if (!fault)
+    trouble_.reset();
+  else if (trouble_)
+    trouble_->problem = fault->message;
+  else
+    trouble_ = journal_trouble{fault->message, time_.wall_ms()};
 }
 
 bool store_lane::is_waited_for() const {
@@ -296,6 +311,7 @@ void store_lane::expire() {
   for (; !reads_.empty() && reads_.front().until <= now; reads_.pop_front())
     reads.push_back(std::move(reads_.front().done));
   auto self = shared_from_this();
+  if (!appends.empty() && !trouble_) note(appends.front().second);
   pump();
   const auto busy = busy_for(max_wait_);
   for (auto& [done, why] : appends) done(std::unexpected(std::move(why)));

@@ -16,6 +16,7 @@
 #include <exception>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -40,6 +41,7 @@ class store_lane : public std::enable_shared_from_this<store_lane> {
   std::size_t held_bytes() const noexcept { return held_bytes_; }
   const std::string& store_name() const noexcept { return name_; }
   bool is_shared() const noexcept { return shared_; }
+  const std::optional<journal_trouble>& trouble() const noexcept { return trouble_; }
 
   void opened() { ++open_runs_; }
   void closed() { --open_runs_; }
@@ -111,6 +113,7 @@ class store_lane : public std::enable_shared_from_this<store_lane> {
   void watch();
   void watch_also(time_point until);
   time_point next_due() const;
+  void note(const std::optional<error>& fault);
   error busy_for(milliseconds waited) const;
   error late(const waiting_append& a) const;
   void expire();
@@ -134,6 +137,7 @@ class store_lane : public std::enable_shared_from_this<store_lane> {
   std::deque<waiting_read> reads_;
   std::vector<std::shared_ptr<run_place>> left_open_;
   unfinished_rows unclaimed_;
+  std::optional<journal_trouble> trouble_;
   std::unique_ptr<timer> watch_, pause_;
   time_point watched_until_{};
   bool watching_ = false, stopped_ = false;

@@ -30,6 +30,11 @@ error outwards(error e) {
   return e;
 }
 
+// Returns false for an error that says something about one run or session, and nothing about the store.
+bool is_of_store(const error& e) {
+  return e.code != errc::unavailable && e.code != errc::not_found && e.code != errc::parse;
+}
+
 }  // namespace
 
 store_worker::store_worker(std::unique_ptr<run_store> store, record_rules rules, retention keep)
@@ -46,11 +51,23 @@ result<T> store_worker::checked(result<T> outcome) {
   return outcome;
 }
 
+void store_worker::note_write(const result<void>& outcome, bool synced) {
+  if (outcome) {
+    if (synced || !unwritten_synced_) unwritten_.reset();
+  } else if (is_of_store(outcome.error())) {
+    unwritten_synced_ = synced || (unwritten_ && unwritten_synced_);
+    unwritten_ = outcome.error();
+  }
+}
+
 // Opens the store and closes left runs. `look` also checks that the store is still in its place, which costs a moment.
 result<void> store_worker::get_ready(std::int64_t now_ms, bool look) {
   auto done = store_->open();
+  const bool opened = done.has_value();
   if (done && look) done = store_->still_there();
+  const bool moved = opened && !done;  // the next operation makes a new store
   if (done && !recovered_) done = recover(now_ms);
+  unopened_ = done || moved ? std::optional<error>() : done.error();
   if (!done) store_->close();
   return done;
 }
@@ -170,6 +187,7 @@ result<void> store_worker::fence(std::int64_t now_ms) {
     run_batch* const alone = &batch;
     const auto done = whole ? whole : store_->append({&alone, 1}, true);
     if (done) {
+      note_write(done);
       one->fenced = true;
       one->records.push_back(std::move(batch.records.front()));
       ++one;
@@ -177,6 +195,7 @@ result<void> store_worker::fence(std::int64_t now_ms) {
       log::warn("run " + one->row.run + " does not go on here: " + done.error().message);
       one = going_on_.erase(one);
     } else {
+      note_write(done);
       store_->close();
       return done;
     }
@@ -190,6 +209,7 @@ void store_worker::close_left(std::int64_t now_ms) {
     const auto found = find_left(*place);
     if (!found || !*found) return found.has_value();
     const auto closed = close_run(place->id, place->run, now_ms, true);
+    note_write(closed);
     if (!closed)
       log::warn("run " + place->run + " could not be closed yet, which is tried again: " + closed.error().message);
     return closed.has_value();
@@ -214,7 +234,10 @@ void store_worker::write(std::span<append* const> group, std::int64_t now_ms) {
   // Check the store's place at synced and first records only: every run ends with a synced one.
   const bool look = std::ranges::any_of(group, [](const auto* a) { return a->synced || a->batch.place->id == 0; });
   if (auto ready = get_ready(now_ms, look); !ready) {
-    for (auto* a : group) a->outcome = ready;
+    for (auto* a : group) {
+      a->outcome = ready;
+      note_write(ready, a->synced);
+    }
     return;
   }
   close_left(now_ms);  // before their rows could be reused, and because one may block a session
@@ -232,9 +255,10 @@ void store_worker::write(std::span<append* const> group, std::int64_t now_ms) {
     // One append may be at fault; the others must not fail with it.
     run_batch* const one = &a->batch;
     a->outcome = alone ? outcome : store_->append({&one, 1}, a->synced);
-    broken = broken || (!a->outcome && a->outcome.error().code != errc::unavailable &&
-                        a->outcome.error().code != errc::not_found && a->outcome.error().code != errc::parse);
+    broken = broken || (!a->outcome && is_of_store(a->outcome.error()));
   }
+  for (auto* a : group)
+    if (!a->outcome || !broken) note_write(a->outcome, a->synced);
   if (broken) store_->close();
   to_tidy_ = !broken;
 }
@@ -379,14 +403,18 @@ result<void> store_worker::erase_session(const std::string& session, std::int64_
   if (!*ready) return no_session(session);
   auto row = free_session(session, now_ms);
   if (!row) return std::unexpected(std::move(row.error()));
-  return checked(store_->erase({&session, 1}));
+  auto erased = checked(store_->erase({&session, 1}));
+  note_write(erased);
+  return erased;
 }
 
 result<std::vector<store_worker::unfinished>> store_worker::take_unfinished(std::int64_t now_ms) {
   auto ready = ready_to_read(now_ms);
   if (!ready) return std::unexpected(std::move(ready.error()));
   if (store_->is_shared()) {
-    if (auto touched = checked(store_->touch()); !touched) return std::unexpected(std::move(touched.error()));
+    auto touched = checked(store_->touch());
+    note_write(touched);
+    if (!touched) return std::unexpected(std::move(touched.error()));
     if (auto taken = take_abandoned(now_ms); !taken) return std::unexpected(std::move(taken.error()));
   }
   // A run that is handed out would end at the first record that cannot be written, so keep it here until writes work.

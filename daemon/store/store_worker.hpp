@@ -59,6 +59,12 @@ class store_worker {
   /// Notes a run whose journal was destroyed before its end. The next operation closes it.
   void leave_open(std::shared_ptr<run_place> place) { left_open_.push_back(std::move(place)); }
 
+  /// Returns the error of the last operation that had to open or write the store; null: it worked.
+  const std::optional<error>& fault() const noexcept { return unopened_ ? unopened_ : unwritten_; }
+  /// Changes fault() by the outcome of a write. Errors that are about one run or session only do not count. A write
+  /// that was not synced proves nothing about one that was.
+  void note_write(const result<void>& outcome, bool synced = true);
+
   result<journal::history> load_history(const std::string& session, std::int64_t now_ms);
   result<std::vector<session_row>> list_sessions(const session_query& q, std::int64_t now_ms);
   result<session_contents> read_session(const std::string& session, std::int64_t now_ms);
@@ -95,6 +101,8 @@ class store_worker {
   std::vector<std::shared_ptr<run_place>> left_open_;
   std::deque<run_row> taken_;  // runs of daemons that are gone, not sorted out yet
   std::vector<unfinished> going_on_;
+  std::optional<error> unopened_, unwritten_;
+  bool unwritten_synced_ = false;  // the write that failed with unwritten_ was to be synced
   bool recovered_ = false, to_tidy_ = false;
   std::int64_t tidy_at_ms_ = 0;
   std::int64_t written_ = 0;  // bytes written since the last search for expired sessions

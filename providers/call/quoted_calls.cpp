@@ -189,11 +189,11 @@ void quoted_calls::add(std::string_view text) {
 void quoted_calls::collect() {
   if (std::exchange(collected_, true)) return;
   for (const auto& m : messages_) {
-    if (m->role != role::user && m->role != role::tool_results) continue;
+    const bool all = m->role == role::user || m->role == role::tool_results;
     for (const auto& b : m->blocks) {
       if (const auto* said = std::get_if<text_block>(&b)) {
-        add(said->text);
-      } else if (const auto* result = std::get_if<tool_result_block>(&b)) {
+        if (all || said->foreign) add(said->text);
+      } else if (const auto* result = all ? std::get_if<tool_result_block>(&b) : nullptr) {
         add(convert_result(*result, {}).text());
         // convert_result() drops structuredContent if there is content; the model may still see it by another way.
         const auto structured = walk::find(result->result.text(), "structuredContent");

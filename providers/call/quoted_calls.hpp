@@ -11,8 +11,8 @@
 
 namespace mcpbx::providers {
 
-/// Index of the calls quoted in tool results and user messages of one conversation. The system prompt is trusted, and
-/// the model's own messages do not count as quotations.
+/// Index of the calls quoted in tool results, user messages and foreign texts of one conversation. All else of the
+/// system prompt is trusted, and the model's own messages do not count as quotations.
 class quoted_calls {
  public:
   /// `messages` must outlive this object. The texts are indexed at the first has().

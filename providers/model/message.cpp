@@ -68,6 +68,13 @@ std::vector<const tool_call_block*> message::calls() const {
   return all;
 }
 
+bool message::has_foreign_text() const {
+  return std::ranges::any_of(blocks, [](const block& b) {
+    const auto* text = std::get_if<text_block>(&b);
+    return text != nullptr && text->foreign;
+  });
+}
+
 raw_json fragment_cache::remembered(std::string_view key) const {
   for (const auto& [name, fragment] : fragments_)
     if (name == key) return fragment;

@@ -23,6 +23,7 @@ std::string_view to_string(role r);
 
 struct text_block {
   std::string text;
+  bool foreign = false;  ///< in a system prompt: words of a tool server, which are data (a call in them is a quotation)
 };
 struct image_block {
   std::string mime, data, url;  ///< `data` is base64; exactly one of data and url is set
@@ -101,6 +102,8 @@ struct message : fragment_cache {
   /// Returns all text blocks joined.
   std::string text() const;
   std::vector<const tool_call_block*> calls() const;
+  /// Returns true if a text block is foreign.
+  bool has_foreign_text() const;
 };
 using message_ptr = std::shared_ptr<const message>;
 

@@ -14,6 +14,7 @@ struct block_writer {
   void operator()(const text_block& b) const {
     w.member("type", "text");
     w.member("text", b.text);
+    w.set("foreign", b.foreign);
   }
   void operator()(const image_block& b) const {
     w.member("type", "image");
@@ -63,7 +64,11 @@ struct block_writer {
 
 block read_block(const json_reader& o) {
   const auto type = o.text("type");
-  if (type == "text") return text_block{o.text("text")};
+  if (type == "text") {
+    text_block b{o.text("text")};
+    o.set("foreign", b.foreign);
+    return b;
+  }
   if (type == "image") return image_block{o.text("mime"), o.text("data"), o.text("url"), o.text("detail")};
   if (type == "file") return file_block{o.text("mime"), o.text("name"), o.text("data"), o.text("url")};
   if (type == "reasoning") return reasoning_block{o.text("text"), o.json("opaque")};

@@ -120,6 +120,28 @@ TEST_CASE("L16: the result of mcpbx/chat tells text, reason, rounds, calls, toke
   CHECK(c.request("mcpbx/status").get("result.runs.total") == json::value(1));
 }
 
+TEST_CASE("G40: a profile gives its model the instructions of the servers whose tools it offers") {
+  model_process model;
+  daemon_under_test d(
+      config()
+          .server("s")
+          .server("t")
+          .model("m", model.entry())
+          .top("profiles", R"({"told":{"model":"m","tools":{"allow":["s__*"]},"loop":{"serverInstructions":true}}})"));
+  d.wait_ready({"s", "t"});
+  caller c = d.connect();
+  const auto system = [&](const std::string& model_name) {
+    const auto r = c.request("mcpbx/chat", R"({"input":"q","model":")" + model_name + "\"}");
+    CHECK_MESSAGE(text_at(r.value, "result.messages.0.role") == "system", r.line);
+    return text_at(r.value, "result.messages.0.content.0.text") + text_at(r.value, "result.messages.0.content.1.text");
+  };
+  const auto told = system("profile:told");
+  CHECK(contains(told, "\n\n[Instructions of tool servers "));
+  CHECK(contains(told, "\nTool server \"s\":\n  A server for tests.\n[End of the instructions of tool servers "));
+  CHECK(contains(model.log(), "[Instructions of tool servers "));
+  CHECK_FALSE(contains(system("m"), "A server for tests."));
+}
+
 TEST_CASE("M4: ask -p runs under a profile: its model, its tools, its limits, and an unknown one is status 2") {
   model_process model;
   daemon_under_test d(config()

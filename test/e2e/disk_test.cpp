@@ -68,12 +68,16 @@ TEST_CASE("G25: on a full disk runs fail with the mend, nothing is acknowledged,
 
   // Calls that need no journal still work.
   CHECK(d.session().call("s__echo", R"({"text":"direct"})").text() == "direct");
-  CHECK(run_cli(d, {"status"}).status == 0);
+  const auto status = c.request("mcpbx/status");
+  check_sentence(d, text_at(status.value, "result.store.problem"));
+  CHECK(status.get("result.store.sinceMs").to_number<std::int64_t>() > 1'700'000'000'000);
+  check_sentence(d, run_cli(d, {"status"}).out);
   CHECK(contains(run_cli(d, {"sessions"}).out, before));
 
   d.make_room();
   const auto pid = d.pid();
   const auto after = chat_in(c, "after");
+  CHECK_FALSE(contains(c.request("mcpbx/status").line, R"("store":)"));
   const auto night =
       c.request("mcpbx/chat", R"({"input":"not lost","run":"night","detach":true,)" + std::string(hello_by_tool));
   CHECK_MESSAGE(!night.failed(), night.line);

@@ -2,6 +2,7 @@
 #include "daemon/cli/terminal/status_text.hpp"
 
 #include "daemon/cli/terminal/server_text.hpp"
+#include "daemon/cli/terminal/session_text.hpp"
 #include "mcp/json/json_writer.hpp"
 #include "mcp/support/text.hpp"
 
@@ -113,6 +114,12 @@ raw_json without(const raw_json& object, std::string_view left_out) {
   return raw_json::own(json + "}");
 }
 
+// Returns the problem of the journal with the time of its beginning.
+std::string trouble_of_store(const raw_json& store) {
+  const auto since = find_member(store, "sinceMs").as_integer();
+  return (since ? "not written since " + date_of(*since) + " UTC: " : "") + member_text(store, "problem");
+}
+
 }  // namespace
 
 fitted_table status_facts(const raw_json& status) {
@@ -129,6 +136,7 @@ fitted_table status_facts(const raw_json& status) {
   if (const auto members = raw_object::open(status))
     members->for_each([&](std::string_view key, const raw_json& value) {
       if (std::ranges::find(told, key) != told.end()) return;
+      if (key == "store") return add("store", trouble_of_store(value), look::red);
       add(words_of(key), key == "servers" ? fact_of(without(value, "faulty")) : fact_of(value));
       if (key != "servers") return;
       for_each_element(find_member(value, "faulty"), [&](const raw_json& server) {

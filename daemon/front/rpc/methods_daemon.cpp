@@ -3,6 +3,7 @@
 #include "daemon/front/rpc/methods.hpp"
 #include "daemon/store/records/principal.hpp"
 #include "mcp/json/json_writer.hpp"
+#include "mcp/redact/cut_text.hpp"
 #include "mcp/redact/secret.hpp"
 #include "mcp/support/shared_bytes.hpp"
 
@@ -19,6 +20,7 @@ namespace {
 
 /// The revision of mcpbx's own methods.
 constexpr int protocol = 1;
+constexpr std::size_t longest_problem = 1000;  // bytes
 
 void append_servers(json_writer& out, const std::vector<mcp::server_status>& servers) {
   std::map<std::string_view, std::size_t> states;
@@ -56,6 +58,11 @@ void append_audit(json_writer& out, const audit_log& audit) {
   out.member("lost", counts.lost);
   if (!counts.problem.empty()) out.member("problem", redactor::redact(counts.problem));
   out.end_object();
+}
+
+void append_trouble(json_writer& out, const journal_trouble& trouble) {
+  out.key("store").begin_object().member("problem", cut_for_people(trouble.problem, longest_problem, {.mark = " …"}));
+  out.member("sinceMs", trouble.since_ms).end_object();
 }
 
 void append_runs(json_writer& out, const loop_counters& runs) {
@@ -175,6 +182,7 @@ raw_json status_of(door_context& door) {
   out.member("strayResponses", load.counters.stray).member("overloaded", load.counters.overloaded);
   out.member("droppedLogs", runs.dropped_logs).end_object();
   if (door.settings.audit) append_audit(out, *door.settings.audit);
+  if (const auto trouble = door.daemon.store().trouble()) append_trouble(out, *trouble);
   out.end_object();
   return out.json();
 }

@@ -35,6 +35,7 @@ class audited_journal final : public journal {
 
   bool keeps_sessions() const override { return inner_->keeps_sessions(); }
   bool is_shared() const override { return inner_->is_shared(); }
+  std::optional<journal_trouble> trouble() const override { return inner_->trouble(); }
   void load_history(std::string session, answer<history> then) override {
     inner_->load_history(std::move(session), std::move(then));
   }

@@ -5,7 +5,8 @@
 namespace mcpbx::daemon {
 
 /// Returns `mine` with the smaller of both values for each number ("no limit" is the largest), and the stricter of both
-/// for approvals and onToolError. All else stays, also markResults, because the run's system prompt depends on it.
+/// for approvals and onToolError. All else stays, also markResults and serverInstructions, because the run's system
+/// prompt depends on them.
 run_limits stricter(run_limits mine, const run_limits& other);
 
 }  // namespace mcpbx::daemon

@@ -1,8 +1,9 @@
-// Puts tool output between two marks that it cannot contain, so that the model can tell it from the words of people
-// (docs/guarantees.md, G40).
+// Puts tool output, and instructions of tool servers, between two marks that they cannot contain, so that the model can
+// tell them from the words of people (docs/guarantees.md, G40).
 #pragma once
 #include "mcp/json/raw_json.hpp"
 
+#include <string>
 #include <string_view>
 
 namespace mcpbx::daemon {
@@ -10,5 +11,11 @@ namespace mcpbx::daemon {
 /// Returns `shown` between two marks with `nonce`. Removes the nonce and control, bidi and zero-width characters from
 /// the texts. Keeps only content and isError; structured content without any other content becomes text. Pure.
 raw_json marked_as_data(const raw_json& shown, std::string_view nonce);
+
+/// Returns the joined instructions of tool servers between two marks with `nonce`, for a system prompt, cleaned in the
+/// same way. Pure.
+std::string marked_instructions(std::string_view instructions, std::string_view nonce);
+/// Returns a system prompt without what marked_instructions() made: a caller may send a prompt back that has it. Pure.
+std::string without_marked_instructions(std::string_view system);
 
 }  // namespace mcpbx::daemon

@@ -81,7 +81,7 @@ class approvals {
   std::vector<open_question> questions_;
   std::unordered_set<std::string> asked_before_;
   std::size_t looked_at_ = 0;  // number of messages that model_saw_output() has checked
-  bool saw_output_ = false;    // one of them holds tool results
+  bool saw_output_ = false;    // one of them holds tool results or words of tool servers
 };
 
 }  // namespace mcpbx::daemon

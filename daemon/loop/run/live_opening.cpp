@@ -1,5 +1,7 @@
 // Builds the first record of a run: system prompt, messages, tools and settings of the conversation with the model.
+#include "daemon/guard/sha256.hpp"
 #include "daemon/loop/core/call_ids.hpp"
+#include "daemon/loop/results/result_mark.hpp"
 #include "daemon/loop/results/result_order.hpp"
 #include "daemon/loop/run/live_run.hpp"
 #include "daemon/loop/run_words.hpp"
@@ -13,6 +15,8 @@
 namespace mcpbx::daemon {
 namespace {
 
+constexpr std::size_t longest_instructions = (8 << 10) - 384;  // bytes, without the marks
+
 void add_paragraph(std::string& text, std::string_view more) {
   if (!text.empty() && !more.empty()) text += "\n\n";
   text += more;
@@ -25,6 +29,23 @@ void add_guidance(std::string& system, const run_limits& l, const std::string& o
   const auto& advice = l.guidance.text.empty() ? ours : l.guidance.text;
   if (l.guidance.text.empty() ? !words::has_guidance(system) : system.find(advice) == std::string::npos)
     add_paragraph(system, advice);
+}
+
+// Returns the instructions of the servers whose tools are offered, marked as data, or "". The nonce is a hash of them:
+// equal prompts keep the prompt cache of a provider, and no text can contain its own hash.
+std::string instructions_for(const run_limits& l, const offered_tools& tools) {
+  if (!l.server_instructions || l.max_rounds == 0) return {};
+  const auto all = server_instructions(tools, longest_instructions);
+  return all.empty() ? std::string() : marked_instructions(all, sha256_hex(all).substr(0, 16));
+}
+
+providers::message_ptr system_prompt(const std::string& own, const std::string& instructions) {
+  auto m = std::make_shared<providers::message>();
+  m->role = providers::role::system;
+  if (!own.empty()) m->blocks.emplace_back(providers::text_block{own});
+  if (!instructions.empty())
+    m->blocks.emplace_back(providers::text_block{(own.empty() ? "" : "\n\n") + instructions, true});
+  return m;
 }
 
 // Names of the caller's own tools that the model sees in another form: the caller's name, and the one for the model.
@@ -65,8 +86,9 @@ providers::message_ptr in_shown_names(const providers::message_ptr& m, const ren
 
 }  // namespace
 
-// Builds run_started: the system prompt (the request's, else the model's) with the guidance, then the conversation as
-// the caller sent it, with the results in the order of their calls. Moves the messages out of the request.
+// Builds run_started: the system prompt (the request's, else the model's) with the guidance and the servers'
+// instructions, then the conversation as the caller sent it, with the results in the order of their calls. Moves the
+// messages out of the request.
 record::run_started live_run::opening() {
   take_offer();
   auto& messages = request_.messages;
@@ -75,6 +97,7 @@ record::run_started live_run::opening() {
     request_.system = request_.system.empty() ? own : request_.system + "\n\n" + own;
     messages.erase(messages.begin());
   }
+  request_.system = without_marked_instructions(request_.system);
   if (request_.system.empty()) request_.system = model_.model().default_system();
   if (const auto names = renamed_tools(offer_.own(), *offer_.now()); !names.empty())
     for (auto& m : messages) m = in_shown_names(m, names);
@@ -91,7 +114,9 @@ record::run_started live_run::opening() {
   r.inherited_results = std::move(inherited_.results);
   r.inherited = std::move(inherited_);
   r.messages.reserve(messages.size() + 1);
-  if (!request_.system.empty()) r.messages.push_back(providers::system_message(request_.system));
+  if (const auto instructions = instructions_for(request_.limits, *offer_.now());
+      !request_.system.empty() || !instructions.empty())
+    r.messages.push_back(system_prompt(request_.system, instructions));
   r.messages.insert(r.messages.end(), messages.begin(), messages.end());
   messages.clear();
   call_ids_ = ids_of(r.inherited);

@@ -5,11 +5,14 @@
 #include "daemon/loop/results/read_result.hpp"
 #include "daemon/loop/run_words.hpp"
 #include "daemon/loop/tools/chosen_tools.hpp"
+#include "mcp/client/catalog/server_instructions.hpp"
+#include "mcp/redact/secret.hpp"
 #include "mcp/support/log.hpp"
 #include "mcp/support/text.hpp"
 
 #include <algorithm>
 #include <cstddef>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <string_view>
@@ -186,6 +189,15 @@ offered_ptr make_offer(const mcp::catalog_ptr& catalog, const tool_choice& choic
     adapt_entries(*tools, api, adapt, 0, 1, question);
   }
   return tools;
+}
+
+std::string server_instructions(const offered_tools& tools, std::size_t most) {
+  std::unordered_set<const mcp::catalog_entry*> shown;
+  for (const auto& [name, entry] : tools.by_name) shown.insert(entry);
+  std::vector<mcp::entry_ptr> entries;
+  std::ranges::copy_if(tools.entries, std::back_inserter(entries),
+                       [&](const auto& e) { return shown.contains(e.get()); });
+  return redactor::redact(mcp::joined_instructions(entries, most));
 }
 
 offered_ptr round_tools::offer(const mcp::catalog_ptr& catalog, const tool_choice& choice, const std::string& api,

@@ -9,7 +9,8 @@
 namespace mcpbx::mcp {
 
 /// Returns the instructions of the servers that these tools belong to, each below a line with the server's name, in the
-/// order of the tools; "" if there are none. Those that would exceed `most` bytes are left out, and a line counts them.
+/// order of the tools; "" if there are none. At most `most` bytes: the text that does not fit is cut, later ones are
+/// left out, and a line at the end says so.
 std::string joined_instructions(std::span<const entry_ptr> tools, std::size_t most);
 
 }  // namespace mcpbx::mcp

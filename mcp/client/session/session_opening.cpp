@@ -107,8 +107,9 @@ void session_core::on_initialize(const call_outcome& outcome) {
 void session_core::opened(mcp::era e, std::string revision, const raw_json& capabilities,
                           const raw_json& instructions) {
   era_ = e;
-  instructions_ =
-      cut_for_people(instructions.as_string().value_or(""), longest_instructions, {.mark = " …", .keep_lines = true});
+  const auto said = instructions.as_string().value_or("");
+  const auto mark = " … (cut: the server gave " + std::to_string(said.size()) + " bytes)";
+  instructions_ = cut_for_people(said, longest_instructions, {.mark = mark, .keep_lines = true});
   revision_ = std::move(revision);
   phase_ = phase::listing;
   late_probe_.reset();

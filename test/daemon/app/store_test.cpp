@@ -63,11 +63,16 @@ TEST_CASE("G23: the intents of calls are synced where store.sync says so, and no
 
 TEST_CASE("store: none is the journal in memory, also where a variable says so") {
   CHECK(store_fixture("none").is<memory_journal>());
+  CHECK_FALSE(store_fixture("none").made->trouble().has_value());
   ::setenv("MCPBX_TEST_STORE", "none", 1);
   CHECK(store_fixture("${env:MCPBX_TEST_STORE}").is<memory_journal>());
   ::setenv("MCPBX_TEST_STORE", "nonesuch-secret", 1);
-  const auto refused = store_fixture("${env:MCPBX_TEST_STORE}").refusal();
+  store_fixture wrong("${env:MCPBX_TEST_STORE}");
+  const auto refused = wrong.refusal();
   CHECK(refused == "store.url: its value is neither none nor a URL with sqlite: or postgresql://");
+  REQUIRE(wrong.made->trouble().has_value());
+  CHECK(wrong.made->trouble()->problem == refused);
+  CHECK(wrong.made->trouble()->since_ms == wrong.time.wall_ms());
   ::unsetenv("MCPBX_TEST_STORE");
 }
 

@@ -249,6 +249,29 @@ TEST_CASE("G35: no configured secret is in what status and servers tell") {
   redactor::clear();
 }
 
+TEST_CASE("G49 G35: status tells why and since when the journal cannot be written, as long as it cannot") {
+  struct failing_journal final : journal {
+    std::unique_ptr<run_journal> open_run(const std::string&) override { return nullptr; }
+    std::optional<journal_trouble> trouble() const override { return now; }
+    std::optional<journal_trouble> now;
+  };
+  redactor::add(secret("hunter2-canary"));
+  door_fixture f;
+  auto journal = std::make_unique<failing_journal>();
+  auto& now = journal->now;
+  f.backend.kept = std::move(journal);
+  auto& caller = f.enter();
+  CHECK(f.ask(caller, request(1, "mcpbx/status")).find("\"store\"") == std::string::npos);
+  now = journal_trouble{"no room for postgresql://hunter2-canary@x\x1b[31m; make room", 1'764'115'200'000};
+  CHECK(find_member(result_of(f.ask(caller, request(2, "mcpbx/status"))), "store").text() ==
+        R"({"problem":"no room for postgresql://***@x[31m; make room","sinceMs":1764115200000})");
+  now->problem = std::string(100'000, 'x');
+  CHECK(f.ask(caller, request(3, "mcpbx/status")).size() < 5'000);
+  now.reset();
+  CHECK(f.ask(caller, request(4, "mcpbx/status")).find("\"store\"") == std::string::npos);
+  redactor::clear();
+}
+
 TEST_CASE("own methods check their params and say what is not there yet") {
   door_fixture f;
   auto& caller = f.enter();

@@ -164,6 +164,7 @@ class scripted_client final : public mcp::client {
     finish_later(t, mcp::call_outcome::failed(errc::cancelled, "cancelled"));
   }
   time_point next_start() const override { return starts_at; }
+  std::string_view instructions() const override { return instructed; }
   void finish_later(ticket t, mcp::call_outcome outcome) {
     asio::post(context_, [this, t, outcome = std::move(outcome)]() mutable {
       auto node = open.extract(t);
@@ -180,6 +181,7 @@ class scripted_client final : public mcp::client {
   std::map<ticket, mcp::server_call> open;
   int cancelled = 0;
   time_point starts_at = never;  ///< returned by next_start()
+  std::string instructed;        ///< returned by instructions()
 
  private:
   asio::io_context& context_;

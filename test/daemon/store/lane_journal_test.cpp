@@ -191,6 +191,9 @@ TEST_CASE("G25: what the lane does not do in time fails, and what hangs in the m
       CHECK(why.code == errc::io);
       CHECK(contains(why.message, " did not answer for 10000 ms; see what keeps it busy"));
     }
+    REQUIRE(journal.trouble().has_value());
+    CHECK(contains(journal.trouble()->problem, " did not answer for 10000 ms"));
+    CHECK(journal.trouble()->since_ms == time.wall_ms() - 1);  // when the first append was given up
     CHECK(time.armed() == 0);
     // Nothing can follow on records of which nobody knows.
     go(context, [&]() -> asio::awaitable<void> { late = co_await a->append({record::cancel{}}, false); });
@@ -205,6 +208,7 @@ TEST_CASE("G25: what the lane does not do in time fails, and what hangs in the m
     go(context, [&]() -> asio::awaitable<void> { late = co_await write_run(*next, run_of(3)); });
     context.run();
     CHECK(late.has_value());
+    CHECK_FALSE(journal.trouble().has_value());
   }
   const auto all = contents(f.file());
   REQUIRE(all.size() == 3);
@@ -264,6 +268,8 @@ class slow_file final : public run_store {
     int allowed = 0;  // appends that may go on
     int closed = 0;
     bool erasing_waits = false;
+    bool shared = false, out_of_reach = false;
+    std::optional<error> refusal;     // of appends
     std::vector<std::size_t> groups;  // bytes of each append
     std::vector<std::string> order;   // runs, as their first record came
     std::vector<bool> synced;         // of each append
@@ -273,8 +279,14 @@ class slow_file final : public run_store {
   bool exists() override { return true; }
   result<void> open() override { return {}; }
   void close() override { ++state_->closed; }
+  bool is_shared() const override { return state_->shared; }
+  result<void> touch() override {
+    if (state_->out_of_reach) return fail(errc::io, "the slow store is out of reach");
+    return {};
+  }
   result<void> append(std::span<run_batch* const> batches, bool synced) override {
     std::unique_lock lock(state_->guard);
+    if (state_->refusal) return std::unexpected(*state_->refusal);
     std::size_t bytes = 0;
     for (auto* b : batches) {
       for (const auto& text : b->texts) bytes += text.size();
@@ -473,4 +485,49 @@ TEST_CASE(
   CHECK_FALSE(waits_awake(false));
   second.reset();
   CHECK(waits_awake(false));
+}
+
+TEST_CASE("G49: a shared store that is out of reach is trouble until a sign of life or a record gets there") {
+  const auto disk = std::make_shared<slow_file::state>();
+  disk->shared = disk->out_of_reach = true;
+  asio::io_context context(1);
+  mcpbx::test::manual_time time;
+  lane_journal journal(context.get_executor(), time, std::make_unique<slow_file>(disk), rules());
+  const auto look = [&] {
+    bool answered = false;
+    journal.take_unfinished([&](const auto&) { answered = true; });
+    context.restart();
+    while (!answered) context.run_one();
+    return journal.trouble();
+  };
+  const auto since = time.wall_ms();
+  REQUIRE(look().has_value());
+  CHECK(journal.trouble()->problem == "the slow store is out of reach");
+  time.advance(milliseconds(15'000));
+  CHECK(look()->since_ms == since);
+  disk->out_of_reach = false;
+  CHECK_FALSE(look().has_value());
+}
+
+TEST_CASE("G49: an append that fails for the sake of one run is no trouble of the store, and ends none") {
+  const auto disk = std::make_shared<slow_file::state>();
+  asio::io_context context(1);
+  mcpbx::test::manual_time time;
+  lane_journal journal(context.get_executor(), time, std::make_unique<slow_file>(disk), rules());
+  const auto write = [&](std::optional<error> refusal) {
+    disk->refusal = std::move(refusal);
+    auto run = journal.open_run("1");
+    go(context, [&]() -> asio::awaitable<void> { (void)co_await run->append({run_of(1).front()}, false); });
+    context.restart();
+    context.run();
+    return journal.trouble();
+  };
+  for (const auto code : {errc::unavailable, errc::not_found, errc::parse}) CHECK_FALSE(write(error{code, "in use"}));
+  CHECK(write(error{errc::io, "broken"}).value().problem == "broken");
+  for (const auto code : {errc::unavailable, errc::not_found, errc::parse}) {
+    CAPTURE(static_cast<int>(code));
+    CHECK(write(error{code, "in use"}).value().problem == "broken");
+  }
+  disk->allowed = 1;
+  CHECK_FALSE(write(std::nullopt));
 }

@@ -26,6 +26,7 @@ inline providers::message_ptr full_message() {
   m->blocks.emplace_back(providers::refusal_block{"I will not"});
   m->blocks.emplace_back(providers::opaque_block{raw_json::own("[\"opaque\",{}]")});
   m->blocks.emplace_back(providers::file_block{"application/pdf", "a.pdf", "aGVsbG8=", ""});
+  m->blocks.emplace_back(providers::text_block{"use it well", true});
   return m;
 }
 
@@ -47,6 +48,7 @@ inline std::vector<run_record> sample_records() {
                      status_mode::off,
                      "quick-1",
                      {false, "use them well"},
+                     true,
                      true,
                      true,
                      true,

@@ -53,6 +53,37 @@ TEST_CASE("G25: writes that fail, for want of room or of a disk, and syncs that 
   }
 }
 
+TEST_CASE("G49: a disk that takes no writes is the journal's trouble from the first that failed to one that works" *
+          sqlite_only()) {
+  using fault = disk_faults::fault;
+  for (const auto what : {fault::write_error, fault::full, fault::sync_error}) {
+    CAPTURE(static_cast<int>(what));
+    folder f;
+    disk_faults disk;
+    sessions_store s(f.file());
+    CHECK_FALSE(s.journal.trouble().has_value());
+    REQUIRE(s.write("1", in_session("ses_1", 1)).has_value());
+    CHECK_FALSE(s.journal.trouble().has_value());
+    disk.arm(what);
+    s.time.advance(milliseconds(1'000));
+    const auto since = s.time.wall_ms();
+    const auto failed = s.write("2", run_of(2));
+    REQUIRE_FALSE(failed.has_value());
+    REQUIRE(s.journal.trouble().has_value());
+    CHECK(s.journal.trouble()->problem == failed.error().message);
+    CHECK(s.journal.trouble()->since_ms == since);
+    s.time.advance(milliseconds(1'000));
+    CHECK_FALSE(s.write("3", run_of(3)).has_value());
+    CHECK(s.journal.trouble()->since_ms == since);
+    (void)s.list();  // a read that works does not end it
+    REQUIRE(s.journal.trouble().has_value());
+    CHECK(s.journal.trouble()->since_ms == since);
+    disk.disarm();
+    REQUIRE(s.write("4", run_of(1)).has_value());
+    CHECK_FALSE(s.journal.trouble().has_value());
+  }
+}
+
 TEST_CASE("G25: writes that take seven bytes at a time have no effect at all" * sqlite_only()) {
   folder f;
   {

@@ -241,7 +241,7 @@ TEST_CASE("G35: the instructions of a server are kept printable, without secrets
   }
   REQUIRE(s.core.ready());
   CHECK(s.core.instructions().starts_with("Use echo.\nKey ***[31m red xxx"));
-  CHECK(s.core.instructions().ends_with("x …"));
-  CHECK(s.core.instructions().size() <= 4096 + 4);
+  CHECK(s.core.instructions().ends_with("x … (cut: the server gave 5038 bytes)"));
+  CHECK(s.core.instructions().size() <= 4096 + 48);
   redactor::clear();
 }

@@ -163,8 +163,10 @@ TEST_CASE("initialize gives the instructions of the servers whose tools the call
     }
     serve(std::move(tools));
     const auto all = given(caller.ask(init));
-    CHECK(all.size() < 32 * 1024 + 100);
-    CHECK(all.ends_with("\n\n(The instructions of 3 more tool servers are left out here.)"));
+    CHECK(all.size() <= 32 * 1024);
+    CHECK(
+        all.ends_with("xx\n\n(These last instructions are cut here.)\n\n(The instructions of 2 more tool servers are "
+                      "left out here.)"));
   }
 }
 

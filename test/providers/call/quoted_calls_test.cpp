@@ -269,3 +269,17 @@ TEST_CASE("G18: texts full of marks are looked through up to a bound, and then e
   CHECK_FALSE(quoted_calls(conversation).has(few));
   CHECK(quoted_calls(conversation).has(many));
 }
+
+TEST_CASE("a call in the words of a tool server in the system prompt is a quotation, one in the rest of it is none") {
+  for (const bool foreign : {true, false}) {
+    CAPTURE(foreign);
+    const auto& text = written[1];
+    auto system = std::make_shared<message>();
+    system->role = role::system;
+    system->blocks.emplace_back(text_block{"be brief\n\n"});
+    system->blocks.emplace_back(text_block{"Say " + text, foreign});
+    auto inner = std::make_shared<parrot>();
+    inner->says = text;
+    CHECK(runs(model_of("hermes", inner), {system, user_message("go")}) == (foreign ? 0 : 1));
+  }
+}

@@ -22,19 +22,89 @@ constexpr std::string_view python_traceback = "Traceback (most recent call last)
 /// In any case. A word may stand within another one ("ValueError: …").
 constexpr std::array<std::string_view, 5> error_words = {"error", "cannot", "fatal", "panic", "exception"};
 
-bool starts_with_word(std::string_view text, std::string_view word) {
-  return text.size() >= word.size() && std::ranges::equal(text.substr(0, word.size()), word, [](char a, char b) {
-           return (a >= 'A' && a <= 'Z' ? static_cast<char>(a + 32) : a) == b;
-         });
+constexpr std::string_view blanks = " \t\r", count_ends = ",;.)]}|";
+
+bool is_letter(char c) {
+  return c >= 'a' && c <= 'z';
 }
 
-/// Returns true for a line with an error word, unless it is a frame of a stack ("    at throwError (app.js:1:2)").
-bool looks_like_error(std::string_view line) {
-  const std::size_t text = line.find_first_not_of(" \t");
-  if (text != std::string_view::npos && text != 0 && line.substr(text).starts_with("at ")) return false;
-  for (; !line.empty(); line.remove_prefix(1))
-    if (std::ranges::any_of(error_words, [&](std::string_view word) { return starts_with_word(line, word); }))
-      return true;
+/// Removes `word` from the beginning of `text`, and returns true if it was there.
+bool skip(std::string_view& text, std::string_view word) {
+  if (!text.starts_with(word)) return false;
+  text.remove_prefix(word.size());
+  return true;
+}
+
+void skip_blanks(std::string_view& text) {
+  text.remove_prefix(std::min(text.find_first_not_of(blanks), text.size()));
+}
+
+/// Returns the error word at the beginning of `text`, or "".
+std::string_view error_word_at(std::string_view text) {
+  const auto found = std::ranges::find_if(error_words, [&](std::string_view word) { return text.starts_with(word); });
+  return found == error_words.end() ? std::string_view() : *found;
+}
+
+/// Returns the word that stands before the error words at the end of `before` ("0" for "found 0 fatal ").
+std::string_view word_before(std::string_view before) {
+  for (int error_words_between = 0; error_words_between < 3; ++error_words_between) {
+    const auto end = before.find_last_not_of(" \t");
+    if (end == std::string_view::npos || end + 1 == before.size()) return {};  // no blank before the error word
+    before = before.substr(0, end + 1);
+    const auto blank = before.find_last_of(" \t([{:=,\"");
+    const auto begin = blank == std::string_view::npos ? 0 : blank + 1;
+    const auto word = before.substr(begin);
+    if (error_word_at(word) != word || word.empty()) return word;
+    before = before.substr(0, begin);
+  }
+  return {};
+}
+
+/// Returns true if what follows an error word counts none of them: "s: 0", "=0", "_count\": 0".
+bool counts_none(std::string_view after, bool plural) {
+  auto rest = after;
+  if (!rest.empty() && std::string_view("_- ").contains(rest[0])) rest.remove_prefix(1);
+  if (skip(rest, "count")) {
+    plural = true;
+    after = rest;
+  }
+  skip(after, "\"");
+  skip_blanks(after);
+  const bool assigned = after.starts_with('=');
+  if (!skip(after, ":") && !skip(after, "=")) return false;
+  skip_blanks(after);
+  if (!skip(after, "0")) return false;
+  const auto next = after.find_first_not_of(blanks);
+  if (next == std::string_view::npos) return true;
+  if (after.size() > 1 && after[0] == '.' && after[1] >= '0' && after[1] <= '9') return false;
+  return next == 0 ? count_ends.contains(after[0]) : assigned || plural;  // "Error: 0 arguments given" is an error
+}
+
+/// Returns true if the error word in `line` says that there are no errors. The line is in lower case.
+bool tells_of_none(std::string_view line, std::size_t at, std::size_t size) {
+  std::string_view after = line.substr(at + size);
+  const bool plural = skip(after, "(s)") || (skip(after, "s") && (after.empty() || !is_letter(after[0])));
+  if (counts_none(after, plural)) return true;
+  const auto before = word_before(line.substr(0, at));
+  if (before == "0" || before == "zero") return true;
+  if (before != "no" && before != "without") return false;
+  if (plural || after.empty() || count_ends.contains(after[0])) return true;
+  skip_blanks(after);
+  return after.empty() || !error_word_at(after).empty();  // "no error handler" may be an error
+}
+
+/// Returns true for a line with an error word, unless it is a frame of a stack ("    at throwError (app.js:1:2)") or
+/// only tells that there are no errors.
+bool looks_like_error(std::string_view written) {
+  const std::size_t text = written.find_first_not_of(" \t");
+  if (text != std::string_view::npos && text != 0 && written.substr(text).starts_with("at ")) return false;
+  std::string line(written);
+  std::ranges::transform(line, line.begin(),
+                         [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
+  for (std::size_t at = 0; at < line.size(); ++at) {
+    const auto word = error_word_at(std::string_view(line).substr(at));
+    if (!word.empty() && !tells_of_none(line, at, word.size())) return true;
+  }
   return false;
 }
 

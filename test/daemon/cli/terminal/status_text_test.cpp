@@ -47,3 +47,13 @@ TEST_CASE("status: at a terminal numbers have units, zeros are left out, and eac
         "counters  none\n"
         "later     x\n");
 }
+
+TEST_CASE("G49: a journal that cannot be written has a row with the reason and the time") {
+  const auto status = raw_json::literal(
+      R"({"version":"0.1.0","pid":7,"store":{"problem":"no room on the disk","sinceMs":1764115200000}})");
+  CHECK(mcpbx::test::text_of(cli::status_facts(status).lines(100)) ==
+        "daemon  version 0.1.0, pid 7\n"
+        "store   not written since 2025-11-26 00:00 UTC: no room on the disk\n");
+  const auto rows = cli::status_rows(status);
+  CHECK(rows.back() == std::vector<std::string>{"store", "problem no room on the disk, sinceMs 1764115200000"});
+}

@@ -253,17 +253,20 @@ TEST_CASE("L19: what a request says of approvals and marks is the last word, in 
     chat_defaults d;
     d.base = [before](std::string_view, std::string_view) {
       chat_base b;
-      b.limits.approve_destructive = b.limits.approve_after_output = b.limits.mark_results = before;
+      b.limits.approve_destructive = b.limits.approve_after_output = b.limits.mark_results =
+          b.limits.server_instructions = before;
       return result<chat_base>(std::move(b));
     };
     const auto all = [&](const std::string& limits) {
       const auto l = read(R"({"input":"a","limits":)" + limits + "}", d).request.limits;
       CHECK((l.approve_destructive == l.approve_after_output && l.approve_destructive == l.mark_results));
+      CHECK(l.server_instructions == l.mark_results);
       return l.mark_results;
     };
     CHECK(all("{}") == before);
-    CHECK_FALSE(all(R"({"approveDestructive":false,"approveAfterOutput":false,"markResults":false})"));
-    CHECK(all(R"({"approveDestructive":true,"approveAfterOutput":true,"markResults":true})"));
+    CHECK_FALSE(all(
+        R"({"approveDestructive":false,"approveAfterOutput":false,"markResults":false,"serverInstructions":false})"));
+    CHECK(all(R"({"approveDestructive":true,"approveAfterOutput":true,"markResults":true,"serverInstructions":true})"));
   }
 }
 

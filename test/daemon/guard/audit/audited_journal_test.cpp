@@ -25,6 +25,7 @@ namespace {
 
 class broken_journal final : public journal {
  public:
+  std::optional<journal_trouble> trouble() const override { return journal_trouble{"full", 7}; }
   std::unique_ptr<run_journal> open_run(const std::string&) override { return std::make_unique<one>(); }
 
  private:
@@ -188,4 +189,10 @@ TEST_CASE(
   rig.io.run();
   CHECK(rig.lines() ==
         words{"r uid:7 s__b s called result 2", "r uid:7 s__a s called failed 0", "r uid:7 s__c s called failed 0"});
+}
+
+TEST_CASE("G49: the trouble of the journal is told through the audited one") {
+  audited_run_rig rig;
+  CHECK(audited_journal(std::make_unique<broken_journal>(), rig.log, rig.time).trouble().value().since_ms == 7);
+  CHECK_FALSE(audited_journal(std::make_unique<memory_journal>(), rig.log, rig.time).trouble().has_value());
 }

@@ -71,7 +71,7 @@ TEST_CASE("G24: what merely shows something stays what it was") {
   other.status_model = "other";
   other.round_prompts = round_prompt_mode::progressive;
   other.round_texts.first = "other";
-  other.mark_results = true;
+  other.mark_results = other.server_instructions = true;
   other.on_limit = limit_policy::stop;
   CHECK(stricter(mine, other) == mine);
 }

@@ -211,9 +211,13 @@ TEST_CASE("G25: a run whose database stays away ends after 30 s, or earlier wher
     end_connections(f.file());
     go(s.context, [&]() -> asio::awaitable<void> { second = co_await run->append({records[2]}, false); });
     const auto longest = std::min(patience, milliseconds(30'000));
+    const auto since = s.time.wall_ms();
     for (milliseconds waited{0}; waited < longest; waited += milliseconds(500)) {
       attempt(s, second);
       CHECK_FALSE(second.has_value());
+      REQUIRE(s.journal.trouble().has_value());  // G49
+      CHECK(contains(s.journal.trouble()->problem, "the database is away"));
+      CHECK(s.journal.trouble()->since_ms == since);
       s.time.advance(milliseconds(500));
     }
     s.turn();
@@ -228,6 +232,7 @@ TEST_CASE("G25: a run whose database stays away ends after 30 s, or earlier wher
     std::string said = "the database is away";
     while (contains(said, "away")) said = store_error(s, "b", in_session("ses_2", 0));  // behind the pause of connects
     CHECK(said == "written");
+    CHECK_FALSE(s.journal.trouble().has_value());
     CHECK(s.read("ses_1").value().runs[0].row.reason == "store_error");
   }
 }

@@ -37,6 +37,9 @@ void check_message(const providers::message& m) {
   CHECK(m.raw.text() == want->raw.text());
   REQUIRE(m.blocks.size() == want->blocks.size());
   CHECK(std::get<providers::text_block>(m.blocks[0]).text == std::get<providers::text_block>(want->blocks[0]).text);
+  CHECK_FALSE(std::get<providers::text_block>(m.blocks[0]).foreign);
+  const auto& foreign = std::get<providers::text_block>(m.blocks[11]);
+  CHECK((foreign.text == "use it well" && foreign.foreign));
   const auto& data = std::get<providers::image_block>(m.blocks[1]);
   CHECK((data.mime == "image/png" && data.data == "aGVsbG8=" && data.url.empty()));
   const auto& shown = std::get<providers::image_block>(m.blocks[2]);
@@ -123,7 +126,7 @@ TEST_CASE("record format: the input of a run keeps its messages and limits") {
   CHECK((l.max_rounds == 11 && l.max_calls_per_round == 12 && l.max_calls == 13 && l.max_consecutive_errors == 14));
   CHECK((l.max_repeated_calls == 15 && l.tool_concurrency == 16 && l.timeout_ms == 17 && l.question_timeout_ms == 18));
   CHECK((l.token_budget == 19 && l.max_result_bytes == 20 && l.on_limit == limit_policy::stop));
-  CHECK((l.mark_results && l.approve_after_output));
+  CHECK((l.mark_results && l.approve_after_output && l.server_instructions));
   CHECK((!l.guidance.on && l.guidance.text == "use them well" && l.status_model == "quick-1"));
   CHECK((l.round_prompts == round_prompt_mode::progressive && l.round_texts.first == "first {round}"));
   CHECK((l.round_texts.middle == "" && l.round_texts.last == "last"));
@@ -183,7 +186,7 @@ TEST_CASE("record format: the settings of a run keep their order and form in the
   l.on_tool_error = tool_error_policy::stop;
   l.status = status_mode::model;
   l.approve = approval_mode::none;
-  l.approve_destructive = l.approve_after_output = l.mark_results = true;
+  l.approve_destructive = l.approve_after_output = l.mark_results = l.server_instructions = true;
   l.empty_result_text = "nothing";
   l.guidance = {false, "use them \"well\""};
   l.round_prompts = round_prompt_mode::progressive;
@@ -195,7 +198,7 @@ TEST_CASE("record format: the settings of a run keep their order and form in the
       R"("onLimit":"stop","onToolError":"stop","status":"model","approve":"none","approveDestructive":true,)"
       R"("emptyResultText":"nothing","guidance":false,"guidanceText":"use them \"well\"","roundPrompts":"progressive",)"
       R"("firstRoundText":"one","middleRoundText":"","lastRoundText":"last","statusModel":"quick","markResults":true,)"
-      R"("approveAfterOutput":true})";
+      R"("approveAfterOutput":true,"serverInstructions":true})";
   const std::string usual =
       R"({"maxRounds":10,"maxCallsPerRound":64,"maxCalls":256,"maxConsecutiveErrors":3,"maxRepeatedCalls":3,)"
       R"("toolConcurrency":8,"timeoutMs":120000,"questionTimeoutMs":600000,"tokenBudget":0,"maxResultBytes":102400,)"

@@ -100,6 +100,56 @@ TEST_CASE("G8: the line of stderr that is quoted is the one that tells of an err
   redactor::clear();
 }
 
+TEST_CASE("G8: a line that tells of no errors is not quoted as one") {
+  const auto quoted = [](const std::string& line) {
+    stderr_log e("srv", 64 << 10);
+    e.begin_process();
+    e.feed("FATAL: no licence\n" + line + "\n", start);
+    return e.error_line();
+  };
+  for (const std::string line : {
+           "0 errors so far",
+           "done, 0 Errors, 3 warnings",
+           "done (0 error(s))",
+           "compiled with 0 fatal errors",
+           "zero errors",
+           "No errors found",
+           "no error",
+           "started without errors.",
+           "no fatal error",
+           "error: 0",
+           "Errors: 0 warnings: 3",
+           "errors = 0",
+           "errors=0 warnings=3",
+           "requests=7,errors=0,exceptions=0",
+           "{\"requests\":7,\"errors\":0}",
+           "error_count: 0",
+           "errorCount=0",
+           "ERROR COUNT: 0",
+           "no errors, 0 exceptions\r",
+       }) {
+    CAPTURE(line);
+    CHECK(quoted(line) == "FATAL: no licence");
+  }
+  for (const std::string line : {
+           "10 errors",
+           "1.0 errors",
+           "errors: 01",
+           "errors=0.5",
+           "error: 0 arguments given, 1 expected",
+           "0 errors before, error now",
+           "no errors in a, cannot open b",
+           "no error handler for x",
+           "error: none of 0",
+           "error code: 0",
+           "Error",
+           "errors = 10",
+       }) {
+    CAPTURE(line);
+    CHECK(quoted(line) == line);
+  }
+}
+
 TEST_CASE("stderr: what a server prints is kept and logged the same in pieces of any size") {
   std::string said;
   for (const std::size_t size : test::awkward_sizes)
