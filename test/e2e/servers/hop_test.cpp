@@ -19,12 +19,12 @@ std::string nested(std::size_t depth) {
   return R"({"deep":)" + std::string(depth, '[') + std::string(depth, ']') + "}";
 }
 
-const config one_server = config().server("s");
+const config echo_server = config().server("s");
 
 }  // namespace
 
 TEST_CASE("M6: arguments and results pass byte for byte") {
-  daemon_under_test d(one_server);
+  daemon_under_test d(echo_server);
   caller c = d.session();
   // Whatever a parser may want to change: numbers beyond double, spellings, blanks, escapes, duplicates, order.
   const std::string_view corpus[] = {
@@ -68,7 +68,7 @@ TEST_CASE("bytes: nesting passes up to the configured depth, and one level more 
 }
 
 TEST_CASE("bytes: members of the envelope and of params may stand in every order, unknown ones among them") {
-  daemon_under_test d(one_server);
+  daemon_under_test d(echo_server);
   caller c = d.session();
   std::vector<std::string> members{R"("jsonrpc":"2.0")", R"("id":77)", R"("method":"tools/call")", "@",
                                    R"("extra":[1])"};
@@ -89,7 +89,7 @@ TEST_CASE("bytes: members of the envelope and of params may stand in every order
 }
 
 TEST_CASE("bytes: 16 MiB of text pass in both directions, and the memory comes back (G11)") {
-  daemon_under_test d(one_server);
+  daemon_under_test d(echo_server);
   caller c = d.session();
   CHECK(c.call("s__echo", R"({"text":"warm"})").text() == "warm");
   const growth g(d);
@@ -105,7 +105,7 @@ TEST_CASE("bytes: 16 MiB of text pass in both directions, and the memory comes b
 }
 
 TEST_CASE("bytes: sizes around every power of two pass whole") {
-  daemon_under_test d(one_server);
+  daemon_under_test d(echo_server);
   caller c = d.session();
   for (std::size_t size = 1024; size <= (4u << 20); size *= 2)
     for (const std::size_t n : {size - 1, size, size + 1}) {
@@ -116,7 +116,7 @@ TEST_CASE("bytes: sizes around every power of two pass whole") {
 }
 
 TEST_CASE("G13: ids are echoed as they were written and keep their type") {
-  daemon_under_test d(one_server);
+  daemon_under_test d(echo_server);
   caller c = d.session();
   const std::string_view ids[] = {"0", "-1", "9223372036854775807", R"("2")", R"("\u0061")", R"("")", R"("é")"};
   for (const auto id : ids) {
@@ -158,7 +158,7 @@ TEST_CASE("G13: interleaved calls of many callers with equal ids reach only thei
 }
 
 TEST_CASE("M6: errors of a tool pass as the server wrote them") {
-  daemon_under_test d(one_server);
+  daemon_under_test d(echo_server);
   caller c = d.session();
   const auto error = c.call("s__error", R"({"code":-32050})");
   CHECK(
@@ -173,7 +173,7 @@ TEST_CASE("M6: errors of a tool pass as the server wrote them") {
 }
 
 TEST_CASE("L20 M5: progress reaches its caller under the caller's own token, before the answer") {
-  daemon_under_test d(one_server);
+  daemon_under_test d(echo_server);
   caller first = d.session(), second = d.session();
   for (caller* c : {&first, &second})
     c->send(R"({"jsonrpc":"2.0","id":5,"method":"tools/call","params":{"name":"s__progress","arguments":{"n":4},)"
