@@ -147,6 +147,13 @@ class byte_buffer {
   /// Hands the bytes over and leaves the buffer empty. Shrinks the block unless that would save less than an eighth.
   shared_bytes take();
 
+  /// Sizes of a freed block that is kept for the next buffer that grows so large; the process keeps one.
+  static constexpr std::size_t spare_from = std::size_t{256} << 10, spare_most = std::size_t{2} << 20;
+  /// Returns the size of the kept block, which byte_account does not count; 0: there is none.
+  static std::size_t spare() noexcept;
+  /// Gives the kept block back to the system.
+  static void drop_spare() noexcept;
+
  private:
   shared_bytes::block* block_ = nullptr;
 };
