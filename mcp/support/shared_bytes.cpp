@@ -190,7 +190,14 @@ void byte_buffer::reserve(std::size_t bytes) {
 }
 
 void byte_buffer::append(std::string_view text) {
-  if (!text.empty()) std::memcpy(extend(text.size()), text.data(), text.size());
+  if (text.empty()) return;
+  char* const to = extend(text.size());
+  if (to != text.data()) std::memcpy(to, text.data(), text.size());
+}
+
+std::span<char> byte_buffer::room() noexcept {
+  if (block_ == nullptr) return {};
+  return {block_->bytes() + block_->size, block_->capacity - block_->size};
 }
 
 char* byte_buffer::extend(std::size_t bytes) {

@@ -2,6 +2,7 @@
 // the total is known and bounded at any moment.
 #pragma once
 #include <cstddef>
+#include <span>
 #include <string_view>
 #include <utility>
 
@@ -127,7 +128,10 @@ class byte_buffer {
   byte_buffer& operator=(const byte_buffer&) = delete;
   ~byte_buffer();
 
+  /// `text` may be the first part of room(): it stays where it is.
   void append(std::string_view text);
+  /// Returns the space behind the bytes that is allocated already.
+  std::span<char> room() noexcept;
   /// Adds `bytes` bytes at the end, which the caller must fill at once. For many small pieces of a known size.
   char* extend(std::size_t bytes);
   void append(char c) { append(std::string_view(&c, 1)); }

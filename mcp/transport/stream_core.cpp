@@ -111,7 +111,9 @@ void stream_core::read_turn() {
 
 // Reads once. Returns true if more bytes may be there. Ends the connection or the draining itself.
 bool stream_core::read_once() {
-  const auto buffer = shared_read_buffer().first(read_size(read_turn_bytes));
+  auto buffer = framer_->room(read_turn_bytes);
+  if (buffer.empty()) buffer = shared_read_buffer();
+  buffer = buffer.first(read_size(buffer.size()));
   ssize_t n = 0;
   do n = ::read(read_fd_, buffer.data(), buffer.size());
   while (n < 0 && errno == EINTR);
