@@ -4,6 +4,7 @@
 
 #include "mcp/json/raw_json.hpp"
 #include "mcp/support/byte_search.hpp"
+#include "mcp/support/long_search.hpp"
 
 #include <algorithm>
 
@@ -29,6 +30,14 @@ int member_called(std::string_view key) {
     default:
       return -1;
   }
+}
+
+/// Finds the first special byte of a string, the far ones of a long string in larger steps.
+const char* find_special(const char* p, const char* end) {
+  constexpr std::ptrdiff_t near = 64;
+  if (end - p <= near) return byte_search::string_special(p, end);
+  const char* const found = byte_search::string_special(p, p + near);
+  return found != p + near ? found : byte_search::string_special_far(found, end);
 }
 
 /// Skips blanks. Kept out of scan_blanks, which is inlined at every place for blanks and nearly always finds none.
@@ -267,7 +276,7 @@ key_begins:
 
 on_string:
   // Most strings are plain up to an end within these bytes.
-  if (utf8_need_ == 0 && escape_ == 0) p = byte_search::string_special(p, end);
+  if (utf8_need_ == 0 && escape_ == 0) p = find_special(p, end);
   if ((p == end || *p != '"' || utf8_need_ != 0 || escape_ != 0) && !scan(&json_scanner::scan_string)) {
     if (fault_ != fault::none) goto failed;
     if (capturing()) keep_key(key_from, p);

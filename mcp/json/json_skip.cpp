@@ -3,6 +3,7 @@
 #include "mcp/json/json_skip.hpp"
 
 #include "mcp/support/byte_search.hpp"
+#include "mcp/support/long_search.hpp"
 
 #include <array>
 #include <cstddef>
@@ -75,9 +76,8 @@ const char* container(const char* p, const char* end) noexcept {
     }
     const block_bits bits(whole ? p : last.data());
     if (whole && in_string && !open_escape && (bits.quote | bits.escape) == 0) {
-      // In the middle of a long string jump to its next quote or escape, with two comparisons for 16 bytes instead of
-      // four.
-      next = byte_search::quote_or_escape(next, end);
+      // In the middle of a long string jump to its next quote or escape.
+      next = byte_search::quote_or_escape_far(next, end);
       continue;
     }
     const std::uint64_t quotes = bits.quote & ~escaped_bytes(bits.escape, open_escape);

@@ -44,8 +44,18 @@ void line_framer::feed(std::string_view chunk, message_sink& sink) {
     const auto size = static_cast<std::size_t>(static_cast<const char*>(newline) - chunk.data());
     const std::string_view part = chunk.substr(0, size);
     chunk.remove_prefix(size + 1);
+    if (part.data() == tail_.room().data() && !chunk.empty()) {
+      const std::string rest(chunk);  // `chunk` lies in the buffer that is handed over
+      take_part(part, true, sink);
+      return feed(rest, sink);
+    }
     take_part(part, true, sink);
   }
+}
+
+std::span<char> line_framer::room(std::size_t bytes) noexcept {
+  const auto room = tail_.room();
+  return phase_ == phase::reading && room.size() >= bytes ? room.first(bytes) : std::span<char>();
 }
 
 void line_framer::finish(message_sink& sink) {

@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -34,6 +35,9 @@ class line_framer {
   /// when it passes the limit, every other fault at the end of its line. The reports do not depend on the cuts.
   /// `sink` must not feed the framer from inside.
   void feed(std::string_view chunk, message_sink& sink);
+  /// Returns `bytes` bytes of space behind a large unfinished message, or none. A read into it, if it is fed next,
+  /// needs no copy.
+  std::span<char> room(std::size_t bytes) noexcept;
   /// Ends the stream. An unfinished line becomes a fault (malformed, "the line was cut off"; noise if it looks like
   /// it).
   void finish(message_sink& sink);

@@ -1,6 +1,8 @@
 // Returns memory to the system with malloc_trim() and madvise().
 #include "mcp/support/heap.hpp"
 
+#include "mcp/support/shared_bytes.hpp"
+
 #include <link.h>
 #include <malloc.h>
 #include <sys/mman.h>
@@ -28,6 +30,7 @@ int forget_pages_of(dl_phdr_info* object, std::size_t, void*) {
 }  // namespace
 
 void give_back_free_memory() noexcept {
+  byte_buffer::drop_spare();
 #ifdef __GLIBC__
   ::malloc_trim(0);
 #endif

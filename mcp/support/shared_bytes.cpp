@@ -2,6 +2,8 @@
 // moving its pages instead of copying its bytes.
 #include "mcp/support/shared_bytes.hpp"
 
+#include "mcp/support/recycled.hpp"
+
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
@@ -80,6 +82,13 @@ bool byte_account::has_room(std::size_t n) noexcept {
   return now <= most && n <= most - now;
 }
 
+namespace {
+
+/// Size to which a buffer must grow to get the spare block. A smaller message is moved out of it at its end.
+constexpr std::size_t spare_for = std::size_t{128} << 10;
+
+}  // namespace
+
 /// The header; the bytes follow it. Trivially copyable, so that realloc may move it.
 struct shared_bytes::block {
   std::uint32_t references;
@@ -95,21 +104,51 @@ struct shared_bytes::block {
     byte_account::add(sizeof(block) + capacity);
     return b;
   }
-  /// Only for a block with one owner.
+  /// Only for a block with one owner. The result may have more room than that.
   static block* resize(block* b, std::size_t capacity) {
     const std::size_t before = b->capacity;
-    auto* moved = static_cast<block*>(std::realloc(b, sizeof(block) + capacity));
-    if (moved == nullptr) throw std::bad_alloc();
-    moved->capacity = capacity;
+    if (capacity > before && capacity >= spare_for) {
+      auto* const kept = spare.exchange(nullptr);
+      if (kept != nullptr && kept->capacity >= capacity) {
+        kept->references = 1;
+        byte_account::add(sizeof(block) + kept->capacity);
+        return moved(b, kept);
+      }
+      std::free(kept);
+    }
+    auto* large = static_cast<block*>(std::realloc(b, sizeof(block) + capacity));
+    if (large == nullptr) throw std::bad_alloc();
+    large->capacity = capacity;
     byte_account::add(capacity);
     byte_account::sub(before);
-    return moved;
+    return large;
+  }
+  /// Cuts the room behind the bytes off. A message that needs little of a block that may be kept leaves it whole.
+  static block* shrunk(block* b) {
+    const bool whole = b->size < byte_buffer::spare_from && b->capacity >= byte_buffer::spare_from;
+    return whole ? moved(b, allocate(b->size)) : resize(b, b->size);
   }
   static void free(block* b) noexcept {
-    byte_account::sub(sizeof(block) + b->capacity);
-    std::free(b);
+    const std::size_t capacity = b->capacity;
+    byte_account::sub(sizeof(block) + capacity);
+    if (capacity > byte_buffer::spare_most) byte_buffer::drop_spare();
+    const bool keep = capacity >= byte_buffer::spare_from && capacity <= byte_buffer::spare_most;
+    std::free(keep && !addresses_are_checked ? spare.exchange(b) : b);
+  }
+
+  /// The last freed block of a large message. In memory fresh from the system each 4 KiB cost a page fault, which took
+  /// longer than all else that is done for a result of 1 MiB.
+  static constinit std::atomic<block*> spare;
+
+ private:
+  static block* moved(block* from, block* to) noexcept {
+    to->size = std::min(from->size, to->capacity);
+    std::memcpy(to->bytes(), from->bytes(), to->size);
+    free(from);
+    return to;
   }
 };
+constinit std::atomic<shared_bytes::block*> shared_bytes::block::spare{nullptr};
 
 shared_bytes shared_bytes::copy(std::string_view text) {
   if (text.empty()) return {};
@@ -151,7 +190,14 @@ void byte_buffer::reserve(std::size_t bytes) {
 }
 
 void byte_buffer::append(std::string_view text) {
-  if (!text.empty()) std::memcpy(extend(text.size()), text.data(), text.size());
+  if (text.empty()) return;
+  char* const to = extend(text.size());
+  if (to != text.data()) std::memcpy(to, text.data(), text.size());
+}
+
+std::span<char> byte_buffer::room() noexcept {
+  if (block_ == nullptr) return {};
+  return {block_->bytes() + block_->size, block_->capacity - block_->size};
 }
 
 char* byte_buffer::extend(std::size_t bytes) {
@@ -183,6 +229,17 @@ std::string_view byte_buffer::view() const noexcept {
   return block_ != nullptr ? std::string_view(block_->bytes(), block_->size) : std::string_view();
 }
 
+std::size_t byte_buffer::spare() noexcept {
+  auto* const kept = shared_bytes::block::spare.exchange(nullptr);
+  const std::size_t bytes = kept != nullptr ? kept->capacity : 0;
+  std::free(shared_bytes::block::spare.exchange(kept));
+  return bytes;
+}
+
+void byte_buffer::drop_spare() noexcept {
+  std::free(shared_bytes::block::spare.exchange(nullptr));
+}
+
 shared_bytes byte_buffer::take() {
   if (block_ == nullptr) return {};
   if (block_->size == 0) {
@@ -190,7 +247,7 @@ shared_bytes byte_buffer::take() {
     return {};
   }
   const std::size_t waste = block_->capacity - block_->size;
-  if (waste > block_->size / 8) block_ = shared_bytes::block::resize(block_, block_->size);
+  if (waste > block_->size / 8) block_ = shared_bytes::block::shrunk(block_);
   return shared_bytes(std::exchange(block_, nullptr));
 }
 

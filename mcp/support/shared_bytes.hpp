@@ -2,6 +2,7 @@
 // the total is known and bounded at any moment.
 #pragma once
 #include <cstddef>
+#include <span>
 #include <string_view>
 #include <utility>
 
@@ -127,7 +128,10 @@ class byte_buffer {
   byte_buffer& operator=(const byte_buffer&) = delete;
   ~byte_buffer();
 
+  /// `text` may be the first part of room(): it stays where it is.
   void append(std::string_view text);
+  /// Returns the space behind the bytes that is allocated already.
+  std::span<char> room() noexcept;
   /// Adds `bytes` bytes at the end, which the caller must fill at once. For many small pieces of a known size.
   char* extend(std::size_t bytes);
   void append(char c) { append(std::string_view(&c, 1)); }
@@ -146,6 +150,13 @@ class byte_buffer {
   std::string_view view() const noexcept;
   /// Hands the bytes over and leaves the buffer empty. Shrinks the block unless that would save less than an eighth.
   shared_bytes take();
+
+  /// Sizes of a freed block that is kept for the next buffer that grows so large; the process keeps one.
+  static constexpr std::size_t spare_from = std::size_t{256} << 10, spare_most = std::size_t{2} << 20;
+  /// Returns the size of the kept block, which byte_account does not count; 0: there is none.
+  static std::size_t spare() noexcept;
+  /// Gives the kept block back to the system.
+  static void drop_spare() noexcept;
 
  private:
   shared_bytes::block* block_ = nullptr;

@@ -25,7 +25,9 @@ namespace {
 namespace asio = boost::asio;
 
 constexpr std::size_t write_bytes_per_turn = 1024 * 1024;
-constexpr std::size_t pipe_bytes = 1024 * 1024;
+// Size of the kernel's buffer for connections with large messages. All start small to save its memory. A message that
+// fits leaves in one write; each part more costs two switches between the processes.
+constexpr int wide = 1024 * 1024;
 // Turns in which a peer that no longer reads may still send, before the connection ends.
 constexpr int turns_after_write_error = 64;
 
@@ -41,6 +43,17 @@ const error closed_by_peer{errc::unavailable, "the other side closed the connect
 bool has_hung_up(int fd) {
   pollfd p{fd, 0, 0};
   return ::poll(&p, 1, 0) > 0 && (p.revents & (POLLHUP | POLLERR | POLLNVAL)) != 0;
+}
+
+// Enlarges the buffer of a pipe; a socket has none of that kind.
+void widen_pipe(int fd) {
+  ::fcntl(fd, F_SETPIPE_SZ, wide);
+}
+
+// Enlarges the send buffer of a socket, as far as net.core.wmem_max allows. The kernel doubles the size.
+void widen_socket(int fd) {
+  constexpr int half = wide / 2;
+  ::setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &half, sizeof half);
 }
 
 bool is_socket(int fd) {
@@ -111,7 +124,9 @@ void stream_core::read_turn() {
 
 // Reads once. Returns true if more bytes may be there. Ends the connection or the draining itself.
 bool stream_core::read_once() {
-  const auto buffer = shared_read_buffer().first(read_size(read_turn_bytes));
+  auto buffer = framer_->room(read_turn_bytes);
+  if (buffer.empty()) buffer = shared_read_buffer();
+  buffer = buffer.first(read_size(buffer.size()));
   ssize_t n = 0;
   do n = ::read(read_fd_, buffer.data(), buffer.size());
   while (n < 0 && errno == EINTR);
@@ -136,7 +151,7 @@ bool stream_core::read_once() {
     framer_.reset();
     return false;
   }
-  if (!widened_in_ && framer_->held() > 256 * 1024) widen_pipe(read_fd_, widened_in_);
+  if (framer_->held() > 256 * 1024 && !std::exchange(widened_in_, true)) widen_pipe(read_fd_);
   return static_cast<std::size_t>(n) == buffer.size();
 }
 
@@ -231,7 +246,8 @@ void stream_core::flush() {
     if (n < 0) {
       if (errno != EAGAIN && errno != EWOULDBLOCK) return write_failed(errno);
       if (!widened_out_ && outbox_.size() > 64 * 1024) {
-        widen_pipe(write_fd_, widened_out_);
+        widened_out_ = true;
+        write_is_socket_ ? widen_socket(write_fd_) : widen_pipe(write_fd_);
         continue;
       }
       flushing_ = true;
@@ -274,12 +290,6 @@ void stream_core::write_failed(int number) {
   outbox_.clear();
   write_error_ = error{errc::io, std::string("writing: ") + std::strerror(number)};
   post_turn();
-}
-
-// Enlarges the buffer of a pipe, once. Pipes of tool servers start small to save kernel memory.
-void stream_core::widen_pipe(int fd, bool& done) {
-  done = true;
-  ::fcntl(fd, F_SETPIPE_SZ, static_cast<int>(pipe_bytes));
 }
 
 // The end.

@@ -51,7 +51,6 @@ class stream_core final : public std::enable_shared_from_this<stream_core>, priv
   void fail(error why);
   void report_end(const error& why);
   void finish_draining();
-  void widen_pipe(int fd, bool& done);
   void shut_sending();
 
   boost::asio::posix::stream_descriptor in_;

@@ -48,12 +48,24 @@ session::session(target what, const session_options& options)
     const int fd = connect_unix(socket_);
     lines_ = std::make_unique<line_stream>(fd, fd);
   }
+  begin(options.tools * (what == target::mcpbx ? options.servers : 1));
+}
+
+session::session(const session& daemon, const session_options& options)
+    : socket_(daemon.socket_),
+      start_us_(now_us()),
+      process_({options.bin + "/mcpbx", "--socket", socket_, "mcp"}, process::io::pipes) {
+  const int out = process_.take_in(), in = process_.take_out();
+  lines_ = std::make_unique<line_stream>(in, out);
+  begin(options.tools * options.servers);
+}
+
+void session::begin(int tools) {
   request("initialize",
           R"({"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"mcpbx_bench","version":"1"}})");
   lines_->queue() += "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}\n";
   lines_->flush();
-  const int wanted = options.tools * (what == target::mcpbx ? options.servers : 1);
-  while (list_tools() < wanted) {
+  while (list_tools() < tools) {
     if (now_us() - start_us_ > 60 * second_us) give_up("the tools were not all listed within 60 s");
     ::usleep(1000);
   }

@@ -1,4 +1,5 @@
-// One MCP conversation with a target: the tool server itself through pipes, the floor relay, or mcpbxd.
+// One MCP conversation with a target: the tool server itself through pipes, the floor relay, or mcpbxd, on its socket
+// or through `mcpbx mcp`.
 #pragma once
 #include "test/bench/line_stream.hpp"
 #include "test/bench/process.hpp"
@@ -22,6 +23,8 @@ class session {
  public:
   /// Starts the target, shakes hands and lists tools until all are there.
   session(target what, const session_options& options);
+  /// Talks to the mcpbxd of `daemon`, which must outlive this session, through the stdio shim.
+  session(const session& daemon, const session_options& options);
 
   /// Milliseconds from the start to the complete list.
   double ready_ms() const noexcept { return ready_ms_; }
@@ -44,6 +47,7 @@ class session {
 
  private:
   static process launch(target what, const session_options& options, const scratch_folder& folder);
+  void begin(int tools);
   void wait_for_input();
 
   scratch_folder folder_;

@@ -21,11 +21,13 @@ constexpr std::array<column, 3> columns{
     {{target::direct, "direct"}, {target::floor, "floor"}, {target::mcpbx, "mcpbx"}}};
 
 constexpr std::size_t mib = 1 << 20;
+constexpr const char* through_shim = "the same through mcpbx mcp, p50";
 
 }  // namespace
 
 void declare_rows(report& out) {
   out.show({"one call at a time, p50", "µs", 1, "floor", false, "at most 1.6x"});
+  out.show({through_shim, "x", 2, "", false, "at most 2.5"});
   out.show({"one call at a time, p99", "µs", 1, "floor", false, ""});
   out.show({"one call at a time, CPU per call", "µs", 1, "floor", false, "at most 20"});
   out.show({"32 calls open", "calls/s", 0, "floor", false, "at least 0.5x"});
@@ -84,6 +86,10 @@ void suite_calls(const bench_options& o, report& out) {
     out.add("one call at a time, p99", name, one.p99_us);
     out.add("32 calls open", name, some.per_s);
     out.add("256 calls open", name, many.per_s);
+    if (what == target::mcpbx) {
+      session shim(s, {.bin = o.bin});
+      out.add(through_shim, name, run_calls(shim, 1, o.scaled(5'000), short_arguments()).p50_us / one.p50_us);
+    }
     if (what == target::direct) continue;  // it has no process of its own to weigh
     out.add("one call at a time, CPU per call", name, one.cpu_us);
     out.add("32 calls open, CPU per call", name, some.cpu_us);

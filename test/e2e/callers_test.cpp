@@ -128,7 +128,7 @@ TEST_CASE("G17: when all bytes that may be owned are, large answers become error
   for (auto& c : slow)
     for (int i = 0; i < each; ++i) ++(contains(c.line().substr(0, 200), "\"error\"") ? refused : answered);
   CHECK(answered >= 32);
-  CHECK(refused >= n - 67);
+  CHECK(refused >= n - 67 - callers);  // the kernel holds 1 MiB for each of them
   CHECK(slow.front().call("s__big", R"({"n":1000000})").text().size() == 1'000'000);
 }
 

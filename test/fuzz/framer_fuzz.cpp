@@ -18,7 +18,7 @@ std::string read(std::string_view text, const mcpbx::mcp::line_framer::options& 
   mcpbx::test::recorded_lines sink;
   mcpbx::mcp::line_framer framer(options);
   for (std::size_t at = 0; at < text.size(); at += step) {
-    framer.feed(text.substr(at, step), sink);
+    mcpbx::test::feed_from_room(framer, text.substr(at, step), sink);
     require(framer.held() <= options.max_message_bytes);
   }
   framer.finish(sink);

@@ -13,6 +13,7 @@ namespace {
 
 using namespace mcpbx::mcp;
 using mcpbx::byte_account;
+using mcpbx::test::feed_from_room;
 using mcpbx::test::read_lines;
 using mcpbx::test::recorded_lines;
 using kind = message_fault::kind;
@@ -247,6 +248,24 @@ TEST_CASE("a large message is handed over in the buffer that gathered it") {
   CHECK(r.messages[0].whole.owner().size() <= large.size() + 2);
 }
 
+TEST_CASE("a large message stays where it was read, and what follows it in the same read comes next") {
+  const std::string large = R"({"jsonrpc":"2.0","id":4,"result":{"t":")" + std::string(300'000, 'x') + "\"}}";
+  const std::string text = large + "\n" + pong + "\n" + ping + "\n";
+  const std::string_view all = text;
+  recorded_lines sink;
+  line_framer framer({});
+  constexpr std::size_t part = 30'000;
+  std::size_t in_room = 0;
+  for (std::size_t at = 0; at < all.size(); at += part)
+    in_room += feed_from_room(framer, all.substr(at, part), sink) ? 1 : 0;
+  CHECK(in_room > 3);
+  REQUIRE(sink.messages.size() == 3);
+  CHECK(sink.messages[0].whole.text() == large);
+  CHECK(sink.messages[1].whole.text() == pong);
+  CHECK(sink.messages[2].whole.text() == ping);
+  CHECK(framer.room(1).empty());
+}
+
 TEST_CASE("G12: invalid UTF-8 of a tool server is repaired and of a caller refused") {
   const std::string text = "{\"jsonrpc\":\"2.0\",\"result\":{\"t\":\"caf\xE9 \xE2\x82\"},\"id\":2}\n";
   for (std::size_t step : {0u, 1u, 9u}) {
@@ -289,7 +308,10 @@ TEST_CASE("what is found does not depend on how the bytes were cut") {
   for (const bool repair : {false, true}) {
     const line_framer::options options{.max_message_bytes = 250, .max_depth = 8, .repair_utf8 = repair};
     const std::string whole = read_lines(text, options).log;
-    for (std::size_t step = 1; step < 80; ++step) CHECK(read_lines(text, options, step).log == whole);
+    for (std::size_t step = 1; step < 80; ++step) {
+      CHECK(read_lines(text, options, step).log == whole);
+      CHECK(read_lines(text, options, step, true).log == whole);
+    }
     for (std::size_t at = 0; at <= text.size(); ++at) {
       recorded_lines sink;
       line_framer framer(options);

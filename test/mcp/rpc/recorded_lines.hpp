@@ -2,6 +2,7 @@
 #pragma once
 #include "mcp/rpc/line_framer.hpp"
 
+#include <algorithm>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -27,12 +28,30 @@ struct recorded_lines : mcp::message_sink {
   }
 };
 
-/// The log of `text` read in parts of `step` bytes (0: whole).
-inline recorded_lines read_lines(std::string_view text, mcp::line_framer::options options = {}, std::size_t step = 0) {
+/// Feeds `part` from the room of the framer, if it has some. Returns true if it had.
+inline bool feed_from_room(mcp::line_framer& framer, std::string_view part, mcp::message_sink& sink) {
+  const auto room = framer.room(part.size());
+  if (room.empty()) {
+    framer.feed(part, sink);
+    return false;
+  }
+  std::ranges::copy(part, room.begin());
+  framer.feed({room.data(), room.size()}, sink);
+  return true;
+}
+
+/// The log of `text` read in parts of `step` bytes (0: whole), each into the room of the framer if `in_room`.
+inline recorded_lines read_lines(std::string_view text, mcp::line_framer::options options = {}, std::size_t step = 0,
+                                 bool in_room = false) {
   recorded_lines sink;
   mcp::line_framer framer(options);
   if (step == 0) step = text.size() + 1;
-  for (std::size_t at = 0; at < text.size(); at += step) framer.feed(text.substr(at, step), sink);
+  for (std::size_t at = 0; at < text.size(); at += step) {
+    if (in_room)
+      feed_from_room(framer, text.substr(at, step), sink);
+    else
+      framer.feed(text.substr(at, step), sink);
+  }
   framer.finish(sink);
   return sink;
 }

@@ -1,6 +1,9 @@
 // Tests of giving memory back: the process shrinks and goes on working.
 #include "mcp/support/heap.hpp"
 
+#include "mcp/support/recycled.hpp"
+#include "mcp/support/shared_bytes.hpp"
+
 #include <doctest/doctest.h>
 
 #include <cstdio>
@@ -26,6 +29,16 @@ TEST_CASE("a process lets go of the pages of its program and goes on as before")
   CHECK(resident_file_pages() < before);
   // Code, constants and unwind tables come back when they are needed.
   CHECK_THROWS_WITH_AS(throw std::runtime_error("still " + std::string("here")), "still here", std::runtime_error);
+}
+
+TEST_CASE("the memory kept for the next large message is given back as well") {
+  for (const bool back : {false, true}) {
+    mcpbx::byte_buffer buffer;
+    for (int i = 0; i < 16; ++i) buffer.extend(65'536);
+    buffer.clear();
+    if (back) mcpbx::give_back_free_memory();
+    CHECK((mcpbx::byte_buffer::spare() == 0) == (back || mcpbx::addresses_are_checked));
+  }
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // Shared bytes, the buffer they come from, and the accountant.
 #include "mcp/support/shared_bytes.hpp"
 
+#include "mcp/support/recycled.hpp"
 #include "mcp/support/text_parts.hpp"
 
 #include <doctest/doctest.h>
@@ -13,6 +14,7 @@
 
 namespace {
 
+using mcpbx::addresses_are_checked;
 using mcpbx::byte_account;
 using mcpbx::byte_buffer;
 using mcpbx::shared_bytes;
@@ -113,6 +115,43 @@ TEST_CASE("room at the end of a buffer is part of it") {
   buffer.append('f');
   CHECK(buffer.view() == "abcdef");
   CHECK(buffer.take().view() == "abcdef");
+}
+
+TEST_CASE("the memory of a large message is kept for the next one, and no more than that") {
+  const std::size_t base = byte_account::total();
+  const auto grown = [](std::size_t bytes) {
+    byte_buffer buffer;
+    for (std::size_t n = 0; n < bytes; n += 65'536) std::fill_n(buffer.extend(65'536), 65'536, 'a');
+    return buffer.take();
+  };
+  byte_buffer::drop_spare();
+  CHECK(byte_buffer::spare() == 0);
+  grown(100'000);
+  CHECK(byte_buffer::spare() == 0);
+  const char* first = nullptr;
+  for (int round = 0; round < 3; ++round) {
+    const shared_bytes large = grown(1u << 20);
+    CHECK(byte_buffer::spare() == 0);
+    CHECK(large.view() == std::string(1u << 20, 'a'));
+    if (round == 0) first = large.data();
+    if (!addresses_are_checked) CHECK(large.data() == first);
+    CHECK(byte_account::total() - base >= large.size());
+  }
+  CHECK(byte_account::total() == base);
+  CHECK(byte_buffer::spare() == (addresses_are_checked ? 0 : 1u << 20));
+  {
+    const shared_bytes one = grown(1u << 20), two = grown(1u << 20);
+    CHECK(byte_buffer::spare() == 0);
+  }
+  CHECK(byte_buffer::spare() == (addresses_are_checked ? 0 : 1u << 20));
+  {
+    const shared_bytes medium = grown(192u << 10);
+    CHECK(byte_account::total() - base < 200u << 10);
+    CHECK(byte_buffer::spare() == (addresses_are_checked ? 0 : 1u << 20));
+  }
+  grown(3u << 20);
+  CHECK(byte_buffer::spare() == 0);
+  CHECK(byte_account::total() == base);
 }
 
 TEST_CASE("text that grows in parts holds little more than was said, and is joined in one string of its size") {

@@ -8,6 +8,7 @@
 #include <boost/asio/io_context.hpp>
 #include <doctest/doctest.h>
 
+#include <fcntl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -87,6 +88,36 @@ TEST_CASE("G17: a reader that does not read costs what is queued, and is told ap
   CHECK(c.a->unsent() == 0);
   CHECK(c.seen_a.drained == drained_before + 1);
   CHECK(byte_account::total() == base);
+}
+
+TEST_CASE("the kernel's buffer of a connection grows with its first large message, and small ones leave it alone") {
+  for (const bool pipe : {false, true}) {
+    asio::io_context io{1};
+    recorder seen;
+    std::array<int, 2> ends{};
+    REQUIRE((pipe ? ::pipe(ends.data()) : ::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data())) == 0);
+    const int out = pipe ? ends[1] : ends[0], other = pipe ? ends[0] : ends[1];
+    const auto buffer = [&] {
+      if (pipe) return ::fcntl(out, F_GETPIPE_SZ);
+      int size = 0;
+      socklen_t length = sizeof size;
+      REQUIRE(::getsockopt(out, SOL_SOCKET, SO_SNDBUF, &size, &length) == 0);
+      return size;
+    };
+    const int in = pipe ? ::open("/dev/null", O_RDONLY | O_CLOEXEC) : out;
+    auto t = make_stream_transport(io.get_executor(), in, out, {});
+    const int before = buffer();
+    t->send(as_segments(notification_of(30'000)), {});
+    run_ready(io);
+    CHECK(t->unsent() == 0);
+    CHECK(buffer() == before);
+    t->send(as_segments(notification_of(2u << 20)), {});
+    run_ready(io);
+    CHECK(t->unsent() > 0);
+    CHECK(buffer() > before);
+    t.reset();
+    ::close(other);
+  }
 }
 
 TEST_CASE("closing drops what was not written and gives its bytes back") {
