@@ -1,7 +1,16 @@
 // Options of the command line win over the configuration.
 #include "daemon/app/options/process_settings.hpp"
 
+#include <sched.h>
+
 namespace mcpbx::daemon {
+
+std::size_t awake_commits() {
+  cpu_set_t usable;
+  // This fails on machines with more CPUs than the set has places.
+  const bool alone = ::sched_getaffinity(0, sizeof usable, &usable) == 0 && CPU_COUNT(&usable) == 1;
+  return alone ? 0 : awake_runs;
+}
 
 log::level log_level_of(const command_line& o, const conf::configuration& config) {
   return o.log_level.value_or(static_cast<log::level>(config.log.level));

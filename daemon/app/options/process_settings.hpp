@@ -13,6 +13,10 @@ namespace mcpbx::daemon {
 /// a run of fast rounds takes half the time up to four, and nothing is gained with eight.
 inline constexpr std::size_t awake_runs = 4;
 
+/// Returns the same for commits only: 0 if this thread may use one CPU only, because the lane needs that one. Models
+/// and tools may have others.
+std::size_t awake_commits();
+
 /// Returns the level of --log-level, else that of the configuration.
 log::level log_level_of(const command_line& o, const conf::configuration& config);
 

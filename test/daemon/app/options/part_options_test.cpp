@@ -1,6 +1,7 @@
 // Each part's options from a configuration alone, without a daemon.
 #include "daemon/app/options/door_options.hpp"
 #include "daemon/app/options/framing.hpp"
+#include "daemon/app/options/journal_options.hpp"
 #include "daemon/app/options/process_settings.hpp"
 #include "daemon/app/options/runner_options.hpp"
 #include "daemon/app/options/server_entries.hpp"
@@ -9,6 +10,8 @@
 
 #include <boost/asio/io_context.hpp>
 #include <doctest/doctest.h>
+
+#include <sched.h>
 
 #include <memory>
 
@@ -39,6 +42,21 @@ TEST_CASE("door_options: the number of callers and the framing are those of the 
 TEST_CASE("runner_options: detached runs are left for the next process unless the configuration says no") {
   CHECK(runner_options(loaded("{}")).resume_detached);
   CHECK_FALSE(runner_options(loaded(R"({"loop": {"resumeDetached": false}})")).resume_detached);
+}
+
+TEST_CASE("process_settings: no run waits awake for a commit where there is one CPU only") {
+  cpu_set_t usable;
+  REQUIRE(::sched_getaffinity(0, sizeof usable, &usable) == 0);
+  CHECK(awake_commits() == (CPU_COUNT(&usable) > 1 ? awake_runs : 0));
+  int first = 0;
+  while (!CPU_ISSET(first, &usable)) ++first;
+  cpu_set_t one;
+  CPU_ZERO(&one);
+  CPU_SET(first, &one);
+  REQUIRE(::sched_setaffinity(0, sizeof one, &one) == 0);
+  CHECK(journal_options(loaded("{}"), {}).awake_runs == 0);
+  CHECK(runner_options(loaded("{}")).awake_runs == awake_runs);
+  REQUIRE(::sched_setaffinity(0, sizeof usable, &usable) == 0);
 }
 
 TEST_CASE("process_settings: the command line wins over the configuration, and a port keeps a daemon from idling out") {
