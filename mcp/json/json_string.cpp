@@ -103,6 +103,7 @@ void quote(Out& out, std::string_view text) {
   while (p != end) {
     const char* const special = byte_search::string_special(p, end);
     out += std::string_view(p, special);
+    if (special == end) break;  // most keys, names and words have nothing to escape
     p = special;
     char* to = made.data();
     for (int plain = 0; p != end && plain < plain_enough;) {
