@@ -267,7 +267,7 @@ void rpc_caller::start_detached(run_request r, const mcp::reply_once& reply) {
 void rpc_caller::attach(const std::string& run, run_feed::wish w, const mcp::reply_once& reply) {
   if (!has_room_for_stream(reply)) return;
   run_lookup::start(door_, {.run = run}, reply, [this, run, w, reply](const found_run& found) {
-    if (!found.feed) return reply.error(mcp::to_rpc_error(door_.daemon.find_run(run).error()));
+    if (!found.feed) return reply.error(mcp::to_rpc_error(found.why));
     if (!may_have(principal_, found.feed->principal()))
       return reply.error(
           mcp::to_rpc_error({errc::not_found, "no run named " + json_quoted(run) + " was begun by this caller"}));

@@ -48,7 +48,11 @@ void run_lookup::ask_owner() {
   door_.daemon.store().find_owner(
       wish_.run, [self = shared_from_this()](const result<std::optional<std::string>>& owner) {
         if (!self->reply_.open()) return;
-        if (!owner || !*owner) return self->end({});
+        if (!owner || !*owner) {
+          // The run may have begun here, or been taken over, while the journal was asked.
+          auto feed = self->door_.daemon.find_run(self->wish_.run);
+          return self->end(feed ? found_run{.feed = std::move(*feed)} : found_run{.why = std::move(feed.error())});
+        }
         self->refuse({errc::unavailable,
                       "the run " + json_quoted(self->wish_.run) + " is owned by " + **owner + "; ask that daemon"});
       });

@@ -12,9 +12,10 @@ namespace mcpbx::daemon {
 
 /// The run that a search found.
 struct found_run {
-  std::shared_ptr<run_feed> feed;  ///< null: no run has this name
-  bool recalled = false;           ///< true: it has ended and was read from the journal
-  std::string session = {};        ///< of a recalled run; or ""
+  std::shared_ptr<run_feed> feed = {};  ///< null: no run has this name, for the reason `why`
+  bool recalled = false;                ///< true: it has ended and was read from the journal
+  std::string session = {};             ///< of a recalled run; or ""
+  error why = {};
 };
 
 /// One search for one request. Keeps itself alive while it waits, and stops when the request is answered, cancelled, or

@@ -102,3 +102,19 @@ TEST_CASE("L17: a run that nobody has, or a journal that cannot tell, is answere
     CHECK(code_of(f.ask(method, params, fail(errc::io, "it is away"))) == -32002);
   }
 }
+
+TEST_CASE("L17: a run that this daemon takes over while its owner is looked for is attached to and cancelled") {
+  for (const auto& [method, params] : requests) {
+    if (std::string_view(method) == "chat") continue;
+    CAPTURE(method);
+    owned_runs_fixture f;
+    f.line.say(R"({"jsonrpc":"2.0","id":1,"method":"mcpbx/)" + std::string(method) + R"(","params":)" + params + "}");
+    f.turn();
+    REQUIRE(f.shared->asked.size() == 1);
+    f.backend.feeds.emplace("theirs", std::make_shared<run_feed>("theirs", run_feed::options{.keep = true}));
+    for (const auto& [run, then] : std::exchange(f.shared->asked, {})) then(std::optional<std::string>());
+    f.turn();
+    if (std::string_view(method) == "attach") CHECK(f.line.sent.empty());  // it follows the run
+    if (std::string_view(method) == "cancel") CHECK(f.backend.cancelled == std::vector<std::string>{"theirs"});
+  }
+}
