@@ -220,15 +220,25 @@ void store_lane::finished(job& j) {
   held_bytes_ -= j.bytes;
   note(j.fault);
   put_back(j.appends);
-  // Stay busy until all callbacks have run, so that the next appends of these runs become one group.
+  // Stay busy until all callbacks have run, so that the next appends of these runs become one group. One that throws
+  // must not keep the others from being called, nor the lane from going on.
+  std::exception_ptr thrown;
+  const auto answer = [&](auto&& call) {
+    try {
+      call();
+    } catch (...) {
+      thrown = std::current_exception();
+    }
+  };
   for (auto& a : j.appends)
-    if (a.done) a.done(std::move(a.what.outcome));
+    if (a.done) answer([&] { a.done(std::move(a.what.outcome)); });
   if (j.read.done)
-    j.read.done(nullptr);
+    answer([&] { j.read.done(nullptr); });
   else if (j.read.unclaimed)
-    j.read.unclaimed();
+    answer([&] { j.read.unclaimed(); });
   current_.reset();
   pump();
+  if (thrown) std::rethrow_exception(thrown);
 }
 
 // Keeps the time of the first failure while others follow.

@@ -531,3 +531,21 @@ TEST_CASE("G49: an append that fails for the sake of one run is no trouble of th
   disk->allowed = 1;
   CHECK_FALSE(write(std::nullopt));
 }
+
+TEST_CASE("G25: an answer of a read that throws does not end the journal") {
+  const auto disk = std::make_shared<slow_file::state>();
+  disk->allowed = 1;
+  asio::io_context context(1);
+  mcpbx::test::manual_time time;
+  lane_journal journal(context.get_executor(), time, std::make_unique<slow_file>(disk), rules());
+  journal.find_owner("1", [](const auto&) { throw std::bad_alloc(); });
+  CHECK_THROWS(context.run());  // run_loop() goes on behind it
+  bool answered = false;
+  journal.find_owner("2", [&](const auto&) { answered = true; });
+  context.restart();
+  for (int i = 0; i < 200 && !answered; ++i) {
+    context.restart();
+    context.run_for(std::chrono::milliseconds(10));
+  }
+  CHECK(answered);
+}
