@@ -153,15 +153,17 @@ void find_each(std::string_view text, std::string_view word, std::vector<std::si
     found.push_back(at);
 }
 
-// Finds `name` where it looks like a call: behind a word for a name, or before a word for arguments.
-void add_names(std::string_view text, std::string_view name, bool recipients, std::vector<std::size_t>& found) {
+// Finds `name` where it looks like a call: behind a word for a name, or before a word for arguments; with `both`, where
+// it has both.
+void add_names(std::string_view text, std::string_view name, bool recipients, bool both,
+               std::vector<std::size_t>& found) {
   if (name.empty()) return;
   for (auto at = text.find(name); at != std::string_view::npos; at = text.find(name, at + name.size())) {
     const auto before = text.substr(0, at), behind = text.substr(at + name.size());
-    if ((recipients && before.ends_with(before_recipient)) ||
-        std::ranges::any_of(before_name, [&](auto word) { return before.ends_with(word); }) ||
-        std::ranges::any_of(behind_name, [&](auto word) { return behind.starts_with(word); }))
-      found.push_back(at);
+    const bool named = (recipients && before.ends_with(before_recipient)) ||
+                       std::ranges::any_of(before_name, [&](auto word) { return before.ends_with(word); });
+    const bool with_arguments = std::ranges::any_of(behind_name, [&](auto word) { return behind.starts_with(word); });
+    if (both ? named && with_arguments : named || with_arguments) found.push_back(at);
   }
 }
 
@@ -173,7 +175,7 @@ std::string skeleton_of(std::string_view text) {
   return out;
 }
 
-void quoted_calls::add(std::string_view text) {
+void quoted_calls::add(std::string_view text, bool tells_of_tools) {
   const bool has_recipients = std::ranges::any_of(std::to_array<std::string_view>({"to=", "to\\", "to&"}),
                                                   [&](auto form) { return contains(text, form); });
   for (const bool escapes : {true, false}) {
@@ -181,6 +183,7 @@ void quoted_calls::add(std::string_view text) {
     source s;
     append_skeleton(s.text, text, escapes);
     s.recipients = has_recipients;
+    s.tells_of_tools = tells_of_tools;
     for (const auto mark : marks) find_each(s.text, mark, s.marks);
     sources_.push_back(std::move(s));
   }
@@ -192,12 +195,12 @@ void quoted_calls::collect() {
     const bool all = m->role == role::user || m->role == role::tool_results;
     for (const auto& b : m->blocks) {
       if (const auto* said = std::get_if<text_block>(&b)) {
-        if (all || said->foreign) add(said->text);
+        if (all || said->foreign) add(said->text, !all);
       } else if (const auto* result = all ? std::get_if<tool_result_block>(&b) : nullptr) {
-        add(convert_result(*result, {}).text());
+        add(convert_result(*result, {}).text(), false);
         // convert_result() drops structuredContent if there is content; the model may still see it by another way.
         const auto structured = walk::find(result->result.text(), "structuredContent");
-        if (!structured.empty()) add(structured);
+        if (!structured.empty()) add(structured, false);
       }
     }
   }
@@ -215,7 +218,7 @@ bool quoted_calls::has(const tool_call_block& call) {
   for (const auto& s : sources_) {
     looked_ += s.text.size();
     auto found = s.marks;
-    add_names(s.text, name, s.recipients, found);
+    add_names(s.text, name, s.recipients, s.tells_of_tools, found);
     std::ranges::sort(found);
     // Search once around neighbouring marks: they belong to one call or to calls side by side.
     for (std::size_t i = 0; i < found.size();) {

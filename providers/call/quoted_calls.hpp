@@ -28,10 +28,11 @@ class quoted_calls {
   struct source {
     std::string text;  ///< its skeleton
     std::vector<std::size_t> marks;
-    bool recipients = false;  ///< it has the word for a recipient of Harmony, `to=`
+    bool recipients = false;      ///< it has the word for a recipient of Harmony, `to=`
+    bool tells_of_tools = false;  ///< it tells how to use tools, so that a name beside "tool" or "input" is no call yet
   };
   void collect();
-  void add(std::string_view text);
+  void add(std::string_view text, bool tells_of_tools);
 
   const std::vector<message_ptr>& messages_;
   bool collected_ = false;

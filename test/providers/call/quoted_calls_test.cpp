@@ -283,3 +283,15 @@ TEST_CASE("a call in the words of a tool server in the system prompt is a quotat
     CHECK(runs(model_of("hermes", inner), {system, user_message("go")}) == (foreign ? 0 : 1));
   }
 }
+
+TEST_CASE("instructions that name a tool, as all of them do, do not keep the model from calling it") {
+  for (const auto* said : {"Call the tool delete_all first.", "delete_all: input is not needed."}) {
+    CAPTURE(said);
+    auto system = std::make_shared<message>();
+    system->role = role::system;
+    system->blocks.emplace_back(text_block{said, true});
+    auto inner = std::make_shared<parrot>();
+    inner->says = R"(<tool_call>{"name": "delete_all", "arguments": {}}</tool_call>)";
+    CHECK(runs(model_of("hermes", inner), {system, user_message("go")}) == 1);
+  }
+}
