@@ -197,7 +197,7 @@ std::string server_instructions(const offered_tools& tools, std::size_t most) {
   std::vector<mcp::entry_ptr> entries;
   std::ranges::copy_if(tools.entries, std::back_inserter(entries),
                        [&](const auto& e) { return shown.contains(e.get()); });
-  return redactor::redact(mcp::joined_instructions(entries, most));
+  return mcp::joined_instructions(entries, most);
 }
 
 offered_ptr round_tools::offer(const mcp::catalog_ptr& catalog, const tool_choice& choice, const std::string& api,

@@ -1,6 +1,7 @@
 // Goes through the tools, since they tell which servers a caller sees.
 #include "mcp/client/catalog/server_instructions.hpp"
 
+#include "mcp/redact/secret.hpp"
 #include "mcp/support/text.hpp"
 
 #include <algorithm>
@@ -35,7 +36,7 @@ std::string joined_instructions(std::span<const entry_ptr> tools, std::size_t mo
   for (const entry_ptr& tool : tools) {
     if (!seen.insert(tool->server).second) continue;
     const auto owner = tool->owner.lock();
-    const std::string_view text = owner ? owner->instructions() : std::string_view();
+    const std::string text = owner ? redactor::redact(owner->instructions()) : std::string();
     if (text.empty()) continue;
     const std::string heading = (all.empty() ? "" : "\n\n") + ("Tool server \"" + tool->server + "\":\n");
     const std::string part = heading + indented(text);

@@ -74,7 +74,7 @@ TEST_CASE("G40: the instructions of the servers whose tools are offered join the
   instructing f;
   const auto system = f.system_of(f.instructed());
   const auto nonce = nonce_in(system);
-  CHECK(system.starts_with("be brief\n\n[Instructions of tool servers " + nonce + ": written by the servers "));
+  CHECK(system.starts_with("be brief\n\n[Instructions of tool servers " + nonce + ": each part is written by "));
   CHECK(contains(system, "\nTool server \"mail\":\n  Ask before you send.\n\nTool server \"srv\":\n  Look first.\n"));
   CHECK(system.ends_with("\n[End of the instructions of tool servers " + nonce + ".]"));
   CHECK_FALSE(contains(system, "not offered"));

@@ -89,7 +89,7 @@ TEST_CASE("G40: instructions of servers stand between two marks that they cannot
     CAPTURE(inside);
     const auto marked = marked_instructions(inside, nonce);
     CHECK(count(marked, nonce) == 2);
-    CHECK(marked.starts_with("[Instructions of tool servers 0123456789abcdef: written by the servers "));
+    CHECK(marked.starts_with("[Instructions of tool servers 0123456789abcdef: each part is written by "));
     CHECK(marked.ends_with("\n[End of the instructions of tool servers 0123456789abcdef.]"));
     CHECK(without_marked_instructions(marked) == "");
     CHECK(without_marked_instructions("be brief\n\n" + marked) == "be brief");
@@ -106,4 +106,14 @@ TEST_CASE("G40: of a prompt only what has both marks of instructions, with one n
     CAPTURE(kept);
     CHECK(without_marked_instructions(kept) == kept);
   }
+}
+
+TEST_CASE("G40: of a prompt full of marks without an end only the first 64 are searched for one") {
+  const auto marked = marked_instructions("use echo", nonce);
+  const auto other = marked_instructions("use echo", "fedcba9876543210");
+  const auto cut = other.substr(0, other.find('\n'));
+  std::string open;
+  for (int i = 0; i < 63; ++i) open += cut;
+  CHECK(without_marked_instructions(open + marked) == open);
+  CHECK(without_marked_instructions(open + cut + marked) == open + cut + marked);
 }
