@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <utility>
@@ -50,10 +51,18 @@ void widen_pipe(int fd) {
   ::fcntl(fd, F_SETPIPE_SZ, wide);
 }
 
-// Enlarges the send buffer of a socket, as far as net.core.wmem_max allows. The kernel doubles the size.
-void widen_socket(int fd) {
-  constexpr int half = wide / 2;
-  ::setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &half, sizeof half);
+// The number of connections in this process whose socket is wide, and the most that may be: nobody's memory counts what
+// the kernel holds.
+std::atomic<int> wide_sockets = 0;
+constexpr int most_wide_sockets = 64;
+
+// Enlarges the send buffer of a socket, as far as net.core.wmem_max allows. Returns false if it stays as it is.
+bool widen_socket(int fd) {
+  constexpr int half = wide / 2;  // the kernel doubles the size
+  if (wide_sockets >= most_wide_sockets || ::setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &half, sizeof half) != 0)
+    return false;
+  ++wide_sockets;
+  return true;
 }
 
 bool is_socket(int fd) {
@@ -74,7 +83,9 @@ stream_core::stream_core(const asio::any_io_executor& executor, int read_fd, int
   write_is_socket_ = is_socket(write_fd);
 }
 
-stream_core::~stream_core() = default;
+stream_core::~stream_core() {
+  if (wide_socket_) --wide_sockets;
+}
 
 void stream_core::start(transport_events& events) {
   if (!open_ || events_) return;
@@ -247,7 +258,10 @@ void stream_core::flush() {
       if (errno != EAGAIN && errno != EWOULDBLOCK) return write_failed(errno);
       if (!widened_out_ && outbox_.size() > 64 * 1024) {
         widened_out_ = true;
-        write_is_socket_ ? widen_socket(write_fd_) : widen_pipe(write_fd_);
+        if (write_is_socket_)
+          wide_socket_ = widen_socket(write_fd_);
+        else
+          widen_pipe(write_fd_);
         continue;
       }
       flushing_ = true;

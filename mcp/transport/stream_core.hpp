@@ -71,6 +71,7 @@ class stream_core final : public std::enable_shared_from_this<stream_core>, priv
   bool flushing_ = false;  // a flush is posted or waits until the descriptor is writable
   bool sending_ended_ = false, sending_shut_ = false;
   bool widened_in_ = false, widened_out_ = false;
+  bool wide_socket_ = false;  // it counts among the wide sockets of the process
 };
 
 /// The transport that a user holds. Destroying it closes the core.

@@ -16,6 +16,7 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace asio = boost::asio;
 using namespace mcpbx;
@@ -118,6 +119,36 @@ TEST_CASE("the kernel's buffer of a connection grows with its first large messag
     t.reset();
     ::close(other);
   }
+}
+
+TEST_CASE("G17: the kernel's buffers of 64 sockets grow, and that of another one when one of them has closed") {
+  asio::io_context io{1};
+  std::vector<std::unique_ptr<transport>> all;
+  std::vector<int> others;
+  const auto grows = [&] {
+    std::array<int, 2> ends{};
+    REQUIRE(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) == 0);
+    others.push_back(ends[1]);
+    const auto size = [&] {
+      int bytes = 0;
+      socklen_t length = sizeof bytes;
+      REQUIRE(::getsockopt(ends[0], SOL_SOCKET, SO_SNDBUF, &bytes, &length) == 0);
+      return bytes;
+    };
+    const int before = size();
+    all.push_back(make_stream_transport(io.get_executor(), ends[0], ends[0], {}));
+    all.back()->send(as_segments(notification_of(400'000)), {});
+    run_ready(io);
+    return size() > before;
+  };
+  for (int i = 0; i < 64; ++i) CHECK(grows());
+  CHECK_FALSE(grows());
+  all.erase(all.begin());
+  run_ready(io);
+  CHECK(grows());
+  all.clear();
+  run_ready(io);
+  for (const int fd : others) ::close(fd);
 }
 
 TEST_CASE("closing drops what was not written and gives its bytes back") {
