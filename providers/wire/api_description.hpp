@@ -2,6 +2,7 @@
 // and the registry is the list of them.
 #pragma once
 #include "mcp/support/error.hpp"
+#include "providers/apis/model_apis.hpp"
 #include "providers/wire/codec.hpp"
 #include "providers/wire/model_list.hpp"
 #include "providers/wire/tool_list.hpp"
@@ -53,6 +54,11 @@ struct api_description {
   /// Returns the codec, which lives as long as the program.
   const codec& (*get_codec)();
 };
+
+// The functions that describe the APIs, each in the room of its API.
+#define MCPBX_DECLARE_API(name, word) const api_description& name##_api();
+MCPBX_MODEL_APIS(MCPBX_DECLARE_API)
+#undef MCPBX_DECLARE_API
 
 /// Returns the one codec of this type.
 template <class Codec>

@@ -8,10 +8,6 @@
 
 namespace mcpbx::providers {
 
-#define MCPBX_DECLARE(name, word) const api_description& name##_api();
-MCPBX_MODEL_APIS(MCPBX_DECLARE)
-#undef MCPBX_DECLARE
-
 namespace {
 
 // Returns true for OpenAI's reasoning models, also behind a proxy ("openai/o3-mini"): they refuse stop sequences.
