@@ -139,6 +139,8 @@ void note_session(std::string_view session) {
 bool find_session(context& c, daemon_connection& link, ask_options& o, int& status) {
   if (o.latest) o.session = session_of_place(link);
   if (o.session.empty()) {
+    // A daemon that keeps no sessions says so itself.
+    if (!call_or_explain(c, link, "mcpbx/sessions/list", json_object("limit", 1), status)) return false;
     c.screen->error(
         "nothing was asked yet at this terminal or in this folder; `mcpbx sessions` lists all sessions, -s ID "
         "goes on with one, and `mcpbx ask` without -c begins one");
