@@ -46,7 +46,7 @@ std::string value_text(const raw_json& value) {
 }
 
 // Returns "open requests" for `openRequests`.
-std::string words_of(std::string_view key) {
+std::string spaced(std::string_view key) {
   std::string words;
   for (const char c : key) {
     if (std::isupper(static_cast<unsigned char>(c))) words += ' ';
@@ -78,9 +78,9 @@ std::string duration_in_words(std::int64_t ms) {
 std::string number_in_words(std::string_view key, std::int64_t value) {
   if (!key.empty() && std::isdigit(static_cast<unsigned char>(key.front())))
     return std::string(key) + ": " + std::to_string(value);
-  if (key.ends_with("Bytes")) return bytes_in_words(value) + " " + words_of(key.substr(0, key.size() - 5));
-  if (key.ends_with("Ms")) return duration_in_words(value) + " " + words_of(key.substr(0, key.size() - 2));
-  std::string words = words_of(key);
+  if (key.ends_with("Bytes")) return bytes_in_words(value) + " " + spaced(key.substr(0, key.size() - 5));
+  if (key.ends_with("Ms")) return duration_in_words(value) + " " + spaced(key.substr(0, key.size() - 2));
+  std::string words = spaced(key);
   if (value == 1 && words.ends_with('s')) words.pop_back();
   return std::to_string(value) + " " + words;
 }
@@ -95,9 +95,9 @@ std::string fact_of(const raw_json& value) {
     if (const auto number = member.as_integer())
       part = *number == 0 ? "" : number_in_words(key, *number);
     else if (auto words = fact_of(member); !nested)
-      part = words_of(key) + " " + words;
+      part = spaced(key) + " " + words;
     else if (words != "none")
-      part = words_of(key) + " (" + words + ")";
+      part = spaced(key) + " (" + words + ")";
     if (!part.empty()) all += (all.empty() ? "" : ", ") + part;
   });
   return all.empty() ? "none" : all;
@@ -137,7 +137,7 @@ fitted_table status_facts(const raw_json& status) {
     members->for_each([&](std::string_view key, const raw_json& value) {
       if (std::ranges::find(told, key) != told.end()) return;
       if (key == "store") return add("store", trouble_of_store(value), look::red);
-      add(words_of(key), key == "servers" ? fact_of(without(value, "faulty")) : fact_of(value));
+      add(spaced(key), key == "servers" ? fact_of(without(value, "faulty")) : fact_of(value));
       if (key != "servers") return;
       for_each_element(find_member(value, "faulty"), [&](const raw_json& server) {
         const std::string why = member_text(server, "lastError");
