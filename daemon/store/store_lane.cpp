@@ -24,6 +24,26 @@ bool leaves_for_a_server(const run_record& r) {
   return intent && !intent->to_caller;
 }
 
+// Calls callbacks one after the other. One that throws must not keep the others from being called, nor the lane from
+// going on; run_loop() gets the exception at the end.
+class callbacks {
+ public:
+  template <class Callback>
+  void call(const Callback& callback) {
+    try {
+      callback();
+    } catch (...) {
+      thrown_ = std::current_exception();
+    }
+  }
+  void rethrow() const {
+    if (thrown_) std::rethrow_exception(thrown_);
+  }
+
+ private:
+  std::exception_ptr thrown_;
+};
+
 }  // namespace
 
 // Makes an error of an exception on the lane, which mostly is a lack of memory.
@@ -209,36 +229,28 @@ void store_lane::failed(job& j, const std::string& what) {
   left_open_.insert(left_open_.begin(), j.left_open.begin(), j.left_open.end());
   for (auto& a : j.appends) a.what.outcome = std::unexpected(why);
   j.read.unclaimed = nullptr;
-  if (auto done = std::exchange(j.read.done, nullptr)) done(&why);
-  finished(j);
+  finished(j, &why);
 }
 
-void store_lane::finished(job& j) {
+// Answers what a job did; `refused` is the reason for which it was not done, or null.
+void store_lane::finished(job& j, const error* refused) {
   if (stopped_) return;
   auto self = shared_from_this();
   if (j.short_commit) commit_.end(time_.now());
   held_bytes_ -= j.bytes;
   note(j.fault);
   put_back(j.appends);
-  // Stay busy until all callbacks have run, so that the next appends of these runs become one group. One that throws
-  // must not keep the others from being called, nor the lane from going on.
-  std::exception_ptr thrown;
-  const auto answer = [&](auto&& call) {
-    try {
-      call();
-    } catch (...) {
-      thrown = std::current_exception();
-    }
-  };
+  // Stay busy until all callbacks have run, so that the next appends of these runs become one group.
+  callbacks called;
   for (auto& a : j.appends)
-    if (a.done) answer([&] { a.done(std::move(a.what.outcome)); });
+    if (a.done) called.call([&] { a.done(std::move(a.what.outcome)); });
   if (j.read.done)
-    answer([&] { j.read.done(nullptr); });
+    called.call([&] { j.read.done(refused); });
   else if (j.read.unclaimed)
-    answer([&] { j.read.unclaimed(); });
+    called.call([&] { j.read.unclaimed(); });
   current_.reset();
   pump();
-  if (thrown) std::rethrow_exception(thrown);
+  called.rethrow();
 }
 
 // Keeps the time of the first failure while others follow.
@@ -324,8 +336,10 @@ void store_lane::expire() {
   if (!appends.empty() && !trouble_) note(appends.front().second);
   pump();
   const auto busy = busy_for(max_wait_);
-  for (auto& [done, why] : appends) done(std::unexpected(std::move(why)));
-  for (auto& done : reads) done(&busy);
+  callbacks called;
+  for (auto& [done, why] : appends) called.call([&] { done(std::unexpected(std::move(why))); });
+  for (auto& done : reads) called.call([&] { done(&busy); });
+  called.rethrow();
 }
 
 }  // namespace mcpbx::daemon

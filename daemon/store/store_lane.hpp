@@ -108,7 +108,7 @@ class store_lane : public std::enable_shared_from_this<store_lane> {
   void put_back(std::vector<waiting_append>& appends);
   void begin();
   void failed(job& j, const std::string& what);
-  void finished(job& j);
+  void finished(job& j, const error* refused = nullptr);
   bool is_waited_for() const;
   void watch();
   void watch_also(time_point until);

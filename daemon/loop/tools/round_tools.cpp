@@ -6,7 +6,6 @@
 #include "daemon/loop/run_words.hpp"
 #include "daemon/loop/tools/chosen_tools.hpp"
 #include "mcp/client/catalog/server_instructions.hpp"
-#include "mcp/redact/secret.hpp"
 #include "mcp/support/log.hpp"
 #include "mcp/support/text.hpp"
 

@@ -549,3 +549,26 @@ TEST_CASE("G25: an answer of a read that throws does not end the journal") {
   }
   CHECK(answered);
 }
+
+TEST_CASE("G25: of answers that come too late, one that throws does not keep the others back") {
+  folder f;
+  leave(f.file(), 2, 3);
+  std::promise<void> release;
+  auto released = release.get_future().share();
+  asio::io_context context(1);
+  mcpbx::test::manual_time time;
+  lane_journal journal(context.get_executor(), time, file_at(f.file()),
+                       rules([released](const auto& records, bool same_process) {
+                         released.wait();
+                         return recovery_of(records, same_process);
+                       }));
+  int answered = 0;
+  journal.list_sessions({}, [](const auto&) {});  // hangs on the lane
+  journal.list_sessions({}, [](const auto&) { throw std::bad_alloc(); });
+  journal.list_sessions({}, [&](const auto& rows) { answered += rows ? 0 : 1; });
+  context.poll();
+  CHECK_THROWS_AS(time.advance(milliseconds(10'000)), std::bad_alloc);
+  CHECK(answered == 1);
+  release.set_value();
+  context.run();
+}
