@@ -1,4 +1,4 @@
-// Names of eras and states, as `mcpbx/servers` shows them.
+// Names of eras and states, as `mcpbx/servers` shows them, and the offers of a server that has told none.
 #include "mcp/client/client.hpp"
 
 namespace mcpbx::mcp {
@@ -35,6 +35,11 @@ std::string_view to_string(server_state s) {
       break;
   }
   return "stopped";
+}
+
+const server_offers& client::offers() const {
+  static const server_offers none;
+  return none;
 }
 
 }  // namespace mcpbx::mcp

@@ -2,6 +2,7 @@
 // the server speaks and however often it has been restarted.
 #pragma once
 #include "mcp/json/raw_json.hpp"
+#include "mcp/protocol/server_offers.hpp"
 #include "mcp/rpc/pending_calls.hpp"
 #include "mcp/support/time.hpp"
 
@@ -67,6 +68,32 @@ struct caller_context {
   raw_json capabilities;  ///< the caller's capabilities; absent: none
 };
 
+/// A question of a tool server, asked while it works on a call: a request of a legacy server, or one of the
+/// inputRequests of a modern one.
+struct server_question {
+  std::string server;  ///< configured name
+  std::string method;  ///< "sampling/createMessage", "elicitation/create" or "roots/list"
+  raw_json params;     ///< as the server sent them; may be absent
+};
+
+/// Interface that answers the questions that belong to a call. It must live until each question is answered or
+/// withdrawn.
+class question_handler {
+ public:
+  using ticket = std::uint64_t;  ///< names one question of one handler
+  using done_handler = std::move_only_function<void(call_outcome&&)>;
+  virtual ~question_handler() = default;
+  /// Asks. Calls `done` once, never from inside ask(): with the result object for the server, with a JSON-RPC error
+  /// object for it, or with a failure, which the server gets as an error.
+  virtual ticket ask(server_question q, done_handler done) = 0;
+  /// Ends a question whose call has ended or that its server has cancelled: `done` is not called any more. Ignores
+  /// unknown tickets.
+  virtual void withdraw(ticket t, std::string_view reason) = 0;
+};
+
+/// Holds something open at a tool server; it ends with the last copy.
+using watch = std::shared_ptr<void>;
+
 /// One operation. `params` are the caller's own bytes; only `_meta` is edited, as mcp/README.md says.
 struct server_call {
   std::string method = "tools/call";
@@ -83,6 +110,13 @@ struct server_call {
   /// only open call, or to the latest one if all have the same asker, else to nobody.
   pending_calls::progress_handler log;
   const void* asker = nullptr;  ///< identity of the asker, for logs and fair shares of queues; only compared
+  /// Identity of the person or program behind the call ("uid:1000"). A question of a legacy server names no call: it is
+  /// delivered only if one principal alone has had calls there since the server was last idle.
+  std::string principal = {};
+  /// Answers the server's questions about this call; null: each is refused with a sentence.
+  std::shared_ptr<question_handler> questions = {};
+  /// The caller answers an `input_required` result of a modern server itself, so that it gets it whole.
+  bool takes_input_required = false;
 
   /// Returns text such as "tools/call git__log".
   std::string what() const { return method + " " + name; }
@@ -97,6 +131,8 @@ class client {
   virtual mcp::era era() const = 0;
   /// Returns the instructions that the server gave last, printable and at most 4 KiB, or "".
   virtual std::string_view instructions() const { return {}; }
+  /// Returns the capabilities that the server declared last; nothing before its first session.
+  virtual const server_offers& offers() const;
   /// Starts a call, and first a server that is lazy or was stopped for idleness. If the server is down, its queue full
   /// (1,024 requests or 16 MiB) or memory short, the call soon ends with a failure that names the server.
   virtual ticket call(server_call&& c) = 0;
@@ -105,6 +141,17 @@ class client {
   /// Returns the time of the next planned start of a server that is down, or `never`. Calls fail until shortly before
   /// it.
   virtual time_point next_start() const { return never; }
+  /// Subscribes to a resource, once upstream for all watchers of a URI, and again after each restart. `updated` takes
+  /// the params of notifications/resources/updated as sent, until the watch is dropped. Null: the server has no
+  /// subscriptions.
+  virtual watch watch_resource(std::string_view /*uri*/, std::function<void(const raw_json&)> /*updated*/) {
+    return nullptr;
+  }
+  /// Asks for logs of at least this level (RFC 5424 words) that belong to no call. A legacy server is set to the lowest
+  /// level that anyone wants. `logged` takes the params of notifications/message as sent, until the watch is dropped.
+  virtual watch watch_logs(std::string_view /*level*/, std::function<void(const raw_json&)> /*logged*/) {
+    return nullptr;
+  }
 };
 
 }  // namespace mcpbx::mcp
