@@ -36,6 +36,10 @@ struct server_options {
   int max_concurrency = 0;    ///< 0: unlimited
   call_rules calls;           ///< rules of single tools; limits and serial are taken from the members above
   std::shared_ptr<const std::string> origin = {};  ///< see catalog_server
+  /// Result of roots/list that answers the server while no call is open that could; absent: no roots.
+  raw_json roots = {};
+  /// Longest time for the answer to a question of the server.
+  milliseconds question_timeout{600'000};
 };
 
 class supervisor {
