@@ -1,5 +1,6 @@
 // Interface of a caller's session to its surroundings. The owner of the caller's connection implements it.
 #pragma once
+#include "mcp/client/call_scope.hpp"
 #include "mcp/client/catalog/catalog.hpp"
 #include "mcp/json/raw_json.hpp"
 #include "mcp/protocol/features.hpp"
@@ -42,6 +43,8 @@ class caller_host {
   virtual result<void> admit_call(const catalog_entry& /*tool*/) const { return {}; }
   /// Returns the recorder of the caller's tools/calls; null: nobody records them.
   virtual std::shared_ptr<call_recorder> recorder() const { return nullptr; }
+  /// Returns the scope of the caller's calls, for server_call::scope; null: it reaches shared servers only.
+  virtual call_scope_ptr scope() const { return nullptr; }
   /// Returns true unless a tool server is starting for the first time.
   virtual bool settled() const { return true; }
   /// Calls `then`, never from inside, once no tool server is starting for the first time or the time is up. Does not
