@@ -2,10 +2,10 @@
 // calls hold the scope as long as calls may follow; its end ends those processes.
 #pragma once
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <utility>
-#include <vector>
 
 namespace mcpbx::mcp {
 
@@ -29,7 +29,7 @@ class call_scope : public std::enable_shared_from_this<call_scope> {
   call_scope(make, std::string label, std::string cwd, call_scope_ptr caller)
       : label_(std::move(label)), cwd_(std::move(cwd)), caller_(std::move(caller)) {}
   ~call_scope() {
-    for (const auto& ended : ended_) ended();
+    for (const auto& [owner, ended] : ended_) ended();
   }
   call_scope(const call_scope&) = delete;
   call_scope& operator=(const call_scope&) = delete;
@@ -41,13 +41,14 @@ class call_scope : public std::enable_shared_from_this<call_scope> {
   const std::string& cwd() const noexcept { return caller_ ? caller_->cwd() : cwd_; }
   void set_label(std::string label) { label_ = std::move(label); }
   void set_cwd(std::string cwd) { cwd_ = std::move(cwd); }
-  /// Calls `ended` when the last holder has let go. It must only post work: anything may be on the stack.
-  void when_ended(std::function<void()> ended) { ended_.push_back(std::move(ended)); }
+  /// Calls `ended` when the last holder has let go; one call for each `owner`, the latest. It must only post work:
+  /// anything may be on the stack.
+  void when_ended(const void* owner, std::function<void()> ended) { ended_[owner] = std::move(ended); }
 
  private:
   std::string label_, cwd_;
   call_scope_ptr caller_;
-  std::vector<std::function<void()>> ended_;
+  std::map<const void*, std::function<void()>> ended_;  // by owner
 };
 
 }  // namespace mcpbx::mcp
