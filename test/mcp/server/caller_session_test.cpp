@@ -319,4 +319,12 @@ TEST_CASE("a host is told which request each answer belongs to, its error code, 
   REQUIRE(c.host.answers.size() == 5);
   CHECK((c.host.answers[4].about == call && c.host.answers[4].error == 0));
   CHECK(c.host.unanswered.empty());
+
+  // Batches of which nothing is left, and a request of its own.
+  c.say(R"([{"jsonrpc":"2.0","id":6,"method":"tools/call","params":{"name":"t"}}])");
+  c.say(R"({"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"t"}})");
+  for (const char* id : {"6", "7"})
+    c.say(R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":)" + std::string(id) + "}}");
+  CHECK(c.host.unanswered == std::vector<std::uint64_t>{call + 2, call + 3});
+  CHECK(c.host.answers.size() == 5);
 }
