@@ -154,6 +154,13 @@ void rpc_caller::send_ask(std::uint64_t /*about*/, const segments& text, mcp::ou
   watch_bytes();
 }
 
+void rpc_caller::send_note(const mcp::note& n, const segments& text) {
+  if (n.droppable && outbox_.over()) return;
+  if (!n.same.empty()) return outbox_.push_merged(std::to_string(n.about) + " " + std::string(n.same), text);
+  outbox_.push(text, {});
+  watch_bytes();
+}
+
 void rpc_caller::watch_bytes() {
   was_large_ = was_large_ || outbox_.bytes() > large_outbox;
   door_.watch_bytes();

@@ -71,6 +71,7 @@ class managed_client final : public client,
   /// Returns true while the server is starting for the first time.
   bool settling() const noexcept;
   std::size_t open_calls() const noexcept { return calls_.size(); }
+  server_state state() const noexcept { return core_.state(); }
   server_status status() const;
   /// Reports nothing to anybody any more.
   void drop();

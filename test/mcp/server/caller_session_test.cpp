@@ -43,7 +43,7 @@ TEST_CASE("G19: every malformed message gets the JSON-RPC error of the specifica
       {R"([{"jsonrpc":"2.0","id":1,"method":"ping"}])", -32600, "null"},
       {R"({"jsonrpc":"2.0","id":"a","method":"no/such"})", -32601, "\"a\""},
       {R"({"jsonrpc":"2.0","id":1,"method":"server/discover"})", -32601, "1"},
-      {R"({"jsonrpc":"2.0","id":1,"method":"resources/list"})", -32601, "1"},
+      {R"({"jsonrpc":"2.0","id":1,"method":"resources/none"})", -32601, "1"},
       {R"({"jsonrpc":"2.0","id":1,"method":"tools/list"})", -32600, "1"},
       {R"({"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"x"}})", -32600, "1"},
       {R"({"jsonrpc":"2.0","id":1,"method":"initialize"})", -32602, "1"},
@@ -106,9 +106,10 @@ TEST_CASE("initialize echoes a revision it knows and answers with the latest one
     const std::string got =
         caller.ask(R"({"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":")" + asked +
                    R"(","capabilities":{},"clientInfo":{"name":"t","version":"1"}}})");
-    CHECK(got ==
-          R"({"jsonrpc":"2.0","id":1,"result":{"protocolVersion":")" + given +
-              R"(","capabilities":{"tools":{"listChanged":true}},"serverInfo":{"name":"mcpbx","version":"1.2.3"}}})");
+    CHECK(
+        got ==
+        R"({"jsonrpc":"2.0","id":1,"result":{"protocolVersion":")" + given +
+            R"(","capabilities":{"tools":{"listChanged":true},"prompts":{"listChanged":true},"resources":{"listChanged":true}},"serverInfo":{"name":"mcpbx","version":"1.2.3"}}})");
     CHECK(code_of(caller.ask(
               R"({"jsonrpc":"2.0","id":2,"method":"initialize","params":{"protocolVersion":"2025-11-25"}})")) ==
           -32600);
@@ -311,7 +312,8 @@ TEST_CASE("a host is told which request each answer belongs to, its error code, 
   CHECK((c.host.answers[2].about == 0 && c.host.answers[2].error == mcp::code::parse_error));
   CHECK((c.host.answers[3].about == first && c.host.answers[3].error == 0));
 
-  c.host.catalog = std::make_shared<mcp::catalog>(std::vector{make_tool(std::make_shared<fake_client>("s"), "t", "t")}, 1);
+  const auto server = std::make_shared<fake_client>("s");
+  c.host.catalog = std::make_shared<mcp::catalog>(std::vector{make_tool(server, "t", "t")}, 1);
   const auto call = c.session.next_serial();
   c.say(R"([{"jsonrpc":"2.0","id":4,"method":"tools/call","params":{"name":"t"}},{"jsonrpc":"2.0","id":5,"method":"ping"}])");
   CHECK(c.host.answers.size() == 4);

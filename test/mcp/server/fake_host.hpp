@@ -91,7 +91,12 @@ class fake_host final : public mcp::caller_host {
     asks_as.push_back(what);
     sent.push_back(text.str());
   }
+  void send_note(const mcp::note& n, const segments& text) override {
+    notes.push_back({n.about, std::string(n.same), n.droppable});
+    sent.push_back(text.str());
+  }
   time_source& time() override { return clock; }
+  const std::string& principal() const override { return who; }
   mcp::catalog_ptr tools() const override { return catalog; }
   result<void> admit_call() const override {
     if (stopping) return fail(errc::unavailable, "mcpbx is stopping");
@@ -125,6 +130,13 @@ class fake_host final : public mcp::caller_host {
   std::vector<std::uint64_t> unanswered;
   std::vector<std::uint64_t> asks_about;
   std::vector<mcp::outgoing> asks_as;
+  struct sent_note {
+    std::uint64_t about = 0;
+    std::string same;
+    bool droppable = false;
+  };
+  std::vector<sent_note> notes;
+  std::string who = "uid:1000";
   manual_time clock;
   std::vector<std::function<void()>> waiting;
   std::vector<mcp::reply_once> slow;
