@@ -75,7 +75,8 @@ void session_core::initialize(std::string_view revision) {
   fallback_at_ = never;
   const auto params =
       raw_json::own("{\"protocolVersion\":" + json_quoted(revision) +
-                    ",\"capabilities\":{},\"clientInfo\":" + std::string(options_.own_info.text()) + "}");
+                    ",\"capabilities\":" + std::string(own_capabilities(revision).text()) +
+                    ",\"clientInfo\":" + std::string(options_.own_info.text()) + "}");
   initialize_ = request("initialize", params, no_limits, [this](const call_outcome& o) { on_initialize(o); });
 }
 
@@ -114,6 +115,8 @@ void session_core::opened(mcp::era e, std::string revision, const raw_json& capa
   phase_ = phase::listing;
   late_probe_.reset();
   for (kept_list& list : lists_) list.declare(capabilities, e == era::modern);
+  events_.session_offers(read_server_offers(capabilities));
+  if (phase_ != phase::listing) return;
   if (may_listen()) open_listen();  // before the lists, so that no change is missed between the two
   for (kept_list& list : lists_) {
     if (phase_ != phase::listing) return;
