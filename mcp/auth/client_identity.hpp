@@ -1,4 +1,4 @@
-// Who mcpbx is for an authorization server: a client that a person has registered, the address of a document about it,
+// mcpbx as a client of an authorization server: one that a person has registered, the address of a document about it,
 // or a registration of its own (2026-07-28, client registration; RFC 7591).
 #pragma once
 #include "mcp/auth/form.hpp"

@@ -72,7 +72,7 @@ TEST_CASE("authorization: a step up asks for what was granted before and what is
   o.before = grant{.issuer = "https://as.example.com", .scopes = {"read"}};
   CHECK(problem(world, o).empty());
   CHECK(world.browsed("scope") == "read write");
-  // What another authorization server granted says nothing here.
+  // A grant of another authorization server says nothing here.
   o.before->issuer = "https://old.example.com";
   CHECK(problem(world, o).empty());
   CHECK(world.browsed("scope") == "write");
