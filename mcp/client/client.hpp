@@ -1,6 +1,7 @@
 // The interface of one tool server for the rest of mcpbx: calls with limits, cancellation and progress, whichever era
 // the server speaks and however often it has been restarted.
 #pragma once
+#include "mcp/client/call_scope.hpp"
 #include "mcp/json/raw_json.hpp"
 #include "mcp/protocol/server_offers.hpp"
 #include "mcp/rpc/pending_calls.hpp"
@@ -34,6 +35,24 @@ struct process_status {
   std::string stderr_tail;  ///< the last 4 KiB of its stderr, printable
 };
 
+/// The connection to a server that has an address.
+struct remote_status {
+  std::string address;    ///< without its query
+  std::string transport;  ///< "streamable-http" or "sse"; "" before it is known
+  /// The kind of the present trouble, or "": "unreachable", "refused", "unauthorized", "slow", "certificate",
+  /// "protocol". last_error has the sentence.
+  std::string problem;
+};
+
+/// One process of a server that is not shared.
+struct instance_status {
+  std::string of;  ///< its caller or run, as call_scope::label
+  server_state state = server_state::stopped;
+  pid_t pid = -1;  ///< -1: none runs
+  std::size_t open_calls = 0;
+  std::string last_error;  ///< as in server_status
+};
+
 /// One server as `mcpbx/servers` shows it (docs/guarantees.md, G8, G49).
 struct server_status {
   std::string name;
@@ -48,6 +67,7 @@ struct server_status {
   std::string last_error;
   std::int64_t last_error_ms = -1;        ///< time of last_error in milliseconds since 1970, -1: none
   std::optional<process_status> process;  ///< nullopt: no process of mcpbx belongs to it
+  std::optional<remote_status> remote;    ///< nullopt: it has no address
   std::int64_t next_try_ms = -1;          ///< time until the next start, -1: none planned
   /// The last start failed (no program, not ready in time, refused), and the server has not been ready since; any start
   /// or restart now is a retry.
@@ -60,6 +80,8 @@ struct server_status {
   /// One sentence about definitions that differ from the approved ones (G37), or "".
   std::string pin_notice;
   std::size_t withheld = 0;  ///< tools that the server lists and mcpbx does not offer for that reason
+  bool per_scope = false;    ///< each caller or run has an instance of its own; the members above count all of them
+  std::vector<instance_status> instances = {};  ///< those that exist now, oldest first
 };
 
 /// The caller, as far as each request to a modern tool server must name it in `_meta` (mcp/README.md).
@@ -115,8 +137,16 @@ struct server_call {
   std::string principal = {};
   /// Answers the server's questions about this call; null: each is refused with a sentence.
   std::shared_ptr<question_handler> questions = {};
+  /// The caller or run behind the call; needed by a server that is not shared, which refuses a call without one.
+  call_scope_ptr scope = {};
   /// The caller answers an `input_required` result of a modern server itself, so that it gets it whole.
   bool takes_input_required = false;
+  /// Lowest level of logs that the caller wants of a modern server (RFC 5424 words); "": as `_meta` says, or "info" if
+  /// there is a `log` handler.
+  std::string log_level = {};
+  /// Takes notifications/elicitation/complete about an elicitation of this call, and notifications/tasks/status about a
+  /// task that it created, params as sent. Comes also after `done`, so it must own or watch over whatever it uses.
+  std::function<void(std::string_view method, const raw_json& params)> notified = {};
 
   /// Returns text such as "tools/call git__log".
   std::string what() const { return method + " " + name; }
@@ -147,11 +177,19 @@ class client {
   virtual watch watch_resource(std::string_view /*uri*/, std::function<void(const raw_json&)> /*updated*/) {
     return nullptr;
   }
+  /// The same at the instance that serves this caller, if the server is not shared.
+  virtual watch watch_resource_of(const call_scope_ptr& /*scope*/, std::string_view uri,
+                                  std::function<void(const raw_json&)> updated) {
+    return watch_resource(uri, std::move(updated));
+  }
   /// Asks for logs of at least this level (RFC 5424 words) that belong to no call. A legacy server is set to the lowest
   /// level that anyone wants. `logged` takes the params of notifications/message as sent, until the watch is dropped.
   virtual watch watch_logs(std::string_view /*level*/, std::function<void(const raw_json&)> /*logged*/) {
     return nullptr;
   }
+  /// Reports that roots have changed. A legacy server that has asked for them is told
+  /// (notifications/roots/list_changed).
+  virtual void roots_changed() {}
 };
 
 }  // namespace mcpbx::mcp

@@ -15,14 +15,14 @@
 namespace mcpbx::mcp {
 
 /// The place of a kind in its table. Kinds that have code of their own have a name here.
-enum class kind_id : std::uint8_t { tools };
+enum class kind_id : std::uint8_t { tools, prompts, resources, resource_templates };
 
 /// One definition out of a list.
 struct feature_item {
   std::string key;          ///< the server's own name for it, or its URI; see feature_kind::key_member
   raw_json definition;      ///< the server's bytes
-  std::string description;  ///< unescaped; "" when there is none
-  std::string title;        ///< annotations.title, else title, else ""
+  std::string description;  ///< of a tool: unescaped; "" when there is none
+  std::string title;        ///< of a tool: annotations.title, else title, else ""
   /// Hints of a tool's annotations: claims of its server, never to be trusted alone.
   bool read_only = false, destructive = true, idempotent = false, open_world = true;
 };
@@ -60,7 +60,10 @@ using feature_table = std::span<const feature_kind>;
 
 /// The kinds that mcpbx passes on.
 feature_table feature_kinds();
-/// The row of tools.
+/// The rows of kinds that have code of their own.
 const feature_kind& tool_kind();
+const feature_kind& prompt_kind();
+const feature_kind& resource_kind();
+const feature_kind& template_kind();
 
 }  // namespace mcpbx::mcp

@@ -1,10 +1,10 @@
 // The checks of one tool definition.
 #include "mcp/protocol/tools.hpp"
 
+#include "mcp/protocol/definition_checks.hpp"
 #include "mcp/redact/hidden_text.hpp"
 #include "mcp/support/text.hpp"
 
-#include <algorithm>
 #include <array>
 #include <string_view>
 
@@ -15,25 +15,6 @@ constexpr std::size_t longest_name = 128;
 
 using kind = raw_json::kind;
 
-std::string_view words(kind k) {
-  switch (k) {
-    case kind::object:
-      return "an object";
-    case kind::array:
-      return "an array";
-    case kind::string:
-      return "a string";
-    case kind::boolean:
-      return "true or false";
-    default:
-      return "something else";
-  }
-}
-
-struct optional_member {
-  std::string_view key;
-  kind type;
-};
 constexpr std::array optional_members = {
     optional_member{"description", kind::string}, optional_member{"title", kind::string},
     optional_member{"annotations", kind::object}, optional_member{"icons", kind::array},
@@ -42,14 +23,6 @@ constexpr std::array optional_annotations = {
     optional_member{"title", kind::string}, optional_member{"readOnlyHint", kind::boolean},
     optional_member{"destructiveHint", kind::boolean}, optional_member{"idempotentHint", kind::boolean},
     optional_member{"openWorldHint", kind::boolean}};
-
-/// Returns the fault of an optional member of `object`, or "".
-std::string wrong_member(const raw_object& object, std::span<const optional_member> members, std::string_view where) {
-  for (const optional_member& m : members)
-    if (const raw_json value = object.find(m.key); value && value.type() != m.type)
-      return std::string(where) + std::string(m.key) + " must be " + std::string(words(m.type));
-  return {};
-}
 
 /// Returns the fault of an inputSchema, or "". An absent one, null and true are accepted, since they demand nothing.
 std::string wrong_input_schema(const raw_json& schema) {
@@ -80,17 +53,14 @@ result<feature_item> read_tool(raw_json definition) {
   if (!object)
     return fail(errc::protocol,
                 definition.is_object() ? object.error().message : "a tool definition must be an object");
-  const auto name = object->find("name").as_string();
-  if (!name) return fail(errc::protocol, "name must be a string");
-  if (name->empty() || name->size() > longest_name) return fail(errc::protocol, "name must have 1 to 128 bytes");
+  const auto name = read_key(*object, "name", longest_name);
+  if (!name) return std::unexpected(name.error());
   const auto refuse = [&](std::string what) {
     return fail(errc::protocol, "tool \"" + printable(*name) + "\": " + std::move(what));
   };
-  if (std::ranges::any_of(*name, [](unsigned char c) { return c < 0x20 || c == 0x7F; }))
-    return refuse("name must not hold control characters");
   if (auto wrong = wrong_input_schema(object->find("inputSchema")); !wrong.empty()) return refuse(std::move(wrong));
   if (auto wrong = wrong_output_schema(object->find("outputSchema")); !wrong.empty()) return refuse(std::move(wrong));
-  if (auto wrong = wrong_member(*object, optional_members, ""); !wrong.empty()) return refuse(std::move(wrong));
+  if (auto wrong = wrong_member(*object, optional_members); !wrong.empty()) return refuse(std::move(wrong));
 
   feature_item tool;
   tool.key = *name;

@@ -106,6 +106,7 @@ void caller_session::call_tool(const raw_json& params, const tool_call_reply& re
   call.limits = tool->manner.limits;
   call.caller.client_info = client_info_;
   call.asker = this;
+  call.scope = host_.scope();
   if (!token->empty())
     // Tokens of two callers may be equal, so servers see mcpbx's token only; the caller gets its own back.
     call.progress = [this, reply, token = *token](const raw_json& progress) {

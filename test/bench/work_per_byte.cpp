@@ -89,11 +89,13 @@ struct nobody final : mcp::message_sink {
 };
 
 struct silent_host final : mcp::caller_host {
-  void send(const segments& text) override { bytes += text.size(); }
+  void send(const mcp::answered&, const segments& text) override { bytes += text.size(); }
   void send_progress(std::uint64_t, const segments&) override {}
   void send_list_changed(const mcp::feature_kind&, const segments&) override {}
   void send_ask(std::uint64_t, const segments&, mcp::outgoing) override {}
+  void send_note(const mcp::note&, const segments&) override {}
   time_source& time() override { return clock; }
+  const std::string& principal() const override { return who; }
   mcp::catalog_ptr tools() const override { return catalog; }
   void when_settled(milliseconds, std::function<void()> then) override { then(); }
   bool handle(std::string_view, const raw_json&, const mcp::reply_once& reply) override {
@@ -103,6 +105,7 @@ struct silent_host final : mcp::caller_host {
   std::vector<std::string_view> methods() const override { return {}; }
   mcp::catalog_ptr catalog = std::make_shared<mcp::catalog>(std::vector<mcp::entry_ptr>(), 1);
   test::manual_time clock;
+  std::string who = "uid:1000";
   std::vector<mcp::reply_once> open;
   std::size_t bytes = 0;
 };

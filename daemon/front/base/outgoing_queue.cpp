@@ -55,11 +55,11 @@ void outgoing_queue::push_progress(std::uint64_t request, const segments& text) 
   watch_bound();
 }
 
-void outgoing_queue::push_list_changed(std::string_view method, const segments& text) {
-  if (closed_ || std::ranges::find(changes_, method) != changes_.end()) return;
+void outgoing_queue::push_merged(std::string key, const segments& text) {
+  if (closed_ || !merged_.insert(key).second) return;
   // Queues always, so that all changes of one turn become one notification.
-  changes_.push_back(method);
-  add({.type = kind::list_changed, .text = text, .method = method});
+  add({.type = kind::merged, .text = text, .key = std::move(key)});
+  watch_bound();
 }
 
 void outgoing_queue::ready(const std::shared_ptr<source>& s, pace how) {
@@ -98,7 +98,7 @@ void outgoing_queue::ask_flush(pace how) {
 
 void outgoing_queue::recount(item& i) {
   waiting_ -= i.cost;
-  i.cost = overhead + (i.from ? i.from->waiting() : i.text.size());
+  i.cost = overhead + (i.from ? i.from->waiting() : i.text.size() + i.key.size());
   waiting_ += i.cost;
 }
 
@@ -106,7 +106,7 @@ void outgoing_queue::recount(item& i) {
 void outgoing_queue::forget(item& i) {
   waiting_ -= i.cost;
   if (i.type == kind::progress) progress_.erase(i.request);
-  if (i.type == kind::list_changed) std::erase(changes_, i.method);
+  if (i.type == kind::merged) merged_.erase(i.key);
   if (i.from) i.from->place_ = nullptr;
 }
 

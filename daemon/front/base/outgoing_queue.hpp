@@ -17,7 +17,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
-#include <vector>
+#include <unordered_set>
 
 namespace mcpbx::daemon {
 
@@ -59,8 +59,8 @@ class outgoing_queue {
   /// Queues a response, or a request of ours or its cancellation; it is never dropped.
   void push(const segments& text, mcp::outgoing what = mcp::outgoing::response());
   void push_progress(std::uint64_t request, const segments& text);
-  /// Queues the notification of `method`, a string with static lifetime, unless one waits already.
-  void push_list_changed(std::string_view method, const segments& text);
+  /// Queues a notification unless one with the same key waits already: the method of a change of a list, for example.
+  void push_merged(std::string key, const segments& text);
   /// Reports that `s` has messages, or more of them.
   void ready(const std::shared_ptr<source>& s, pace how);
 
@@ -76,12 +76,12 @@ class outgoing_queue {
   bool over() const noexcept { return over_; }
 
  private:
-  enum class kind : std::uint8_t { message, progress, list_changed, source };
+  enum class kind : std::uint8_t { message, progress, merged, source };
   struct item {
     kind type = kind::message;
     segments text{};
     mcp::outgoing what{};
-    std::string_view method{};  // list_changed: the method
+    std::string key{};          // merged: its key
     std::uint64_t request = 0;  // progress: the request
     std::shared_ptr<source> from{};
     std::size_t cost = 0;
@@ -110,8 +110,8 @@ class outgoing_queue {
   std::uint64_t given_ = 0;            // bytes ever given to the transport
   std::uint64_t taken_when_over_ = 0;  // bytes the caller had taken when it came over the bound
   std::unique_ptr<timer> deadline_;
-  std::unique_ptr<timer> soon_;            // armed while soon_set_; an earlier write does not cancel it
-  std::vector<std::string_view> changes_;  // waiting list_changed notifications
+  std::unique_ptr<timer> soon_;             // armed while soon_set_; an earlier write does not cancel it
+  std::unordered_set<std::string> merged_;  // keys of waiting notifications that stand for later ones
   bool flush_asked_ = false, soon_set_ = false, over_ = false, closed_ = false;
   bool pulling_ = false;  // a source gives its messages; calls from inside wait
   std::string scratch_;

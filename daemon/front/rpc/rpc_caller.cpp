@@ -139,7 +139,7 @@ void rpc_caller::on_closed(const error& why) {
   close("");
 }
 
-void rpc_caller::send(const segments& text) {
+void rpc_caller::send(const mcp::answered& /*what*/, const segments& text) {
   outbox_.push(text);
   watch_bytes();
 }
@@ -151,6 +151,13 @@ void rpc_caller::send_progress(std::uint64_t serial, const segments& text) {
 // Queues a request of ours; all of them use this one connection.
 void rpc_caller::send_ask(std::uint64_t /*about*/, const segments& text, mcp::outgoing what) {
   outbox_.push(text, what);
+  watch_bytes();
+}
+
+void rpc_caller::send_note(const mcp::note& n, const segments& text) {
+  if (n.droppable && outbox_.over()) return;
+  if (!n.same.empty()) return outbox_.push_merged(std::to_string(n.about) + " " + std::string(n.same), text);
+  outbox_.push(text, {});
   watch_bytes();
 }
 

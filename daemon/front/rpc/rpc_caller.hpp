@@ -64,7 +64,7 @@ class rpc_caller final : public std::enable_shared_from_this<rpc_caller>,
   door_context& door() const noexcept { return door_; }
   /// Returns the catalog as this caller sees it.
   mcp::catalog_ptr tools() const override { return door_.tools_for(profile_); }
-  const std::string& principal() const noexcept { return principal_; }
+  const std::string& principal() const noexcept override { return principal_; }
   /// Returns the definitions that this caller was shown. Shared, because the answer may come after the caller has left.
   const std::shared_ptr<daemon::seen_pins>& seen_pins() const noexcept { return seen_pins_; }
   /// Starts a run, attaches to the one of that name, or continues one that waits for results. Events and the result go
@@ -90,12 +90,13 @@ class rpc_caller final : public std::enable_shared_from_this<rpc_caller>,
   bool on_input_end() override;
   void on_closed(const error& why) override;
   // Implements caller_host.
-  void send(const segments& text) override;
+  void send(const mcp::answered& what, const segments& text) override;
   void send_progress(std::uint64_t serial, const segments& text) override;
   void send_list_changed(const mcp::feature_kind& kind, const segments& text) override {
-    outbox_.push_list_changed(kind.changed, text);
+    outbox_.push_merged(std::string(kind.changed), text);
   }
   void send_ask(std::uint64_t about, const segments& text, mcp::outgoing what) override;
+  void send_note(const mcp::note& n, const segments& text) override;
   time_source& time() override { return door_.time; }
   result<void> admit_call() const override;
   result<void> admit_call(const mcp::catalog_entry& tool) const override;

@@ -23,6 +23,11 @@ class server_host {
   /// Reports the items that its list of this kind has left out, one clause each.
   virtual void server_dropped(const managed_client& s, const feature_kind& kind, std::vector<std::string> why) = 0;
   virtual void server_list(const managed_client& s, const feature_kind& kind, feature_list list) = 0;
+  /// Reports that the server has declared its capabilities; they are offers() of the client.
+  virtual void server_offered(const managed_client& s) = 0;
+  /// Reports that the server said that a list of this kind has changed. Comes once the new list is here, after
+  /// server_list() if it differs, and also if it does not.
+  virtual void server_list_changed(const managed_client& s, const feature_kind& kind) = 0;
   /// Counts this end of a server. Returns the number of other servers that have ended just before.
   virtual std::size_t server_ended(const managed_client& s) = 0;
   /// Reports that its state may have changed.
@@ -71,6 +76,7 @@ class managed_client final : public client,
   /// Returns true while the server is starting for the first time.
   bool settling() const noexcept;
   std::size_t open_calls() const noexcept { return calls_.size(); }
+  server_state state() const noexcept { return core_.state(); }
   server_status status() const;
   /// Reports nothing to anybody any more.
   void drop();
@@ -81,6 +87,7 @@ class managed_client final : public client,
     call_limits limits;
     time_point since;        // arrival, or begin of the wait for the server to be ready again
     call_number number = 0;  // 0: waits
+    int comebacks = 0;       // times that it came back unseen
   };
   // A call that has not been sent.
   struct waiting_call {
@@ -106,6 +113,7 @@ class managed_client final : public client,
   void dispatch(ticket t, open_call& r, time_point now);
   void dispatch_waiting(time_point now);
   void call_ended(ticket t, call_outcome&& outcome);
+  bool send_again(ticket t);
   void call_progress(ticket t, const raw_json& params);
   const open_call* logging_call() const;
   void expire_waiting(time_point now);
@@ -117,6 +125,7 @@ class managed_client final : public client,
   // Life (managed_client.cpp)
   void session_not_opened(const link_failure& failure) override;
   void session_ended(const std::string& how) override;
+  void session_expired(const std::string& how) override;
   void session_lost(const std::string& why) override;
   void session_settled() override;
   void session_ready() override;

@@ -3,6 +3,7 @@
 #include "mcp/client/supervise/supervisor.hpp"
 
 #include "mcp/client/catalog/catalog_builder.hpp"
+#include "mcp/client/supervise/instance_pool.hpp"
 #include "mcp/client/supervise/managed_client.hpp"
 #include "mcp/redact/hidden_text.hpp"
 #include "mcp/support/log.hpp"
@@ -53,7 +54,7 @@ class supervisor::impl final : public server_host, public std::enable_shared_fro
   }
 
   void when_settled(milliseconds at_most, std::function<void()> then) {
-    for (const auto& s : clients()) s->wake_to_list();
+    for (const auto& s : units()) s.client->wake_to_list();
     if (settled()) return soon_->post(std::move(then));  // the usual case: no time limit is needed
     auto w = std::make_shared<waiter>();
     w->then = std::move(then);
@@ -70,6 +71,7 @@ class supervisor::impl final : public server_host, public std::enable_shared_fro
     for (const slot& s : slots_) {
       all.push_back(s.client->status());
       server_status& told = all.back();
+      if (s.instances) s.instances->add_to(told);
       // A server counts as ready once it can be called: its tools are in the catalog.
       if (std::ranges::any_of(s.judged, &judgement::undecided) && told.state == server_state::ready)
         told.state = server_state::starting;
@@ -91,20 +93,26 @@ class supervisor::impl final : public server_host, public std::enable_shared_fro
       return fail(errc::not_found, "there is no tool server \"" + std::string(cut_utf8(printable(name), 100)) + "\"" +
                                        did_you_mean(name, names) + "; `mcpbx servers` lists them");
     }
-    const auto client = found->client;
+    const auto [client, instances] = static_cast<const processes&>(*found);
     if (client->configured().disabled)
       return fail(errc::invalid_argument,
                   "tool server \"" + client->name() + "\" is disabled in the configuration; take `disabled` out there");
     if (const auto& why = client->configured().unusable; !why.empty())
       return fail(errc::invalid_argument, "tool server \"" + client->name() + "\" cannot be started: " + why);
     if (stopping_) return fail(errc::unavailable, "mcpbx is stopping");
-    if (found->begun) client->restart();  // otherwise it starts anyway
+    if (!found->begun) return {};  // it starts anyway
+    client->restart();
+    if (instances) instances->restart();
     return {};
   }
 
   void keeper_replaced() {
     std::size_t crowd = 0;
-    for (const auto& s : clients()) s->retry_now(crowd++);
+    for (const auto& s : units()) {
+      s.client->retry_now(crowd++);
+      if (!s.instances) continue;
+      for (const auto& client : s.instances->clients()) client->retry_now(crowd++);
+    }
   }
 
   subscription on_catalog_change(std::function<void(const feature_kind&)> changed) {
@@ -117,23 +125,23 @@ class supervisor::impl final : public server_host, public std::enable_shared_fro
   void stop(std::function<void()> done, std::optional<milliseconds> grace) {
     stopping_ = true;
     on_stopped_.push_back(std::move(done));
-    for (const auto& s : clients()) s->stop(grace.value_or(options_.stop_grace), "mcpbx is stopping");
-    for (const auto& s : std::vector(leaving_)) s->stop(grace.value_or(options_.stop_grace), "mcpbx is stopping");
+    for (const auto& s : units()) s.stop(grace.value_or(options_.stop_grace), "mcpbx is stopping");
+    for (const auto& s : std::vector(leaving_)) s.stop(grace.value_or(options_.stop_grace), "mcpbx is stopping");
     server_moved();
   }
 
   std::size_t open_calls() const {
     std::size_t n = 0;
-    for (const slot& s : slots_) n += s.client->open_calls();
-    for (const auto& s : leaving_) n += s->open_calls();
+    for (const slot& s : slots_) n += s.open_calls();
+    for (const auto& s : leaving_) n += s.open_calls();
     return n;
   }
 
   bool calling() const noexcept { return soon_->calling(); }
 
   void drop() {
-    for (const auto& s : clients()) s->drop();
-    for (const auto& s : leaving_) s->drop();
+    for (const auto& s : units()) s.drop();
+    for (const auto& s : leaving_) s.drop();
     waiters_.clear();
     soon_->clear();
   }
@@ -162,6 +170,21 @@ class supervisor::impl final : public server_host, public std::enable_shared_fro
                              self->decided(*judged, kind, list, std::move(d));
                          });
   }
+  void server_offered(const managed_client& s) override {
+    if (slot_of(&s) != nullptr) change_soon();
+  }
+  void server_list_changed(const managed_client& s, const feature_kind& kind) override {
+    slot* known = slot_of(&s);
+    if (known == nullptr) return;
+    judgement& j = known->judged[kind.index()];
+    // A list that waits for the gate is not in the catalog yet.
+    if (j.waits) {
+      j.told = true;
+      return;
+    }
+    changed_[kind.index()] = true;
+    change_soon();
+  }
   std::size_t server_ended(const managed_client&) override {
     const time_point now = time_.now();
     while (!ends_.empty() && now - ends_.front() > together) ends_.pop_front();
@@ -182,15 +205,35 @@ class supervisor::impl final : public server_host, public std::enable_shared_fro
   struct judgement {
     std::uint64_t generation = 0;  // number of the list: decisions about an older one do not count
     bool waits = false;            // no decision yet
+    bool told = false;             // the server said that this list has changed
     std::uint64_t decisions = 0;   // made so far, about any list of the kind
     std::string notice;
     std::size_t withheld = 0;
 
     bool undecided() const noexcept { return waits && decisions == 0; }
   };
-  // A wanted server.
-  struct slot {
+  // All processes of one server.
+  struct processes {
     std::shared_ptr<managed_client> client;
+    std::shared_ptr<instance_pool> instances = nullptr;  // null: it is shared
+
+    void stop(milliseconds grace, const std::string& why) const {
+      client->stop(grace, why);
+      if (instances) instances->stop(grace, why);
+    }
+    bool ended() const { return client->ended() && (!instances || instances->ended()); }
+    std::size_t open_calls() const { return client->open_calls() + (instances ? instances->open_calls() : 0); }
+    void drop() const {
+      client->drop();
+      if (instances) instances->drop();
+    }
+    std::shared_ptr<mcp::client> owner() const {
+      if (instances) return instances;
+      return client;
+    }
+  };
+  // A wanted server.
+  struct slot : processes {
     std::vector<judgement> judged{};  // by kind
     bool begun = false;               // false: it waits for the end of a server that had its name
   };
@@ -204,6 +247,7 @@ class supervisor::impl final : public server_host, public std::enable_shared_fro
     auto before = std::exchange(slots_, {});
     std::vector<catalog_builder::server> named;
     for (server_options& s : servers) {
+      if (s.sharing != server_sharing::shared && s.idle_stop.count() == 0) s.idle_stop = instance_pool::usual_idle_stop;
       catalog_builder::server n{s.name, s.tools, s.plain_names, {}, s.calls, s.origin};
       n.calls.limits = s.limits;
       n.calls.serial = s.max_concurrency == 1;
@@ -211,18 +255,17 @@ class supervisor::impl final : public server_host, public std::enable_shared_fro
       if (known != before.end()) {
         slots_.push_back(std::exchange(*known, {}));
         slots_.back().client->adjust(std::move(s));
+        if (const auto instances = slots_.back().instances) instances->adjust();
       } else {
-        slots_.push_back(
-            {std::make_shared<managed_client>(std::move(s), server_context{time_, random_, *this, options_, soon_}),
-             std::vector<judgement>(options_.kinds.size())});
+        slots_.push_back({start_of(std::move(s)), std::vector<judgement>(options_.kinds.size())});
       }
-      n.owner = slots_.back().client;
+      n.owner = slots_.back().owner();
       named.push_back(std::move(n));
     }
     builder_.set_servers(std::move(named));
     change_soon();
     for (const slot& b : before)
-      if (b.client) leave(b.client);
+      if (b.client) leave(b);
     begin_free();
     server_moved();
   }
@@ -232,22 +275,32 @@ class supervisor::impl final : public server_host, public std::enable_shared_fro
     if (!s.client) return false;
     const server_options& now = s.client->configured();
     const auto what = [](const server_options& x) {
-      return std::tie(x.name, x.identity, x.disabled, x.lazy, x.unusable, x.protocol, x.start_timeout, x.idle_stop);
+      return std::tie(x.name, x.identity, x.disabled, x.lazy, x.unusable, x.protocol, x.start_timeout, x.idle_stop,
+                      x.sharing);
     };
     return what(now) == what(o);
   }
 
-  void leave(const std::shared_ptr<managed_client>& client) {
-    leaving_.push_back(client);
-    const bool wanted = std::ranges::any_of(slots_, [&](const slot& s) { return s.client->name() == client->name(); });
-    client->stop(options_.stop_grace, wanted ? "its configuration has changed" : "it is not configured any more");
+  processes start_of(server_options o) {
+    const server_context context{time_, random_, *this, options_, soon_};
+    const bool shared = o.sharing == server_sharing::shared;
+    processes made{std::make_shared<managed_client>(std::move(o), context)};
+    if (!shared) made.instances = std::make_shared<instance_pool>(made.client, context);
+    return made;
+  }
+
+  void leave(const processes& server) {
+    leaving_.push_back(server);
+    const bool wanted =
+        std::ranges::any_of(slots_, [&](const slot& s) { return s.client->name() == server.client->name(); });
+    server.stop(options_.stop_grace, wanted ? "its configuration has changed" : "it is not configured any more");
   }
 
   // Starts servers whose name is free. Two processes of one name might want the same file, port or device.
   void begin_free() {
     for (std::size_t i = 0; i < slots_.size(); ++i) {  // by number: a start may lead to another list
       slot& s = slots_[i];
-      if (s.begun || std::ranges::any_of(leaving_, [&](const auto& l) { return l->name() == s.client->name(); }))
+      if (s.begun || std::ranges::any_of(leaving_, [&](const auto& l) { return l.client->name() == s.client->name(); }))
         continue;
       s.begun = true;
       const auto client = s.client;
@@ -262,11 +315,7 @@ class supervisor::impl final : public server_host, public std::enable_shared_fro
   std::size_t number_of(const slot& s) const { return static_cast<std::size_t>(&s - slots_.data()); }
 
   // Returns copies, because work on one client may lead to another list.
-  std::vector<std::shared_ptr<managed_client>> clients() const {
-    std::vector<std::shared_ptr<managed_client>> all;
-    for (const slot& s : slots_) all.push_back(s.client);
-    return all;
-  }
+  std::vector<processes> units() const { return {slots_.begin(), slots_.end()}; }
 
   void decided(slot& s, const feature_kind& kind, feature_list list, definition_decision d) {
     judgement& j = s.judged[kind.index()];
@@ -275,6 +324,7 @@ class supervisor::impl final : public server_host, public std::enable_shared_fro
     j.notice = std::move(d.notice);
     j.withheld = d.withheld ? d.withheld->size() : 0;
     set_list(s, kind, std::move(list), std::move(d));
+    if (std::exchange(j.told, false)) changed_[kind.index()] = true;
     server_moved();
   }
 
@@ -305,7 +355,7 @@ class supervisor::impl final : public server_host, public std::enable_shared_fro
   // Looks at all servers after something has moved: starts those whose name is free now, reports settled and stopped.
   void look() {
     look_posted_ = false;
-    std::erase_if(leaving_, [](const auto& s) { return s->ended(); });
+    std::erase_if(leaving_, [](const auto& s) { return s.ended(); });
     if (!stopping_) begin_free();
     if (!told_settled_ && !starting()) {
       told_settled_ = true;
@@ -313,7 +363,7 @@ class supervisor::impl final : public server_host, public std::enable_shared_fro
     }
     if (settled())
       for (const auto& w : std::vector(waiters_)) settle(w);
-    if (stopping_ && leaving_.empty() && std::ranges::all_of(slots_, [](const slot& s) { return s.client->ended(); }))
+    if (stopping_ && leaving_.empty() && std::ranges::all_of(slots_, [](const slot& s) { return s.ended(); }))
       for (const auto& done : std::exchange(on_stopped_, {}))
         if (done) done();
   }
@@ -333,9 +383,9 @@ class supervisor::impl final : public server_host, public std::enable_shared_fro
   random_source& random_;
   options options_;
   std::shared_ptr<deferred> soon_;
-  std::vector<slot> slots_;                               // in file order
-  std::vector<std::shared_ptr<managed_client>> leaving_;  // not wanted any more, and not gone yet
-  std::optional<std::vector<server_options>> wanted_;     // a list that is yet to be taken
+  std::vector<slot> slots_;                            // in file order
+  std::vector<processes> leaving_;                     // not wanted any more, and not gone yet
+  std::optional<std::vector<server_options>> wanted_;  // a list that is yet to be taken
   catalog_builder builder_{{}, options_.kinds};
   catalog_ptr catalog_ = builder_.build();
   bool told_settled_ = options_.gate == nullptr;

@@ -8,6 +8,7 @@
 #include "mcp/client/connect/connector.hpp"
 #include "mcp/support/time.hpp"
 
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
@@ -16,6 +17,9 @@
 #include <vector>
 
 namespace mcpbx::mcp {
+
+/// The callers that a process of a server works for.
+enum class server_sharing : std::uint8_t { shared, per_caller, per_run };
 
 /// Options of one server; daemon/app makes them from the configuration.
 struct server_options {
@@ -34,8 +38,19 @@ struct server_options {
   call_limits limits;
   milliseconds idle_stop{0};  ///< 0: never
   int max_concurrency = 0;    ///< 0: unlimited
-  call_rules calls;           ///< rules of single tools; limits and serial are taken from the members above
+  /// Unless `shared`, each caller or run that calls the server gets a process of its own
+  /// (mcp/client/supervise/README.md).
+  server_sharing sharing = server_sharing::shared;
+  std::size_t max_instances = 16;  ///< most of those at the same time
+  /// Returns the factory of an instance's connector that runs in this directory, instead of `connect`; unset: all run
+  /// as `connect` says.
+  std::function<connector_factory(const std::string& cwd)> connect_in = {};
+  call_rules calls;  ///< rules of single tools; limits and serial are taken from the members above
   std::shared_ptr<const std::string> origin = {};  ///< see catalog_server
+  /// Result of roots/list that answers the server while no call is open that could; absent: no roots.
+  raw_json roots = {};
+  /// Longest time for the answer to a question of the server.
+  milliseconds question_timeout{600'000};
 };
 
 class supervisor {

@@ -220,7 +220,7 @@ TEST_CASE("a server without tools is ready without a list") {
   session_rig s;
   s.begin();
   s.refuse("server/discover", -32601);
-  s.answer("initialize", R"({"protocolVersion":"2025-11-25","capabilities":{"prompts":{}}})");
+  s.answer("initialize", R"({"protocolVersion":"2025-11-25","capabilities":{"logging":{}}})");
   CHECK(s.ready == 1);
   CHECK(s.count("tools/list") == 0);
   CHECK(s.lists.at(0)->empty());

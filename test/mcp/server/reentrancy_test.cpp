@@ -31,10 +31,11 @@ struct acting_host final : caller_host {
   void ended() const {
     if (++calls == at) act();
   }
-  void send(const segments& text) override {
+  void send(const answered& what, const segments& text) override {
     event();
-    inner.send(text);
+    inner.send(what, text);
   }
+  void send_nothing(std::uint64_t) override { event(); }
   void send_progress(std::uint64_t serial, const segments& text) override {
     event();
     inner.send_progress(serial, text);
@@ -44,7 +45,12 @@ struct acting_host final : caller_host {
     event();
     inner.send_ask(about, text, what);
   }
+  void send_note(const note& n, const segments& text) override {
+    event();
+    inner.send_note(n, text);
+  }
   time_source& time() override { return inner.time(); }
+  const std::string& principal() const override { return inner.who; }
   catalog_ptr tools() const override { return inner.catalog; }
   std::shared_ptr<call_recorder> recorder() const override { return inner.calls; }
   void when_settled(milliseconds at_most, std::function<void()> then) override {

@@ -238,7 +238,7 @@ TEST_CASE("of each list_changed one waits") {
   const auto push = [&](std::string_view method) {
     segments text;
     text.append_literal(method);
-    f.queue.push_list_changed(method, text);
+    f.queue.push_merged(std::string(method), text);
   };
   for (int i = 0; i < 5; ++i) {
     push("notifications/tools/list_changed");

@@ -1,0 +1,54 @@
+// The caller or the run behind calls, for tool servers that give each caller or run a process of its own. The makers of
+// calls hold the scope as long as calls may follow; its end ends those processes.
+#pragma once
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+
+namespace mcpbx::mcp {
+
+class call_scope;
+using call_scope_ptr = std::shared_ptr<call_scope>;
+
+/// Identified by its address. Open calls hold it, so that it outlives them.
+class call_scope : public std::enable_shared_from_this<call_scope> {
+  struct make {};
+
+ public:
+  /// Returns the scope of a caller. `label` names it to people ("caller ide (pid 12)").
+  static call_scope_ptr of_caller(std::string label, std::string cwd = {}) {
+    return std::make_shared<call_scope>(make(), std::move(label), std::move(cwd), nullptr);
+  }
+  /// Returns the scope of a run, which keeps that of its caller; null: the run has no caller, such as one that goes on
+  /// after a restart.
+  static call_scope_ptr of_run(std::string label, call_scope_ptr caller) {
+    return std::make_shared<call_scope>(make(), std::move(label), std::string(), std::move(caller));
+  }
+  call_scope(make, std::string label, std::string cwd, call_scope_ptr caller)
+      : label_(std::move(label)), cwd_(std::move(cwd)), caller_(std::move(caller)) {}
+  ~call_scope() {
+    for (const auto& [owner, ended] : ended_) ended();
+  }
+  call_scope(const call_scope&) = delete;
+  call_scope& operator=(const call_scope&) = delete;
+
+  /// Returns the scope of the caller: for a run without one, and for a caller, this scope.
+  call_scope_ptr caller() { return caller_ ? caller_ : shared_from_this(); }
+  const std::string& label() const noexcept { return label_; }
+  /// Returns the caller's working directory, or "" if it is not known.
+  const std::string& cwd() const noexcept { return caller_ ? caller_->cwd() : cwd_; }
+  void set_label(std::string label) { label_ = std::move(label); }
+  void set_cwd(std::string cwd) { cwd_ = std::move(cwd); }
+  /// Calls `ended` when the last holder has let go; one call for each `owner`, the latest. It must only post work:
+  /// anything may be on the stack.
+  void when_ended(const void* owner, std::function<void()> ended) { ended_[owner] = std::move(ended); }
+
+ private:
+  std::string label_, cwd_;
+  call_scope_ptr caller_;
+  std::map<const void*, std::function<void()>> ended_;  // by owner
+};
+
+}  // namespace mcpbx::mcp

@@ -1,0 +1,229 @@
+// Begins, finds and ends the instances of a server that is not shared, and numbers their tickets.
+#include "mcp/client/supervise/instance_pool.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace mcpbx::mcp {
+namespace {
+
+/// Bits of a ticket that are the instance's own.
+constexpr unsigned ticket_bits = 40;
+constexpr client::ticket own_part = (client::ticket{1} << ticket_bits) - 1;
+
+}  // namespace
+
+instance_pool::instance_pool(std::shared_ptr<managed_client> lister, server_context context)
+    : lister_(std::move(lister)), context_(std::move(context)) {}
+
+mcp::era instance_pool::era() const {
+  if (lister_->era() != mcp::era::unknown) return lister_->era();
+  for (const auto& i : instances_)
+    if (i.client->era() != mcp::era::unknown) return i.client->era();
+  return mcp::era::unknown;
+}
+
+client::ticket instance_pool::call(server_call&& c) {
+  const auto found = instance_for(c.scope);
+  if (found) {
+    const std::uint64_t number = (*found)->number;
+    const auto client = (*found)->client;
+    return (number << ticket_bits) | (client->call(std::move(c)) & own_part);
+  }
+  if (c.done)
+    context_.soon->post([done = std::move(c.done), why = found.error()] mutable {
+      done({call_outcome::kind::failed, {}, std::move(why)});
+    });
+  return 0;
+}
+
+void instance_pool::cancel(ticket t, std::string_view reason) {
+  const auto found = std::ranges::find(instances_, t >> ticket_bits, &instance::number);
+  if (found == instances_.end()) return;
+  const auto client = found->client;
+  client->cancel(t & own_part, reason);
+}
+
+watch instance_pool::watch_resource_of(const call_scope_ptr& scope, std::string_view uri,
+                                       std::function<void(const raw_json&)> updated) {
+  const auto found = instance_for(scope);
+  if (!found) return nullptr;
+  const auto client = (*found)->client;
+  return client->watch_resource(uri, std::move(updated));
+}
+
+result<instance_pool::instance*> instance_pool::instance_for(const call_scope_ptr& scope) {
+  const auto& o = lister_->configured();
+  if (!scope) return fail(errc::internal, who() + " has a process for each caller, and this call names none");
+  const auto key = o.sharing == server_sharing::per_run ? scope : scope->caller();
+  const auto found = std::ranges::find_if(
+      instances_, [&](const instance& i) { return i.key == key.get() && !i.left && !i.client->ended(); });
+  if (found != instances_.end()) return &*found;
+  return begin(key);
+}
+
+// Returns true for an instance that has no process and no work, so that nothing is lost with it.
+bool instance_pool::stands_still(const instance& i) const {
+  if (i.client->open_calls() != 0) return false;
+  const auto state = i.client->state();
+  return state == server_state::lazy || state == server_state::failed || state == server_state::crash_loop;
+}
+
+result<instance_pool::instance*> instance_pool::begin(const call_scope_ptr& scope) {
+  const auto& o = lister_->configured();
+  if (stopping_)
+    return fail(errc::unavailable, who() + " takes no new calls: mcpbx is stopping, or its entry has changed");
+  if (o.disabled) return fail(errc::unavailable, who() + " is disabled in the configuration");
+  if (!o.unusable.empty()) return fail(errc::unavailable, who() + " cannot be started: " + o.unusable);
+  if (o.connect_in && scope->cwd().empty())
+    return fail(errc::invalid_argument,
+                who() +
+                    " runs in the working directory of its caller (cwd: \"caller\"), and this caller has not told "
+                    "it; give cwd in mcpbx/hello, or name a directory in the entry");
+  if (instances_.size() >= o.max_instances) {
+    const auto idle = std::ranges::find_if(instances_, [&](const instance& i) { return stands_still(i); });
+    if (idle == instances_.end())
+      return fail(errc::limit, who() + " has " + std::to_string(instances_.size()) +
+                                   " processes already, one for each " +
+                                   (o.sharing == server_sharing::per_run ? "run" : "caller") +
+                                   " (maxInstances); try again when one has ended");
+    idle->left = true;
+    const auto client = idle->client;
+    client->stop(milliseconds(0), "another caller needs its place");
+    const auto again = std::ranges::find(instances_, client, &instance::client);
+    if (again != instances_.end()) {
+      client->drop();
+      context_.soon->post([client] {});
+      instances_.erase(again);
+    }
+  }
+  server_context context{context_.time, context_.random, *this, context_.options, context_.soon};
+  auto client = std::make_shared<managed_client>(instance_options(scope->cwd()), std::move(context));
+  instances_.push_back({scope.get(), scope->label(), ++last_number_, client});
+  scope->when_ended(this, [weak = weak_from_this(), key = scope.get()] {
+    if (const auto self = weak.lock()) self->scope_ended(key);
+  });
+  client->start();
+  return &*std::ranges::find(instances_, client, &instance::client);
+}
+
+// An instance starts with its first call, and the supervisor's rules of starting hold for each.
+server_options instance_pool::instance_options(const std::string& cwd) const {
+  server_options o = lister_->configured();
+  o.lazy = true;
+  if (o.idle_stop.count() == 0) o.idle_stop = usual_idle_stop;
+  if (o.connect_in) o.connect = o.connect_in(cwd);
+  return o;
+}
+
+void instance_pool::scope_ended(const call_scope* key) {
+  if (dropped_) return;
+  // Marked at once: another scope may get this address.
+  for (auto& i : instances_)
+    if (i.key == key) i.left = true;
+  look_soon();
+}
+
+void instance_pool::server_dropped(const managed_client&, const feature_kind& kind, std::vector<std::string> why) {
+  context_.host.server_dropped(*lister_, kind, std::move(why));
+}
+
+void instance_pool::server_list(const managed_client&, const feature_kind& kind, feature_list list) {
+  if (!stopping_) context_.host.server_list(*lister_, kind, std::move(list));
+}
+
+void instance_pool::server_moved() {
+  look_soon();
+  context_.host.server_moved();
+}
+
+void instance_pool::look_soon() {
+  if (dropped_ || std::exchange(look_posted_, true)) return;
+  context_.soon->post([weak = weak_from_this()] {
+    const auto self = weak.lock();
+    if (!self) return;
+    self->look_posted_ = false;
+    self->look();
+  });
+}
+
+// Ends instances that nobody needs any more, and forgets those that have ended.
+void instance_pool::look() {
+  if (dropped_) return;
+  std::erase_if(instances_, [](const instance& i) { return i.client->ended() && i.client->open_calls() == 0; });
+  for (const auto& client : clients()) {
+    const auto i = std::ranges::find(instances_, client, &instance::client);
+    if (i == instances_.end() || client->ended()) continue;
+    const bool asleep = client->open_calls() == 0 && client->state() == server_state::lazy;
+    if (i->left)
+      client->stop(context_.options.stop_grace, "its caller has left");
+    else if (asleep)
+      client->stop(milliseconds(0), "nobody has called it for a while");
+  }
+}
+
+std::vector<std::shared_ptr<managed_client>> instance_pool::clients() const {
+  std::vector<std::shared_ptr<managed_client>> all;
+  for (const auto& i : instances_) all.push_back(i.client);
+  return all;
+}
+
+void instance_pool::adjust() {
+  for (const auto& client : clients()) {
+    server_options o = instance_options({});
+    o.connect = client->configured().connect;
+    client->adjust(std::move(o));
+  }
+}
+
+void instance_pool::roots_changed() {
+  lister_->roots_changed();
+  for (const auto& client : clients()) client->roots_changed();
+}
+
+void instance_pool::restart() {
+  for (const auto& client : clients())
+    if (client->state() != server_state::lazy) client->restart();
+}
+
+void instance_pool::stop(milliseconds grace, const std::string& why) {
+  stopping_ = true;
+  for (const auto& client : clients()) client->stop(grace, why);
+}
+
+bool instance_pool::ended() const {
+  return std::ranges::all_of(instances_, [](const instance& i) { return i.client->ended(); });
+}
+
+std::size_t instance_pool::open_calls() const {
+  std::size_t n = 0;
+  for (const auto& i : instances_) n += i.client->open_calls();
+  return n;
+}
+
+void instance_pool::add_to(server_status& s) const {
+  s.per_scope = true;
+  for (const auto& i : instances_) {
+    const auto one = i.client->status();
+    s.restarts += one.restarts;
+    s.open_calls += one.open_calls;
+    s.queued_calls += one.queued_calls;
+    s.noise_lines += one.noise_lines;
+    s.dropped_answers += one.dropped_answers;
+    s.suspect = s.suspect || one.suspect;
+    if (one.last_error_ms > s.last_error_ms) {
+      s.last_error = one.last_error;
+      s.last_error_ms = one.last_error_ms;
+    }
+    s.instances.push_back(
+        {i.label, one.state, one.process ? one.process->pid : pid_t{-1}, one.open_calls, one.last_error});
+  }
+}
+
+void instance_pool::drop() {
+  if (std::exchange(dropped_, true)) return;
+  stopping_ = true;
+  for (const auto& client : clients()) client->drop();
+}
+
+}  // namespace mcpbx::mcp

@@ -1,0 +1,96 @@
+// A tool server that is not shared: each caller or run that calls it gets a process of its own (sharing: perCaller,
+// perRun). One more process, which gets no calls, keeps the lists; a list that an instance reports counts as well.
+#pragma once
+#include "mcp/client/supervise/managed_client.hpp"
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace mcpbx::mcp {
+
+/// The client of such a server: passes each call on to the instance of its scope. An instance begins with the first
+/// call, sleeps after idle_stop without one, and ends when it sleeps or its scope has ended.
+class instance_pool final : public client, private server_host, public std::enable_shared_from_this<instance_pool> {
+ public:
+  /// Time without calls after which an instance ends, if server_options::idle_stop is 0.
+  static constexpr milliseconds usual_idle_stop{300'000};
+
+  /// `lister`: the process that keeps the lists. `context` is that of the lister: its host hears of the instances under
+  /// the lister's name.
+  instance_pool(std::shared_ptr<managed_client> lister, server_context context);
+  ~instance_pool() override { drop(); }
+
+  // client
+  const std::string& name() const override { return lister_->name(); }
+  mcp::era era() const override;
+  std::string_view instructions() const override { return lister_->instructions(); }
+  const server_offers& offers() const override { return lister_->offers(); }
+  /// Beside the errors of a shared server: errc::limit at the bound of instances, errc::invalid_argument if the
+  /// caller's working directory is needed and not known.
+  ticket call(server_call&& c) override;
+  void cancel(ticket t, std::string_view reason) override;
+  time_point next_start() const override { return lister_->next_start(); }
+  watch watch_resource(std::string_view uri, std::function<void(const raw_json&)> updated) override {
+    return lister_->watch_resource(uri, std::move(updated));
+  }
+  watch watch_resource_of(const call_scope_ptr& scope, std::string_view uri,
+                          std::function<void(const raw_json&)> updated) override;
+  watch watch_logs(std::string_view level, std::function<void(const raw_json&)> logged) override {
+    return lister_->watch_logs(level, std::move(logged));
+  }
+
+  void roots_changed() override;
+
+  /// Returns the clients of all instances, oldest first.
+  std::vector<std::shared_ptr<managed_client>> clients() const;
+  /// Takes settings that need no restart; those of the lister have been adjusted.
+  void adjust();
+  /// Restarts the instances that do not sleep.
+  void restart();
+  /// As managed_client::stop(), for all instances. No new one begins afterwards.
+  void stop(milliseconds grace, const std::string& why);
+  bool ended() const;
+  std::size_t open_calls() const;
+  /// Adds the instances to the status of the lister.
+  void add_to(server_status& s) const;
+  void drop();
+
+ private:
+  struct instance {
+    const call_scope* key = nullptr;  // compared only
+    std::string label;
+    std::uint64_t number = 0;  // upper part of its tickets
+    std::shared_ptr<managed_client> client;
+    bool left = false;  // its scope has ended
+  };
+
+  // server_host, for the instances
+  void server_dropped(const managed_client& s, const feature_kind& kind, std::vector<std::string> why) override;
+  void server_list(const managed_client& s, const feature_kind& kind, feature_list list) override;
+  void server_offered(const managed_client&) override { context_.host.server_offered(*lister_); }
+  void server_list_changed(const managed_client&, const feature_kind& kind) override {
+    if (!stopping_) context_.host.server_list_changed(*lister_, kind);
+  }
+  std::size_t server_ended(const managed_client&) override { return context_.host.server_ended(*lister_); }
+  void server_moved() override;
+
+  result<instance*> instance_for(const call_scope_ptr& scope);
+  result<instance*> begin(const call_scope_ptr& scope);
+  server_options instance_options(const std::string& cwd) const;
+  void scope_ended(const call_scope* key);
+  void look();
+  void look_soon();
+  bool stands_still(const instance& i) const;
+  std::string who() const { return "tool server \"" + name() + "\""; }
+
+  std::shared_ptr<managed_client> lister_;
+  server_context context_;
+  std::vector<instance> instances_;
+  std::uint64_t last_number_ = 0;
+  bool stopping_ = false, dropped_ = false, look_posted_ = false;
+};
+
+}  // namespace mcpbx::mcp
