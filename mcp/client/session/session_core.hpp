@@ -6,6 +6,8 @@
 #include "mcp/client/session/era_probe.hpp"
 #include "mcp/client/session/kept_list.hpp"
 #include "mcp/protocol/features.hpp"
+#include "mcp/protocol/header_params.hpp"
+#include "mcp/rpc/lost_request.hpp"
 #include "mcp/rpc/message_sink.hpp"
 #include "mcp/rpc/outgoing.hpp"
 #include "mcp/rpc/pending_calls.hpp"
@@ -83,6 +85,7 @@ class session_core {
     bool skip_probe = false;             ///< an earlier session found a legacy server
     feature_lister::options listing;
     feature_table kinds = feature_kinds();  ///< must outlive the session
+    bool mirrors = false;                   ///< transport::mirrors(): the connection wants outgoing::facts
   };
   session_core(options o, session_output& output, session_events& events);
   session_core(const session_core&) = delete;
@@ -92,6 +95,8 @@ class session_core {
   void begin(time_point now);
   void on_message(message&& m, time_point now);
   void on_fault(const message_fault& fault, time_point now);
+  /// Ends a request that the connection brings no answer for.
+  void on_lost(lost_request&& lost, time_point now);
   /// Handles everything that is due. Call it at next_deadline() or later.
   void tick(time_point now);
   time_point next_deadline() const;
@@ -105,8 +110,8 @@ class session_core {
   result<call_number> call(const server_call& c, call_limits limits, time_point now, pending_calls::done_handler done,
                            pending_calls::progress_handler progress);
   /// Sends a request that belongs to no caller, once ready(). Failure texts are clauses.
-  call_number send_request(std::string_view method, const raw_json& params, call_limits limits, time_point now,
-                           pending_calls::done_handler done);
+  call_number own_request(std::string_view method, const raw_json& params, call_limits limits, time_point now,
+                          pending_calls::done_handler done);
   /// Stops and continues the limits of an open call; see pending_calls.
   void pause(call_number number, time_point now) { pending_.pause(number, now); }
   void resume(call_number number, time_point now) { pending_.resume(number, now); }
@@ -199,6 +204,7 @@ class session_core {
   void log_now(const std::string& what) const;
   void log_sometimes(const std::string& what);
   void send_cancelled(call_number number, std::string_view reason);
+  void send_request(call_number number, std::string_view method, const segments& params, const raw_json& asked);
   call_number request(std::string_view method, const raw_json& params, call_limits limits,
                       pending_calls::done_handler done);
   std::string failure_text(const call_outcome& outcome) const;
@@ -218,7 +224,8 @@ class session_core {
   std::string handshake_failure_;           // failure of initialize, kept while the probe is still open
   std::optional<call_outcome> late_probe_;  // outcome of the probe that came after initialize had been sent
 
-  std::vector<kept_list> lists_;                           // one for each kind, in the order of the table
+  header_params_of_tools mirrored_;  // by tool, of those whose schema asks for it; empty unless options::mirrors
+  std::vector<kept_list> lists_;     // one for each kind, in the order of the table
   std::optional<feature_lister::depth_limit> page_limit_;  // exceeded by the page that is being handled
 
   call_number listen_ = 0;         // the subscription of a modern server
@@ -226,8 +233,8 @@ class session_core {
   time_point listen_at_ = never;   // time to open it
   time_point listen_since_{}, former_until_ = never;
   int listens_failed_ = 0;
-  bool listen_stale_ = false;      // the one being opened has an old set of resources
-  bool uris_refused_ = false;     // the server refuses a subscription to these resources
+  bool listen_stale_ = false;                   // the one being opened has an old set of resources
+  bool uris_refused_ = false;                   // the server refuses a subscription to these resources
   std::set<std::string, std::less<>> watched_;  // resources whose updates are wanted
   std::string log_level_;
 

@@ -36,10 +36,10 @@ struct call_course {
   // Task
   bool runs_task = false;
   std::string task_id;
-  call_number creation = 0;           ///< number of the call, which stays the task's progress token
-  call_number poll = 0, fetch = 0;    ///< the open requests for its state and its result
-  time_point poll_at = never;         ///< next look
-  time_point result_until = never;    ///< a task that has ended must give its result by then
+  call_number creation = 0;         ///< number of the call, which stays the task's progress token
+  call_number poll = 0, fetch = 0;  ///< the open requests for its state and its result
+  time_point poll_at = never;       ///< next look
+  time_point result_until = never;  ///< a task that has ended must give its result by then
 };
 
 }  // namespace mcpbx::mcp

@@ -102,7 +102,7 @@ void managed_client::session_not_opened(const link_failure& failure) {
   failed(who() + " " + redactor::redact(failure.why));
   log::warn(last_error_);
   attempted_ = true;
-  core_.not_opened(context_.time.now(), context_.host.server_ended(*this), failure.try_again);
+  core_.not_opened(context_.time.now(), context_.host.server_ended(*this), failure.try_again, failure.wait);
   fail_waiting({errc::unavailable, last_error_});
   drive();
 }
@@ -134,6 +134,17 @@ void managed_client::session_ended(const std::string& how) {
   for (const auto& w : waiting_)
     if (const auto r = calls_.find(w.t); r != calls_.end()) r->second.since = std::max(r->second.since, now);
   end_session(for_calls);
+  drive();
+}
+
+void managed_client::session_expired(const std::string& how) {
+  const time_point now = context_.time.now();
+  // A server that ends its sessions one after another is treated like one that exits.
+  if (!up() || core_.ending() || !core_.renew(now)) return session_ended(how);
+  const auto self = shared_from_this();
+  log::info(who() + " " + how + "; a new session is opened");
+  dirty_ = true;
+  end_session(who() + " " + how + " during the call, and it is not known whether it did what was asked");
   drive();
 }
 

@@ -5,8 +5,8 @@
 #include "mcp/client/supervise/call_course.hpp"
 #include "mcp/client/supervise/note_book.hpp"
 #include "mcp/client/supervise/question_desk.hpp"
-#include "mcp/client/supervise/server_watches.hpp"
 #include "mcp/client/supervise/server_session.hpp"
+#include "mcp/client/supervise/server_watches.hpp"
 #include "mcp/client/supervise/supervisor.hpp"
 #include "mcp/client/supervise/supervisor_core.hpp"
 #include "mcp/support/recycled.hpp"
@@ -97,10 +97,11 @@ class managed_client final : public client,
   struct open_call {
     server_call call;
     call_limits limits;
-    time_point since;        // arrival, or begin of the wait for the server to be ready again
-    bool sent = false;       // false: it waits in the queue
-    call_number number = 0;  // of the request that is open at the server; 0: none is
-    bool wants_task = false;             // its caller takes a task as its result
+    time_point since;                          // arrival, or begin of the wait for the server to be ready again
+    bool sent = false;                         // false: it waits in the queue
+    call_number number = 0;                    // of the request that is open at the server; 0: none is
+    int comebacks = 0;                         // times that it came back unseen
+    bool wants_task = false;                   // its caller takes a task as its result
     std::unique_ptr<call_course> course = {};  // of a call that may need more than one request
   };
   // A call that has not been sent.
@@ -132,6 +133,7 @@ class managed_client final : public client,
   void fail_soon(ticket t, call_outcome&& outcome);
   void tell_later(server_call& c);
   void end_unsent_rounds(const std::string& why);
+  bool send_again(ticket t);
   void call_progress(ticket t, const raw_json& params);
   const open_call* logging_call() const;
   void expire_waiting(time_point now);
@@ -185,6 +187,7 @@ class managed_client final : public client,
   // Life (managed_client.cpp)
   void session_not_opened(const link_failure& failure) override;
   void session_ended(const std::string& how) override;
+  void session_expired(const std::string& how) override;
   void session_lost(const std::string& why) override;
   void session_settled() override;
   void session_ready() override;
@@ -228,11 +231,11 @@ class managed_client final : public client,
 
   std::shared_ptr<question_desk> desk_;
   std::map<std::string, question_desk::number, std::less<>> questions_;  // of a legacy server, by key of its id
-  std::string principal_;         // of the calls since the server was last idle; "": not told
-  const void* asker_ = nullptr;   // the same, if no principal was told
+  std::string principal_;        // of the calls since the server was last idle; "": not told
+  const void* asker_ = nullptr;  // the same, if no principal was told
   bool principals_mixed_ = false;
   note_book notes_;
-  std::vector<ticket> task_runs_;  // calls that run a task here
+  std::vector<ticket> task_runs_;                  // calls that run a task here
   std::set<std::string, std::less<>> task_tools_;  // tools that are called as tasks only
   server_watches watches_;
 

@@ -12,6 +12,9 @@
 namespace mcpbx::mcp {
 namespace {
 
+/// Bound on the sessions that a call is sent in, if no server looks at it.
+constexpr int most_comebacks = 3;
+
 milliseconds less(milliseconds limit, duration waited) {
   if (waited <= duration::zero()) return limit;
   return std::max(milliseconds(0), limit - std::chrono::ceil<milliseconds>(waited));
@@ -115,7 +118,7 @@ void managed_client::dispatch(ticket t, open_call& r, time_point now) {
   auto number = send(t, r, limits, now);
   if (number) {
     r.sent = true;
-    if (r.course) r.course->creation = *number;
+    if (r.course && r.course->creation == 0) r.course->creation = *number;
     ++running_;
     return;
   }
@@ -124,7 +127,8 @@ void managed_client::dispatch(ticket t, open_call& r, time_point now) {
   if (calls_.empty()) note_load(now);
 }
 
-// Sends a request of a call. Its bytes are not needed again, unless its course keeps them, and it may last for minutes.
+// Sends a request of a call. Its bytes are not needed again, unless it can come back or its course keeps them, and it
+// may last for minutes.
 result<call_number> managed_client::send(ticket t, open_call& r, call_limits limits, time_point now) {
   pending_calls::progress_handler progress;
   if (r.call.progress) progress = [this, t](const raw_json& params) { call_progress(t, params); };
@@ -132,6 +136,7 @@ result<call_number> managed_client::send(ticket t, open_call& r, call_limits lim
       r.call, limits, now, [this, t](call_outcome&& o) { call_ended(t, std::move(o)); }, std::move(progress));
   if (!number) return number;
   r.number = *number;
+  if (session_->gives_back()) return number;
   r.call.params = {};
   if (!r.course) r.call.caller = {};
   return number;
@@ -183,12 +188,28 @@ void managed_client::call_ended(ticket t, call_outcome&& outcome) {
   if (found == calls_.end()) return;
   open_call& r = found->second;
   r.number = 0;
+  if (outcome.unseen && send_again(t)) return;
   if (outcome.type == call_outcome::kind::result) {
     if (r.course && r.course->runs_task) return task_created(t, outcome.value);
     if (asks_for_input(r, outcome.value)) return begin_inputs(t, std::move(outcome.value));
   }
   if (outcome.type == call_outcome::kind::error && r.course && speaks_again(r, outcome.value)) return next_round(t);
   conclude(t, std::move(outcome));
+}
+
+// Puts a call back that no server has looked at, for the next session. Returns false if it has come back too often.
+bool managed_client::send_again(ticket t) {
+  const auto found = calls_.find(t);
+  if (found == calls_.end() || stopping_ || found->second.comebacks >= most_comebacks) return false;
+  open_call& r = found->second;
+  ++r.comebacks;
+  r.sent = false;
+  r.since = context_.time.now();
+  --running_;
+  waiting_.push_front({t, r.call.params.text().size(), r.call.asker});
+  waiting_bytes_ += waiting_.front().bytes;
+  dirty_ = true;
+  return true;
 }
 
 void managed_client::conclude(ticket t, call_outcome&& outcome) {

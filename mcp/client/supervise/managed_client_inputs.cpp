@@ -27,6 +27,7 @@ milliseconds left(time_point until, time_point now) {
 }  // namespace
 
 void managed_client::begin_course(open_call& r, time_point now) {
+  if (r.course) return;  // it has come back unseen
   const server_call& c = r.call;
   const bool endless = r.limits.hard >= std::chrono::duration_cast<milliseconds>(never - now);
   const time_point hard_at = endless ? never : now + r.limits.hard;
@@ -62,8 +63,7 @@ bool managed_client::asks_for_input(const open_call& r, const raw_json& result) 
 
 // Returns true if the server has refused the revision of a request although it supports it: it is sent once more.
 bool managed_client::speaks_again(open_call& r, const raw_json& error) const {
-  if (era_ != mcp::era::modern ||
-      find_member(error, "code").as_integer() != mcp_code::unsupported_protocol_version)
+  if (era_ != mcp::era::modern || find_member(error, "code").as_integer() != mcp_code::unsupported_protocol_version)
     return false;
   bool supported = false;
   for_each_element(find_member(find_member(error, "data"), "supported"), [&](const raw_json& v) {
@@ -94,7 +94,8 @@ void managed_client::begin_inputs(ticket t, raw_json result) {
   std::vector<server_question> questions;
   if (requests) {
     const auto all = raw_object::open(requests);
-    if (!all) return fail_with(errc::protocol, "answered with inputRequests of the wrong shape: " + all.error().message);
+    if (!all)
+      return fail_with(errc::protocol, "answered with inputRequests of the wrong shape: " + all.error().message);
     if (all->size() > call_course::most_inputs)
       return fail_with(errc::limit,
                        "asked more than " + std::to_string(call_course::most_inputs) + " questions at once");
@@ -105,7 +106,8 @@ void managed_client::begin_inputs(ticket t, raw_json result) {
       c.inputs.push_back({std::string(key), {}});
       questions.push_back({options_.name, std::move(method), find_member(request, "params")});
     });
-    if (!unknown.empty()) return fail_with(errc::protocol, "asked for input by a method that it may not use: " + unknown);
+    if (!unknown.empty())
+      return fail_with(errc::protocol, "asked for input by a method that it may not use: " + unknown);
   }
   c.unanswered = questions.size();
   if (questions.empty()) return next_round(t);
@@ -127,8 +129,7 @@ void managed_client::input_answered(ticket t, int round, std::size_t index, call
   resume(t);
   if (outcome.type != call_outcome::kind::result) {
     std::string why = outcome.failure.message;
-    if (outcome.type == call_outcome::kind::error)
-      why = cut_for_people(member_text(outcome.value, "message"), 300);
+    if (outcome.type == call_outcome::kind::error) why = cut_for_people(member_text(outcome.value, "message"), 300);
     return fail_soon(t, call_outcome::lost(outcome.failure.code == errc::timed_out ? errc::timed_out : errc::peer,
                                            who() + " asked for input and got none: " + why));
   }

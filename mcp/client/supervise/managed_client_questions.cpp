@@ -24,8 +24,8 @@ void managed_client::note_principal(const server_call& c) {
     return;
   }
   if (principals_mixed_) return;
-  const bool same = c.principal.empty() ? principal_.empty() && asker_ != nullptr && asker_ == c.asker
-                                        : principal_ == c.principal;
+  const bool same =
+      c.principal.empty() ? principal_.empty() && asker_ != nullptr && asker_ == c.asker : principal_ == c.principal;
   principals_mixed_ = !same;
 }
 

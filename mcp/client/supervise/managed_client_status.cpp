@@ -68,7 +68,10 @@ server_status managed_client::status() const {
     s.last_error = last_error_;
     s.last_error_ms = last_error_ms_;
   }
-  if (connector_) s.process = connector_->process();
+  if (connector_) {
+    s.process = connector_->process();
+    s.remote = connector_->remote();
+  }
   if (core_.next_try() != never)
     s.next_try_ms =
         std::max<std::int64_t>(0, std::chrono::ceil<milliseconds>(core_.next_try() - context_.time.now()).count());

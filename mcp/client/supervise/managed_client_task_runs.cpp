@@ -1,5 +1,5 @@
-// Tools that a legacy server runs as tasks only (2025-11-25, tasks, taskSupport "required"), for callers that do not ask
-// for a task: the task is created, looked at until it has ended, and its result is the result of the call.
+// Tools that a legacy server runs as tasks only (2025-11-25, tasks, taskSupport "required"), for callers that do not
+// ask for a task: the task is created, looked at until it has ended, and its result is the result of the call.
 #include "mcp/client/supervise/managed_client.hpp"
 #include "mcp/redact/cut_text.hpp"
 
@@ -65,8 +65,8 @@ void managed_client::task_created(ticket t, const raw_json& result) {
     c.task_id.clear();
     // A server may finish at once all the same, as one that knows no tasks would.
     if (!task) return conclude(t, {call_outcome::kind::result, result, {}});
-    return conclude(t, call_outcome::lost(errc::protocol, who() + " made a task without a usable taskId (" +
-                                                              r.call.what() + ")"));
+    return conclude(
+        t, call_outcome::lost(errc::protocol, who() + " made a task without a usable taskId (" + r.call.what() + ")"));
   }
   task_runs_.push_back(t);
   const time_point now = context_.time.now();
@@ -81,12 +81,12 @@ void managed_client::poll_task(ticket t, open_call& r, time_point now) {
   call_course& c = *r.course;
   c.poll_at = never;
   // The number is known before the answer, which finds its poll by it.
-  c.poll = session_->core()->send_request("tasks/get", task_params(c.task_id), {r.limits.idle, r.limits.idle}, now,
-                                          [this, t](call_outcome&& o) {
-                                            const auto found = calls_.find(t);
-                                            if (found != calls_.end() && found->second.course)
-                                              task_told(t, found->second.course->poll, std::move(o));
-                                          });
+  c.poll = session_->core()->own_request("tasks/get", task_params(c.task_id), {r.limits.idle, r.limits.idle}, now,
+                                         [this, t](call_outcome&& o) {
+                                           const auto found = calls_.find(t);
+                                           if (found != calls_.end() && found->second.course)
+                                             task_told(t, found->second.course->poll, std::move(o));
+                                         });
 }
 
 // Takes the state of a task. Each one that says that it goes on is a sign of life.
@@ -108,22 +108,22 @@ void managed_client::task_told(ticket t, call_number poll, call_outcome&& outcom
     // "When the requestor encounters the input_required status, it SHOULD preemptively call tasks/result."
     if (status == "input_required" && c.fetch == 0) fetch_result(t, r, now);
   } else {
-    return conclude(t, call_outcome::lost(errc::protocol, who() + " told an unknown state of a task: \"" +
-                                                              cut_for_people(status, 64) + "\" (" + r.call.what() +
-                                                              ")"));
+    return conclude(t,
+                    call_outcome::lost(errc::protocol, who() + " told an unknown state of a task: \"" +
+                                                           cut_for_people(status, 64) + "\" (" + r.call.what() + ")"));
   }
   arm_for(std::min({c.poll_at, c.hard_at, c.result_until}));
 }
 
 void managed_client::fetch_result(ticket t, open_call& r, time_point now) {
-  r.course->fetch = session_->core()->send_request("tasks/result", task_params(r.course->task_id), endless, now,
-                                                   [this, t](call_outcome&& o) {
-                                                     const auto found = calls_.find(t);
-                                                     if (found == calls_.end() || !found->second.course) return;
-                                                     found->second.course->fetch = 0;
-                                                     found->second.course->task_id.clear();  // it has ended
-                                                     conclude(t, std::move(o));
-                                                   });
+  r.course->fetch = session_->core()->own_request("tasks/result", task_params(r.course->task_id), endless, now,
+                                                  [this, t](call_outcome&& o) {
+                                                    const auto found = calls_.find(t);
+                                                    if (found == calls_.end() || !found->second.course) return;
+                                                    found->second.course->fetch = 0;
+                                                    found->second.course->task_id.clear();  // it has ended
+                                                    conclude(t, std::move(o));
+                                                  });
 }
 
 // Leaves a task alone that may still run: the server is told to end it.
@@ -131,7 +131,7 @@ void managed_client::leave_task(open_call& r, std::string_view why) {
   if (!r.course || r.course->task_id.empty() || !up()) return;
   call_course& c = *r.course;
   auto* core = session_->core();
-  core->send_request("tasks/cancel", task_params(std::exchange(c.task_id, {})), cancel_limits, context_.time.now(), {});
+  core->own_request("tasks/cancel", task_params(std::exchange(c.task_id, {})), cancel_limits, context_.time.now(), {});
   for (const call_number open : {std::exchange(c.poll, 0), std::exchange(c.fetch, 0)})
     if (open != 0) core->cancel(open, why);
 }
@@ -144,9 +144,9 @@ void managed_client::tick_tasks(time_point now) {
     call_course& c = *r.course;
     const bool paused = c.paused_since != never;
     if (!paused && std::min(c.hard_at, c.result_until) <= now) {
-      conclude(t, call_outcome::lost(errc::timed_out, c.hard_at <= now
-                                                          ? "has not ended within its time: its task still runs"
-                                                          : "has ended its task and gives no result"));
+      conclude(
+          t, call_outcome::lost(errc::timed_out, c.hard_at <= now ? "has not ended within its time: its task still runs"
+                                                                  : "has ended its task and gives no result"));
       continue;
     }
     if (c.poll_at > now) continue;

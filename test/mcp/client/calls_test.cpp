@@ -529,8 +529,7 @@ TEST_CASE("a modern server is told who calls") {
     c.takes_input_required = true;
     able = R"({"roots":{},"extensions":{"x/y":{}}})";
   }
-  SUBCASE("and not to ask, if questions do not") {
-  }
+  SUBCASE("and not to ask, if questions do not") {}
   int done = 0;
   c.done = [&](const call_outcome&) { ++done; };
   r.owner("srv__echo")->call(std::move(c));
