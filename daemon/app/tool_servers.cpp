@@ -44,8 +44,8 @@ void tool_servers::when_listed(std::function<void()> listed) {
 
 void tool_servers::apply(const conf::configuration& config) {
   pins_.set_servers(pin_options(config, conf::environment_for_places()).servers);
-  servers_.apply(supervised_servers(config, {own_folder(), references_, base_.executor(), keeper_, base_.time,
-                                            client_, verdicts_, server_framing(config)}));
+  servers_.apply(supervised_servers(config, {own_folder(), references_, base_.executor(), keeper_, base_.time, client_,
+                                             verdicts_, server_framing(config)}));
 }
 
 result<std::string> tool_servers::admit(const mcp::peer_credentials& peer) const {

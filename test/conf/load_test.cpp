@@ -312,7 +312,9 @@ TEST_CASE("G35: an error never repeats the value that is wrong") {
 }
 
 TEST_CASE("host keys: the words of all hosts for a transport are understood and must agree with command or url") {
-  const auto entry = [](const std::string& members) { return load_one("{\"mcpServers\": {\"x\": {" + members + "}}}"); };
+  const auto entry = [](const std::string& members) {
+    return load_one("{\"mcpServers\": {\"x\": {" + members + "}}}");
+  };
   const std::string url = R"("url": "https://x.example/mcp", )", program = R"("command": "c", )";
   for (const char* key : {"type", "transport", "transportType"})
     for (const char* word : {"http", "streamable-http", "streamableHttp", "streamable_http", "remote", "auto"}) {

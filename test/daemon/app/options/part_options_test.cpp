@@ -81,10 +81,10 @@ TEST_CASE("supervised_servers: one for each entry, in the order of the file, als
   keyed_lanes references(io.get_executor(), "references");
   mcpbx::lane compute{"compute", 1};
   mcpbx::http::client client(io.get_executor(), time, compute, {});
-  const auto list = supervised_servers(loaded(R"({"mcpServers": {"b": {"command": "x", "disabled": true},
+  const auto list = supervised_servers(
+      loaded(R"({"mcpServers": {"b": {"command": "x", "disabled": true},
     "a": {"command": "y", "maxConcurrency": 1}, "far": {"url": "https://example.com/mcp"}}})"),
-                                       {"/opt", references, io.get_executor(), launcher, time, client,
-                                        std::make_shared<mcp::remote_verdicts>(), {}});
+      {"/opt", references, io.get_executor(), launcher, time, client, std::make_shared<mcp::remote_verdicts>(), {}});
   REQUIRE(list.size() == 3);
   CHECK(list[0].name == "b");
   CHECK(list[0].disabled);

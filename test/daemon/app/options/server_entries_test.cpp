@@ -1,8 +1,8 @@
 // The process of a tool server from its entry: command, directory and the whole environment.
-#include "daemon/app/options/remote_entries.hpp"
 #include "daemon/app/options/server_entries.hpp"
-#include "mcp/async/lane.hpp"
 
+#include "daemon/app/options/remote_entries.hpp"
+#include "mcp/async/lane.hpp"
 #include "mcp/redact/secret.hpp"
 #include "test/daemon/app/loaded.hpp"
 #include "test/support/captured_output.hpp"
