@@ -1,4 +1,4 @@
-// What sessions and single requests of /mcp give to mcp::caller_session alike: all of caller_host but the sending.
+// The half of caller_host that sessions and single requests of /mcp share: everything but the sending.
 #pragma once
 #include "daemon/front/base/caller_audit.hpp"
 #include "daemon/front/base/door_context.hpp"
@@ -15,7 +15,7 @@
 
 namespace mcpbx::daemon {
 
-/// Who sends a request to /mcp. Two with equal members may use each other's sessions.
+/// Identity of a caller of /mcp. Callers with equal ones may use each other's sessions.
 struct mcp_identity {
   std::string principal;  ///< (daemon/store/records/principal.hpp)
   std::string profile;    ///< of the URL; "": none

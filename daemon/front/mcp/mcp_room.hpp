@@ -21,7 +21,7 @@ class mcp_room {
   mcp_room(const mcp_room&) = delete;
   mcp_room& operator=(const mcp_room&) = delete;
 
-  /// Makes a session. Where all places are taken, the one that was not used for longest gives way, if nobody is
+  /// Makes a session. If all places are taken, the one that was not used for longest gives way, unless somebody is
   /// connected to it. errc::limit: none does; a tool server may have a sixteenth.
   result<std::shared_ptr<mcp_session>> make_session(const mcp_identity& who, pid_t pid);
   /// Returns the session of this id; null: this identity has none.
