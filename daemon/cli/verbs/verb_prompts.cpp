@@ -85,8 +85,7 @@ int prompts(context& c, const prompts_options& o) {
   if (std::ranges::find(prompt_actions, action) == prompt_actions.end())
     return wrong("`prompts` knows no `" + printable(action) + "`" + did_you_mean(action, prompt_actions));
   if (action == "get" && o.name.empty()) return wrong("`prompts get` needs the name of a prompt");
-  if (action == "list" && !o.name.empty())
-    return wrong("`prompts list` takes no name; `prompts get` does");
+  if (action == "list" && !o.name.empty()) return wrong("`prompts list` takes no name; `prompts get` does");
   int status = 0;
   auto made = connect_or_explain(c, true, status, {.profile = o.profile});
   if (!made) return status;

@@ -39,8 +39,9 @@ int list_resources(context& c, daemon_connection& link, bool templates) {
   if (c.json)
     c.screen->out_json(array_of(*all));
   else if (all->empty())
-    c.screen->err_line(templates ? "no templates; `mcpbx servers` tells what each tool server offers"
-                                 : "no resources are listed; `mcpbx resources templates` shows which others there may be");
+    c.screen->err_line(templates
+                           ? "no templates; `mcpbx servers` tells what each tool server offers"
+                           : "no resources are listed; `mcpbx resources templates` shows which others there may be");
   else if (c.screen->out_is_terminal())
     show(*c.screen, offer_table(rows));
   else
@@ -60,7 +61,8 @@ result<std::pair<std::string, bool>> contents_of(const raw_json& result) {
     }
     auto bytes = bytes_of_base64(blob.as_string().value_or("?"));
     if (!bytes) {
-      failed = {errc::parse, "the contents of " + member_text(one, "uri") + " cannot be read: " + bytes.error().message};
+      failed = {errc::parse,
+                "the contents of " + member_text(one, "uri") + " cannot be read: " + bytes.error().message};
       return false;
     }
     all.first += *bytes;
@@ -86,8 +88,8 @@ int read_resource(context& c, daemon_connection& link, const resources_options& 
   if (!got) return explain(c, got.error());
   if (got->error) {
     const int code = got->error_code();
-    const bool missing = code == resource_not_found ||
-                         (code == invalid_params && find_member(find_member(got->error, "data"), "uri"));
+    const bool missing =
+        code == resource_not_found || (code == invalid_params && find_member(find_member(got->error, "data"), "uri"));
     return missing ? explain_missing(c, link, o.uri, *got) : explain(c, *got);
   }
   if (c.json && o.output.empty()) {
