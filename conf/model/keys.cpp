@@ -109,6 +109,25 @@ const section_spec& outer_loop_keys() {
   return s;
 }
 
+const section_spec& sampling_keys() {
+  using e = server_sampling;
+  static const section_spec s{"serverSampling", {
+    key<&e::model>("model", "The model entry (NAME or NAME/ID) that answers.").like(forms::filled),
+    key<&e::max_tokens>("maxTokens", "How many tokens one answer may have; what the server asks for is cut to it.").range(1, 1'000'000),
+    key<&e::per_minute>("perMinute", "How many requests of the server are answered in a minute; refused and withdrawn ones count.").range(1, 1'000),
+  }, {{"model", "write the name of an entry of \"models\""}}};
+  return s;
+}
+
+const section_spec& root_keys() {
+  using e = server_root;
+  static const section_spec s{"serverRoot", {
+    key<&e::uri>("uri", "The folder: a path, or an address that starts with file://.").like(forms::root_place),
+    key<&e::name>("name", "Its name for people.").like(forms::filled),
+  }, {{"uri", "write a path such as ~/Documents"}}};
+  return s;
+}
+
 const section_spec& server_keys() {
   using e = server_entry;
   static const section_spec s{"server", {
@@ -135,6 +154,8 @@ const section_spec& server_keys() {
     key<&e::max_retries>("maxRetries", "How often a call that may be made again is made again when no answer came.").range(0, 20),
     key<&e::sharing>("sharing", "Who shares one process of the server."),
     key<&e::approve>("approve", "Globs of the tools that need a yes of the caller inside a run.").like(forms::tool_glob),
+    section<&e::sampling>("sampling", "The model of ours that answers the server's sampling requests where the caller cannot; none when not given.", sampling_keys()),
+    entries<&e::roots, &server_root::uri>("roots", "The folders that the server is told when it asks for roots and the caller cannot answer.", root_keys()).like(forms::root_place),
     key<&e::may_call>("mayCall", "Whether the server's own processes may connect to the daemon's socket."),
     key<&e::orphans>("orphans", "What becomes of processes that the server leaves behind."),
     key<&e::pin>("pin", "What becomes of tools whose definition is not the one that was pinned: offered, offered with a warning, or not offered until approved."),

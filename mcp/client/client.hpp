@@ -131,6 +131,12 @@ struct server_call {
   call_scope_ptr scope = {};
   /// The caller answers an `input_required` result of a modern server itself, so that it gets it whole.
   bool takes_input_required = false;
+  /// Lowest level of logs that the caller wants of a modern server (RFC 5424 words); "": as `_meta` says, or "info" if
+  /// there is a `log` handler.
+  std::string log_level = {};
+  /// Takes notifications/elicitation/complete about an elicitation of this call, and notifications/tasks/status about a
+  /// task that it created, params as sent. Comes also after `done`, so it must own or watch over whatever it uses.
+  std::function<void(std::string_view method, const raw_json& params)> notified = {};
 
   /// Returns text such as "tools/call git__log".
   std::string what() const { return method + " " + name; }
@@ -171,6 +177,9 @@ class client {
   virtual watch watch_logs(std::string_view /*level*/, std::function<void(const raw_json&)> /*logged*/) {
     return nullptr;
   }
+  /// Reports that roots have changed. A legacy server that has asked for them is told
+  /// (notifications/roots/list_changed).
+  virtual void roots_changed() {}
 };
 
 }  // namespace mcpbx::mcp

@@ -139,7 +139,7 @@ void rpc_caller::on_closed(const error& why) {
   close("");
 }
 
-void rpc_caller::send(const segments& text) {
+void rpc_caller::send(const mcp::answered& /*what*/, const segments& text) {
   outbox_.push(text);
   watch_bytes();
 }

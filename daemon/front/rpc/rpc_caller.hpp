@@ -90,7 +90,7 @@ class rpc_caller final : public std::enable_shared_from_this<rpc_caller>,
   bool on_input_end() override;
   void on_closed(const error& why) override;
   // Implements caller_host.
-  void send(const segments& text) override;
+  void send(const mcp::answered& what, const segments& text) override;
   void send_progress(std::uint64_t serial, const segments& text) override;
   void send_list_changed(const mcp::feature_kind& kind, const segments& text) override {
     outbox_.push_merged(std::string(kind.changed), text);

@@ -23,6 +23,11 @@ class server_host {
   /// Reports the items that its list of this kind has left out, one clause each.
   virtual void server_dropped(const managed_client& s, const feature_kind& kind, std::vector<std::string> why) = 0;
   virtual void server_list(const managed_client& s, const feature_kind& kind, feature_list list) = 0;
+  /// Reports that the server has declared its capabilities; they are offers() of the client.
+  virtual void server_offered(const managed_client& s) = 0;
+  /// Reports that the server said that a list of this kind has changed. Comes once the new list is here, after
+  /// server_list() if it differs, and also if it does not.
+  virtual void server_list_changed(const managed_client& s, const feature_kind& kind) = 0;
   /// Counts this end of a server. Returns the number of other servers that have ended just before.
   virtual std::size_t server_ended(const managed_client& s) = 0;
   /// Reports that its state may have changed.
