@@ -4,6 +4,7 @@
 #pragma once
 #include "mcp/json/raw_json.hpp"
 #include "mcp/seal/state_seal.hpp"
+#include "mcp/server/tool_call_reply.hpp"
 #include "mcp/support/error.hpp"
 #include "mcp/support/time.hpp"
 
@@ -17,10 +18,22 @@
 
 namespace mcpbx::mcp {
 
+class caller_session;
+
+/// The request with which a caller comes back for its call.
+struct held_retry {
+  caller_session* session = nullptr;  ///< through which it came
+  tool_call_reply reply;
+  raw_json token;      ///< its progress token, or absent
+  raw_json responses;  ///< inputResponses: an object of objects, or absent
+};
+
 /// A call that can wait here.
 class held_call {
  public:
   virtual ~held_call() = default;
+  /// Goes on with a retry of its request. It has left the table.
+  virtual void resume(held_retry retry) = 0;
   /// Ends the call at its tool server, since nobody will ask for it any more. It has left the table.
   virtual void give_up(std::string_view why) = 0;
 };
