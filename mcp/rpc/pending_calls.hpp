@@ -24,7 +24,8 @@ struct call_outcome {
   kind type = kind::failed;
   raw_json value;
   mcpbx::error failure;
-  bool sent = false;  ///< for a failure: the request was sent, so it may have taken effect
+  bool sent = false;    ///< for a failure: the request was sent, so it may have taken effect
+  bool unseen = false;  ///< for a failure: the peer surely has not looked at it, and another session may send it again
 
   static call_outcome failed(errc code, std::string message) { return {kind::failed, {}, {code, std::move(message)}}; }
   static call_outcome lost(errc code, std::string message) {

@@ -20,6 +20,8 @@ class kept_list {
   kept_list(const feature_kind& kind, feature_lister::options listing) : kind_(&kind), listing_(listing) {}
 
   const feature_kind& kind() const noexcept { return *kind_; }
+  /// Leaves out items that `check` refuses, beside those that the kind itself refuses.
+  void check_by(feature_lister::item_check check) noexcept { listing_.check = check; }
   /// Reads from the server's capabilities if it has this list, and for a modern server if it reports changes to a
   /// subscriber.
   void declare(const raw_json& capabilities, bool modern);

@@ -37,7 +37,7 @@ call_number session_core::request(std::string_view method, const raw_json& param
       params,
       {era_ == era::modern ? std::string_view(revision_) : std::string_view(), {}, options_.own_info, {}, {}, {}, {}});
   const call_number number = pending_.open(limits, now_, std::move(done));
-  output_.session_send(make_request(number, method, body.value_or(segments())), outgoing::request(number));
+  send_request(number, method, body.value_or(segments()), {});
   return number;
 }
 
@@ -59,8 +59,38 @@ result<call_number> session_core::call(const server_call& c, call_limits limits,
   const auto params = with_request_meta(c.params, meta);
   if (!params) return std::unexpected(params.error());
   const call_number number = pending_.open(limits, now, std::move(done), std::move(progress));
-  output_.session_send(make_request(number, c.method, *params), outgoing::request(number));
+  send_request(number, c.method, *params, c.params);
   return number;
+}
+
+// Sends a request, with the facts about it where the connection wants them. `asked` are the params of its caller.
+void session_core::send_request(call_number number, std::string_view method, const segments& params,
+                                const raw_json& asked) {
+  outgoing what = outgoing::request(number);
+  if (!options_.mirrors) return output_.session_send(make_request(number, method, params), what);
+  message_facts facts{method, revision_, era_ == era::modern, {}, {}};
+  std::string name;
+  std::vector<std::pair<std::string, std::string>> fields;
+  if (facts.modern && asked) {
+    if (method == "tools/call" || method == "prompts/get") name = member_text(asked, "name");
+    if (method == "resources/read") name = member_text(asked, "uri");
+    if (method == "tools/call")
+      if (const auto known = mirrored_.find(name); known != mirrored_.end())
+        fields = header_values(known->second, find_member(asked, "arguments"));
+  }
+  facts.name = name;
+  facts.fields = fields;
+  what.facts = &facts;
+  output_.session_send(make_request(number, method, params), what);
+}
+
+void session_core::on_lost(lost_request&& lost, time_point now) {
+  now_ = now;
+  if (phase_ == phase::closed) return;
+  auto outcome = lost.unseen ? call_outcome::failed(lost.why.code, std::move(lost.why.message))
+                             : call_outcome::lost(lost.why.code, std::move(lost.why.message));
+  outcome.unseen = lost.unseen;
+  pending_.close(lost.id, std::move(outcome));
 }
 
 void session_core::send_cancelled(call_number number, std::string_view reason) {

@@ -6,6 +6,8 @@
 #include "mcp/client/session/era_probe.hpp"
 #include "mcp/client/session/kept_list.hpp"
 #include "mcp/protocol/features.hpp"
+#include "mcp/protocol/header_params.hpp"
+#include "mcp/rpc/lost_request.hpp"
 #include "mcp/rpc/message_sink.hpp"
 #include "mcp/rpc/outgoing.hpp"
 #include "mcp/rpc/pending_calls.hpp"
@@ -61,6 +63,7 @@ class session_core {
     bool skip_probe = false;             ///< an earlier session found a legacy server
     feature_lister::options listing;
     feature_table kinds = feature_kinds();  ///< must outlive the session
+    bool mirrors = false;                   ///< transport::mirrors(): the connection wants outgoing::facts
   };
   session_core(options o, session_output& output, session_events& events);
   session_core(const session_core&) = delete;
@@ -70,6 +73,8 @@ class session_core {
   void begin(time_point now);
   void on_message(message&& m, time_point now);
   void on_fault(const message_fault& fault, time_point now);
+  /// Ends a request that the connection brings no answer for.
+  void on_lost(lost_request&& lost, time_point now);
   /// Handles everything that is due. Call it at next_deadline() or later.
   void tick(time_point now);
   time_point next_deadline() const;
@@ -147,6 +152,7 @@ class session_core {
   void log_now(const std::string& what) const;
   void log_sometimes(const std::string& what);
   void send_cancelled(call_number number, std::string_view reason);
+  void send_request(call_number number, std::string_view method, const segments& params, const raw_json& asked);
   call_number request(std::string_view method, const raw_json& params, call_limits limits,
                       pending_calls::done_handler done);
   std::string failure_text(const call_outcome& outcome) const;
@@ -166,7 +172,8 @@ class session_core {
   std::string handshake_failure_;           // failure of initialize, kept while the probe is still open
   std::optional<call_outcome> late_probe_;  // outcome of the probe that came after initialize had been sent
 
-  std::vector<kept_list> lists_;                           // one for each kind, in the order of the table
+  header_params_of_tools mirrored_;  // by tool, of those whose schema asks for it; empty unless options::mirrors
+  std::vector<kept_list> lists_;     // one for each kind, in the order of the table
   std::optional<feature_lister::depth_limit> page_limit_;  // exceeded by the page that is being handled
   time_point listen_at_ = never, listen_since_{};
   int listens_failed_ = 0;

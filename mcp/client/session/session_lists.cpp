@@ -52,6 +52,8 @@ void session_core::list_failed(kept_list& list, const std::string& why) {
 }
 
 void session_core::publish(kept_list& list) {
+  if (options_.mirrors && era_ == era::modern && list.kind().id == kind_id::tools)
+    mirrored_ = header_params_of(*list.list());
   events_.session_list(list.kind(), list.list());
   if (phase_ != phase::listing || !std::ranges::all_of(lists_, &kept_list::known)) return;
   phase_ = phase::ready;

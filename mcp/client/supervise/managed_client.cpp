@@ -112,7 +112,7 @@ void managed_client::session_not_opened(const link_failure& failure) {
   failed(who() + " " + redactor::redact(failure.why));
   log::warn(last_error_);
   attempted_ = true;
-  core_.not_opened(context_.time.now(), context_.host.server_ended(*this), failure.try_again);
+  core_.not_opened(context_.time.now(), context_.host.server_ended(*this), failure.try_again, failure.wait);
   fail_waiting({errc::unavailable, last_error_});
   drive();
 }
@@ -144,6 +144,17 @@ void managed_client::session_ended(const std::string& how) {
   for (const auto& w : waiting_)
     if (const auto r = calls_.find(w.t); r != calls_.end()) r->second.since = std::max(r->second.since, now);
   end_session(for_calls);
+  drive();
+}
+
+void managed_client::session_expired(const std::string& how) {
+  const time_point now = context_.time.now();
+  // A server that ends its sessions one after another is treated like one that exits.
+  if (!up() || core_.ending() || !core_.renew(now)) return session_ended(how);
+  const auto self = shared_from_this();
+  log::info(who() + " " + how + "; a new session is opened");
+  dirty_ = true;
+  end_session(who() + " " + how + " during the call, and it is not known whether it did what was asked");
   drive();
 }
 
@@ -382,7 +393,10 @@ server_status managed_client::status() const {
     s.last_error = last_error_;
     s.last_error_ms = last_error_ms_;
   }
-  if (connector_) s.process = connector_->process();
+  if (connector_) {
+    s.process = connector_->process();
+    s.remote = connector_->remote();
+  }
   if (core_.next_try() != never)
     s.next_try_ms =
         std::max<std::int64_t>(0, std::chrono::ceil<milliseconds>(core_.next_try() - context_.time.now()).count());

@@ -87,6 +87,7 @@ class managed_client final : public client,
     call_limits limits;
     time_point since;        // arrival, or begin of the wait for the server to be ready again
     call_number number = 0;  // 0: waits
+    int comebacks = 0;       // times that it came back unseen
   };
   // A call that has not been sent.
   struct waiting_call {
@@ -112,6 +113,7 @@ class managed_client final : public client,
   void dispatch(ticket t, open_call& r, time_point now);
   void dispatch_waiting(time_point now);
   void call_ended(ticket t, call_outcome&& outcome);
+  bool send_again(ticket t);
   void call_progress(ticket t, const raw_json& params);
   const open_call* logging_call() const;
   void expire_waiting(time_point now);
@@ -123,6 +125,7 @@ class managed_client final : public client,
   // Life (managed_client.cpp)
   void session_not_opened(const link_failure& failure) override;
   void session_ended(const std::string& how) override;
+  void session_expired(const std::string& how) override;
   void session_lost(const std::string& why) override;
   void session_settled() override;
   void session_ready() override;

@@ -11,6 +11,9 @@
 namespace mcpbx::mcp {
 namespace {
 
+/// Bound on the sessions that a call is sent in, if no server looks at it.
+constexpr int most_comebacks = 3;
+
 milliseconds less(milliseconds limit, duration waited) {
   if (waited <= duration::zero()) return limit;
   return std::max(milliseconds(0), limit - std::chrono::ceil<milliseconds>(waited));
@@ -114,9 +117,11 @@ void managed_client::dispatch(ticket t, open_call& r, time_point now) {
       r.call, limits, now, [this, t](call_outcome&& o) { call_ended(t, std::move(o)); }, std::move(progress));
   if (number) {
     r.number = *number;
-    // A sent request's bytes are not needed again, and the call may last for minutes.
-    r.call.params = {};
-    r.call.caller = {};
+    // The bytes of a request that cannot come back are not needed again, and the call may last for minutes.
+    if (!session_->gives_back()) {
+      r.call.params = {};
+      r.call.caller = {};
+    }
     ++running_;
     return;
   }
@@ -169,7 +174,23 @@ void managed_client::session_log(const raw_json& params) {
   handler(params);
 }
 
+// Puts a call back that no server has looked at, for the next session. Returns false if it has come back too often.
+bool managed_client::send_again(ticket t) {
+  const auto found = calls_.find(t);
+  if (found == calls_.end() || stopping_ || found->second.comebacks >= most_comebacks) return false;
+  open_call& r = found->second;
+  ++r.comebacks;
+  r.number = 0;
+  r.since = context_.time.now();
+  --running_;
+  waiting_.push_front({t, r.call.params.text().size(), r.call.asker});
+  waiting_bytes_ += waiting_.front().bytes;
+  dirty_ = true;
+  return true;
+}
+
 void managed_client::call_ended(ticket t, call_outcome&& outcome) {
+  if (outcome.unseen && send_again(t)) return;
   auto node = calls_.extract(t);
   if (node.empty()) return;
   --running_;
