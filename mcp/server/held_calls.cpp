@@ -56,10 +56,7 @@ result<held_calls::place> held_calls::hold(std::shared_ptr<held_call> call, cons
 
 result<std::shared_ptr<held_call>> held_calls::take(std::string_view state, const held_request& request) {
   const auto plain = seal_.open(state);
-  if (!plain)
-    return fail(errc::invalid_argument,
-                "params.requestState: mcpbx did not give it, or it has been restarted since, or the text was changed; "
-                "send the request again without it");
+  if (!plain) return fail(errc::invalid_argument, std::string(foreign));
   std::uint64_t id = 0;
   const auto end = std::from_chars(plain->data(), plain->data() + std::min(plain->size(), most_digits), id).ptr;
   const auto found = calls_.find(id);

@@ -49,6 +49,10 @@ struct held_request {
 /// One table for all callers of a daemon, since a retry may come on another connection.
 class held_calls {
  public:
+  /// The sentence about a requestState that is none of ours, or of an earlier daemon.
+  static constexpr std::string_view foreign =
+      "params.requestState: mcpbx did not give it, or it has been restarted since, or the text was changed; send the "
+      "request again without it";
   struct options {
     std::size_t max_calls = 1024;
     std::size_t max_per_principal = 128;

@@ -7,6 +7,7 @@
 #include "mcp/protocol/questions.hpp"
 #include "mcp/protocol/revisions.hpp"
 #include "mcp/server/caller_session.hpp"
+#include "mcp/server/incoming_call.hpp"
 #include "mcp/server/result_uris.hpp"
 #include "mcp/server/rpc_errors.hpp"
 
@@ -24,18 +25,18 @@ passed_call::passed_call(caller_session& session, const call_shape& shape, tool_
       modern_server_(route.server->era() == era::modern),
       time_(session.host().time()) {}
 
-void passed_call::start(server_call call, std::string name, raw_json arguments, raw_json token) {
+void passed_call::start(server_call call, incoming_call in) {
   const auto self = shared_from_this();
   const auto server = server_.lock();
-  name_ = std::move(name);
-  token_ = std::move(token);
-  if (modern()) arguments_ = std::move(arguments);
+  name_ = std::move(in.name);
+  token_ = std::move(in.token);
+  if (modern()) arguments_ = std::move(in.arguments);
   session_->describe_caller(call, reply_.request(), modern_server_, server_name_);
   call.questions = self;
   // The handlers of progress and logs are called only before `done`, which holds this object.
   call.progress = [this](const raw_json& params) { progress(params); };
   if (session_->wants_logs(reply_.request())) call.log = [this](const raw_json& params) { log(params); };
-  set_notified(call);
+  set_notified(call, in.has_task);
   call.done = [self](call_outcome&& outcome) { self->finish(std::move(outcome)); };
   reply_.called(server_name_);
   attach();
@@ -140,7 +141,9 @@ void passed_call::require_urls(const raw_json& elicitations) {
 void passed_call::report_uris(const raw_json& result) {
   if (!session_) return;
   const auto uris = uris_in(result);
-  if (!uris.empty()) session_->host().seen(uris, server_name_);
+  if (uris.empty()) return;
+  const auto all = session_->host().tools();
+  for (const std::string& uri : uris) all->saw_uri(server_name_, uri);
 }
 
 // Passes progress on. Tokens of two callers may be equal, so servers see mcpbx's token only; the caller gets its own
@@ -162,8 +165,8 @@ void passed_call::log(const raw_json& params) {
 }
 
 // Passes notifications about an elicitation or a task of the call on to a legacy caller. They may come after the call.
-void passed_call::set_notified(server_call& call) {
-  if (modern() || !session_->hears_of_calls()) return;
+void passed_call::set_notified(server_call& call, bool has_task) {
+  if (modern() || !(has_task || session_->hears_of_elicitations())) return;
   call.notified = [to = session_->link()](std::string_view method, const raw_json& params) {
     if (caller_session* s = *to) s->host().send_note({}, make_notification(method, params));
   };

@@ -21,6 +21,7 @@
 namespace mcpbx::mcp {
 
 class caller_session;
+struct incoming_call;
 
 /// A method whose requests go to one tool server.
 struct call_shape {
@@ -48,9 +49,8 @@ class passed_call final : public question_handler, public held_call, public std:
 
   passed_call(caller_session& session, const call_shape& shape, tool_call_reply reply, const call_route& route);
 
-  /// Sends the call. `name` is the caller's own for the tool, prompt or resource, `arguments` its own and only needed
-  /// for a modern one, `token` its progress token or absent.
-  void start(server_call call, std::string name, raw_json arguments, raw_json token);
+  /// Sends the call. `in` is what its params say.
+  void start(server_call call, incoming_call in);
 
   // question_handler
   ticket ask(server_question q, done_handler done) override;
@@ -91,7 +91,7 @@ class passed_call final : public question_handler, public held_call, public std:
   void report_uris(const raw_json& result);
   void progress(const raw_json& params);
   void log(const raw_json& params);
-  void set_notified(server_call& call);
+  void set_notified(server_call& call, bool has_task);
 
   question* find(ticket t);
   void route(ticket t);

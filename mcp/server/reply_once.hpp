@@ -86,6 +86,8 @@ class reply_once {
 
   /// Sets the function that ends the work if the caller cancels the request or leaves.
   void on_cancel(std::move_only_function<void()> end) const { request_->on_cancel = std::move(end); }
+  /// Marks the request as one of the modern era.
+  void set_modern(std::unique_ptr<modern_request> m) const { request_->modern = std::move(m); }
   /// Marks the request as one of mcpbx's own methods.
   void mark_own() const { request_->own = true; }
   /// Returns false once the request is answered or cancelled, or if its caller is gone.
