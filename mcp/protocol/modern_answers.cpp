@@ -47,8 +47,8 @@ bool lacks(const raw_json& capabilities, const raw_json& required) {
   bool lacking = needed->size() == 0;
   needed->for_each([&](std::string_view key, const raw_json& value) {
     const raw_json declared = find_member(capabilities, key);
-    lacking = lacking || !declared.is_object() || (value.is_object() && value.text().size() > 2 &&
-                                                   lacks(declared, value));
+    lacking =
+        lacking || !declared.is_object() || (value.is_object() && value.text().size() > 2 && lacks(declared, value));
   });
   return lacking;
 }

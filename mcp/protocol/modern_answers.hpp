@@ -34,9 +34,9 @@ segments modern_own_result(const raw_json& result, const modern_form& form);
 
 /// The sender and the receiver of an error.
 struct error_crossing {
-  bool from_modern = false;      ///< the tool server speaks the modern era
-  std::string_view uri = {};     ///< the resource that was asked for, or ""
-  raw_json capabilities = {};    ///< of the caller
+  bool from_modern = false;    ///< the tool server speaks the modern era
+  std::string_view uri = {};   ///< the resource that was asked for, or ""
+  raw_json capabilities = {};  ///< of the caller
 };
 /// Returns a tool server's JSON-RPC error object for a modern caller. "Resource not found" (-32002) becomes -32602 with
 /// data.uri. Of the codes that the specification keeps for itself, only a missing capability (-32021) that the caller

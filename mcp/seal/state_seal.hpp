@@ -1,5 +1,5 @@
-// Seals a few bytes into one line of text that strangers carry and can neither read nor change: authenticated encryption
-// with a key of this process (2026-07-28, multi round-trip requests, "Server Requirements").
+// Seals a few bytes into one line of text that strangers carry and can neither read nor change: authenticated
+// encryption with a key of this process (2026-07-28, multi round-trip requests, "Server Requirements").
 #pragma once
 #include "mcp/support/error.hpp"
 

@@ -7,11 +7,8 @@
 namespace mcpbx::mcp {
 
 inline constexpr std::array call_shapes = {
-    call_shape{.method = "tools/call",
-               .to = call_shape::target::tool,
-               .key = "name",
-               .has_arguments = true,
-               .may_ask = true},
+    call_shape{
+        .method = "tools/call", .to = call_shape::target::tool, .key = "name", .has_arguments = true, .may_ask = true},
     call_shape{.method = "prompts/get",
                .to = call_shape::target::prompt,
                .key = "name",

@@ -27,6 +27,7 @@ segments tagged_notification(std::string_view method, const rpc_id& id) {
 void caller_listens::open(const raw_json& params, const reply_once& reply) {
   auto wanted = read(params, reply);
   if (!wanted) return;
+  if (auto admitted = host_.admit_call(); !admitted) return reply.error(to_rpc_error(admitted.error()));
   if (listens_.size() >= options_.max_open)
     return reply.error(to_rpc_error({errc::limit, "this connection has " + std::to_string(listens_.size()) +
                                                       " subscriptions/listen open already; end one of them"}));
@@ -116,8 +117,7 @@ void caller_listens::updated(std::uint64_t serial, const std::string& uri, const
   const rpc_id& id = found->second.reply.id();
   tagged->set(meta_key::subscription_id, raw_json::own(id.token()));
   o->set("_meta", tagged->json());
-  host_.send_note({.about = serial, .same = uri},
-                  make_notification("notifications/resources/updated", o->build()));
+  host_.send_note({.about = serial, .same = uri}, make_notification("notifications/resources/updated", o->build()));
 }
 
 void caller_listens::list_changed(const feature_kind& kind) {
@@ -130,8 +130,8 @@ void caller_listens::list_changed(const feature_kind& kind) {
                       tagged_notification(kind.changed, found->second.reply.id()));
 }
 
-// "SHOULD respond to the original subscriptions/listen request with a completion result"; on stdio the cancellation "MUST"
-// be sent as well (2026-07-28, subscriptions, "Graceful Closure", and cancellation).
+// "SHOULD respond to the original subscriptions/listen request with a completion result"; on stdio the cancellation
+// "MUST" be sent as well (2026-07-28, subscriptions, "Graceful Closure", and cancellation).
 void caller_listens::end(bool tell) {
   while (!listens_.empty()) {
     const listen ended = std::move(listens_.extract(listens_.begin()).mapped());

@@ -24,8 +24,7 @@ class caller_listens {
   };
 
   /// All arguments must outlive this object.
-  caller_listens(caller_host& host, const options& o, feature_table kinds)
-      : host_(host), options_(o), kinds_(kinds) {}
+  caller_listens(caller_host& host, const options& o, feature_table kinds) : host_(host), options_(o), kinds_(kinds) {}
 
   /// Opens a stream, or answers with what is wrong. The acknowledgement is the first that the caller gets of it.
   void open(const raw_json& params, const reply_once& reply);

@@ -92,10 +92,10 @@ void caller_session::dispatch(const message& m, reply_once reply) {
       (*era)->form.server_info = server_info_;
       reply.set_modern(std::move(*era));
       if (!handler)
-        return reply.error(rpc_error{code::method_not_found,
-                                     "the revision " + std::string(revision::modern) + " has no method " +
-                                         json_quoted(m.method()),
-                                     {}});
+        return reply.error(
+            rpc_error{code::method_not_found,
+                      "the revision " + std::string(revision::modern) + " has no method " + json_quoted(m.method()),
+                      {}});
     } else if (phase_ == phase::fresh && m.method() != "initialize" && m.method() != "ping") {
       return reply.error(rpc_error{code::invalid_request, "invalid request: send initialize first", {}});
     }

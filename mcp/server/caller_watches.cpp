@@ -48,9 +48,9 @@ void caller_watches::subscribe(const raw_json& params, const reply_once& reply) 
   if (!uri) return;
   if (subscriptions_.contains(*uri)) return reply.result(raw_json::literal("{}"));
   if (subscriptions_.size() >= most_subscriptions)
-    return reply.error(to_rpc_error({errc::limit, "this connection has subscribed to " +
-                                                      std::to_string(subscriptions_.size()) +
-                                                      " resources already; unsubscribe from some"}));
+    return reply.error(
+        to_rpc_error({errc::limit, "this connection has subscribed to " + std::to_string(subscriptions_.size()) +
+                                       " resources already; unsubscribe from some"}));
   const auto route = host_.tools()->route_resource(*uri);
   if (!route)
     return reply.error(rpc_error{code::not_found, "no tool server has the resource " + json_quoted(cut_utf8(*uri, 256)),
@@ -60,9 +60,9 @@ void caller_watches::subscribe(const raw_json& params, const reply_once& reply) 
                                                [this, uri = *uri](const raw_json& p) { updated(uri, p); })
                    : nullptr;
   if (!w)
-    return reply.error(to_rpc_error({errc::unavailable, "the tool server " + json_quoted(route->server) +
-                                                            " takes no subscriptions to resources"},
-                                    route->server));
+    return reply.error(to_rpc_error(
+        {errc::unavailable, "the tool server " + json_quoted(route->server) + " takes no subscriptions to resources"},
+        route->server));
   subscriptions_.emplace(*uri, std::move(w));
   reply.result(raw_json::literal("{}"));
 }

@@ -41,8 +41,7 @@ result<held_calls::place> held_calls::hold(std::shared_ptr<held_call> call, cons
   if (bytes > options_.max_bytes - bytes_)
     return fail(errc::limit, "calls that wait for answers of their callers may hold " +
                                  std::to_string(options_.max_bytes) + " bytes together; try again later");
-  entry e{std::move(call), digest_of(request), std::string(request.principal), bytes,
-          time_.now() + options_.expiry};
+  entry e{std::move(call), digest_of(request), std::string(request.principal), bytes, time_.now() + options_.expiry};
   if (e.digest.empty()) return fail(errc::internal, "OpenSSL gives no SHA-256");
   const std::uint64_t id = next_id_++;
   auto state = seal_.close(std::to_string(id) + " " + e.digest);
@@ -110,8 +109,8 @@ void held_calls::expire() {
     forget(calls_.begin());
   }
   for (const auto& call : over)
-    call->give_up("its caller did not come back with answers within " +
-                  std::to_string(options_.expiry.count() / 1000) + " s");
+    call->give_up("its caller did not come back with answers within " + std::to_string(options_.expiry.count() / 1000) +
+                  " s");
   if (!closed_ && !calls_.empty()) arm();
 }
 

@@ -4,6 +4,7 @@
 #include "mcp/protocol/revisions.hpp"
 #include "mcp/rpc/rpc_message.hpp"
 #include "mcp/server/param_reader.hpp"
+#include "mcp/support/text.hpp"
 
 #include <utility>
 
@@ -44,14 +45,19 @@ result<void> read_ref(const raw_json& ref, incoming_call& to) {
   return {};
 }
 
-result<void> read_answers(const raw_json& params, const raw_json& state, const raw_json& responses,
-                          incoming_call& to) {
+result<void> read_answers(const raw_json& params, const raw_json& state, const raw_json& responses, incoming_call& to) {
   if (state && !state.is_string()) return wrong("params.requestState: expected a string, got " + describe(state));
   if (state) to.state = params.slice(state.text());
   if (!responses || responses.is_null()) return {};
   if (!responses.is_object()) return wrong("params.inputResponses: expected an object, got " + describe(responses));
   const auto each = raw_object::open(params.slice(responses.text()));
   if (!each) return wrong("params.inputResponses: " + each.error().message);
+  std::string bad;
+  each->for_each([&](std::string_view key, const raw_json& value) {
+    if (bad.empty() && !value.is_object())
+      bad = "params.inputResponses[" + json_quoted(cut_utf8(key, 64)) + "]: expected an object, got " + describe(value);
+  });
+  if (!bad.empty()) return wrong(std::move(bad));
   to.responses = params.slice(responses.text());
   return {};
 }

@@ -11,15 +11,15 @@ namespace mcpbx::mcp {
 
 /// Views share the bytes of the params, which must outlive them.
 struct incoming_call {
-  std::string name;      ///< of the tool or prompt, or a URI: whatever says which server
-  std::string_view key;  ///< the token of that name inside the params, which the server's own name replaces
+  std::string name;        ///< of the tool or prompt, or a URI: whatever says which server
+  std::string_view key;    ///< the token of that name inside the params, which the server's own name replaces
   bool by_prompt = false;  ///< a completion for a prompt; others are for resources
   raw_json arguments;      ///< absent if there are none
   bool has_meta = false;
-  bool has_task = false;     ///< asks for a task (2025-11-25, tasks)
-  raw_json token;            ///< the progress token, or absent
-  raw_json state;            ///< requestState, or absent
-  raw_json responses;        ///< inputResponses, or absent
+  bool has_task = false;  ///< asks for a task (2025-11-25, tasks)
+  raw_json token;         ///< the progress token, or absent
+  raw_json state;         ///< requestState, or absent
+  raw_json responses;     ///< inputResponses, or absent
 };
 
 /// Reads the params. errc::invalid_argument, with the member in the sentence: one is wrong, missing or there twice.

@@ -45,8 +45,8 @@ found_route route_to(const std::weak_ptr<client>& owner, const std::string& serv
                      std::optional<call_limits> limits) {
   auto there = owner.lock();
   if (!there)
-    return std::unexpected(no_route{to_rpc_error(
-        {errc::unavailable, "the tool server " + json_quoted(server) + " is no longer there"}, server)});
+    return std::unexpected(no_route{
+        to_rpc_error({errc::unavailable, "the tool server " + json_quoted(server) + " is no longer there"}, server)});
   return call_route{std::move(there), server, own, limits};
 }
 
@@ -54,8 +54,7 @@ found_route tool_route(const caller_host& host, const catalog& tools, const std:
   const entry_ptr tool = tools.find(name);
   if (!tool)
     if (const withheld_tool* withheld = tools.find_withheld(name))
-      return std::unexpected(
-          no_route{to_rpc_error({errc::config, withheld_text(name, *withheld)}, withheld->server)});
+      return std::unexpected(no_route{to_rpc_error({errc::config, withheld_text(name, *withheld)}, withheld->server)});
   if (!tool) return std::unexpected(no_route{unknown_tool(tools, name), call_decision::unknown, true});
   if (auto admitted = host.admit_call(*tool); !admitted)
     return std::unexpected(no_route{to_rpc_error(admitted.error())});
@@ -110,8 +109,7 @@ void caller_session::add_call_methods(methods& m) {
     });
 }
 
-void caller_session::call(const call_shape& shape, const raw_json& params, const tool_call_reply& reply,
-                          bool settled) {
+void caller_session::call(const call_shape& shape, const raw_json& params, const tool_call_reply& reply, bool settled) {
   incoming_call in;
   const auto read = read_call(shape, params, in);
   reply.about(in.name, in.arguments);

@@ -60,8 +60,7 @@ std::expected<std::unique_ptr<modern_request>, rpc_error> read_modern_request(co
   if (!capabilities.is_object())
     return wrong(meta_key::client_capabilities, capabilities ? "expected an object, got " + describe(capabilities)
                                                              : "missing; {} says that the client has none");
-  if (info && !info.is_object())
-    return wrong(meta_key::client_info, "expected an object, got " + describe(info));
+  if (info && !info.is_object()) return wrong(meta_key::client_info, "expected an object, got " + describe(info));
   auto out = std::make_unique<modern_request>();
   if (level) {
     const auto word = level.as_string();

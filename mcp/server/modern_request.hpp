@@ -21,7 +21,6 @@ struct modern_request {
 
 /// Reads the params of a request. Null: it speaks the legacy era. The error is -32602 for a wrong or missing member and
 /// -32022 for another revision. `only_modern`: a request without protocol version is an error as well.
-std::expected<std::unique_ptr<modern_request>, rpc_error> read_modern_request(const raw_json& params,
-                                                                              bool only_modern);
+std::expected<std::unique_ptr<modern_request>, rpc_error> read_modern_request(const raw_json& params, bool only_modern);
 
 }  // namespace mcpbx::mcp

@@ -34,7 +34,7 @@ void passed_call::start(server_call call, incoming_call in) {
   session_->describe_caller(call, reply_.request(), modern_server_, server_name_);
   call.questions = self;
   // The handlers of progress and logs are called only before `done`, which holds this object.
-  call.progress = [this](const raw_json& params) { progress(params); };
+  if (token_ || modern()) call.progress = [this](const raw_json& params) { progress(params); };
   if (session_->wants_logs(reply_.request())) call.log = [this](const raw_json& params) { log(params); };
   set_notified(call, in.has_task);
   call.done = [self](call_outcome&& outcome) { self->finish(std::move(outcome)); };

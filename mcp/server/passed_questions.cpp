@@ -19,10 +19,13 @@ question_handler::ticket passed_call::ask(server_question q, done_handler done) 
   const auto self = shared_from_this();
   const ticket t = next_++;
   const bool full = questions_.size() >= most_questions;
-  questions_.push_back({.number = t, .what = std::move(q), .done = std::move(done)});
+  question& added = questions_.emplace_back();
+  added.number = t;
+  added.what = std::move(q);
+  added.done = std::move(done);
   if (full)
-    settle(t, call_outcome::failed(errc::limit, "has " + std::to_string(most_questions) +
-                                                    " questions open about this call already"));
+    settle(t, call_outcome::failed(
+                  errc::limit, "has " + std::to_string(most_questions) + " questions open about this call already"));
   else
     route(t);
   return t;
@@ -149,8 +152,8 @@ void passed_call::park() {
     if (q.where != question::place::waiting) continue;
     const auto params = question_params(q.what.params, server_name_, true, {});
     if (!params) {
-      settle(q.number, call_outcome::failed(params.error().code, "cannot be passed on: params: " +
-                                                                     params.error().message));
+      settle(q.number,
+             call_outcome::failed(params.error().code, "cannot be passed on: params: " + params.error().message));
       continue;
     }
     q.where = question::place::parked;
@@ -161,9 +164,8 @@ void passed_call::park() {
   w.end_object();
   if (requests == "{}") return;
   held_calls* const table = session_->host().held();
-  const auto place =
-      table ? table->hold(self, {session_->host().principal(), shape_.method, name_, arguments_}, bytes)
-            : fail(errc::unavailable, "mcpbx cannot keep the call until its caller answers");
+  const auto place = table ? table->hold(self, {session_->host().principal(), shape_.method, name_, arguments_}, bytes)
+                           : fail(errc::unavailable, "mcpbx cannot keep the call until its caller answers");
   if (!place) {
     detach();
     reply_.failed(to_rpc_error(place.error(), server_name_));

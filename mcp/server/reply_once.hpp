@@ -64,8 +64,8 @@ struct open_request : boost::intrusive_ref_counter<open_request, boost::thread_u
   std::move_only_function<void()> on_cancel;  ///< ends the work; called at most once
   std::shared_ptr<reply_batch> batch;
   std::unique_ptr<modern_request> modern;  ///< null: the request is of the legacy era
-  int error = 0;     ///< code of the error that it was answered with
-  bool own = false;  ///< one of mcpbx's own methods: a cancelled one is answered with an error
+  int error = 0;                           ///< code of the error that it was answered with
+  bool own = false;                        ///< one of mcpbx's own methods: a cancelled one is answered with an error
 };
 
 class reply_once {

@@ -1,4 +1,5 @@
-// The seal of a requestState: no text of a stranger opens, whatever it holds, and a changed text of ours does not either.
+// The seal of a requestState: no text of a stranger opens, whatever it holds, and a changed text of ours does not
+// either.
 #include "mcp/seal/state_seal.hpp"
 
 #include <cstdint>
