@@ -31,7 +31,7 @@ struct server_options {
   bool disabled = false, lazy = false;
   std::string unusable;       ///< reason why it can never be started; it is listed as failed
   connector_factory connect;  ///< makes its connector, once; may be empty for a server that is never started
-  tool_filter tools;
+  item_filter tools;
   bool plain_names = false;
   std::string protocol = "auto";  ///< "auto" or one revision to insist on
   milliseconds start_timeout{30'000};
@@ -47,6 +47,7 @@ struct server_options {
   std::function<connector_factory(const std::string& cwd)> connect_in = {};
   call_rules calls;  ///< rules of single tools; limits and serial are taken from the members above
   std::shared_ptr<const std::string> origin = {};  ///< see catalog_server
+  item_filter prompts = {}, resources = {};        ///< see catalog_server
 };
 
 class supervisor {
