@@ -179,6 +179,9 @@ class checker {
       case shape::named:
         if (right_kind(k, n, node::kind::object, at)) check_named(k, n, target, at);
         return;
+      case shape::entries:
+        if (right_kind(k, n, node::kind::array, at)) check_entries(k, n, target, at);
+        return;
       default:
         if (check_value(k, n, at)) k.store(target, n, {at.path, at.server_entry});
     }
@@ -203,6 +206,26 @@ class checker {
       } else {
         check_section(m.value, *k.inner, k.enter(target, m.key, m.at), inside);
       }
+    }
+  }
+
+  void check_entries(const key_spec& k, const node& n, void* target, const spot& at) {
+    if (n.items.size() > max_list_entries)
+      return error(n.at,
+                   "has " + std::to_string(n.items.size()) + " elements, more than " + std::to_string(max_list_entries),
+                   at.path, "write fewer");
+    for (std::size_t i = 0; i < n.items.size(); ++i) {
+      const auto& item = n.items[i];
+      const spot inside{element_path(at.path, i), at.pattern, false};
+      places_.emplace(inside.path, item.at);
+      if (item.is(node::kind::broken)) continue;
+      if (item.is(node::kind::object))
+        check_section(item, *k.inner, k.enter(target, "", item.at), inside);
+      else if (item.is(node::kind::string)) {
+        if (check_string(k, item, inside.path, at.server_entry)) k.store(target, item, {inside.path, at.server_entry});
+      } else
+        error(item.at, "must be a string or an object, not " + std::string(words_for(item.type)), inside.path,
+              "write a text in quotes, or { … }");
     }
   }
 
@@ -269,6 +292,7 @@ class checker {
                (right_kind(k, n, node::kind::string, at) && check_string(k, n, at.path, false));
       case shape::any_object:
         return right_kind(k, n, node::kind::object, at) && check_any(k, n, at.path);
+      case shape::entries:
       case shape::section:
       case shape::named:
         break;
@@ -341,7 +365,8 @@ class checker {
   /// Checks the references and the form of a string. Errors never show the value, which may be private.
   bool check_string(const key_spec& k, const node& n, const std::string& path, bool server_entry) {
     const bool marked = n.text.find("${") != n.text.npos;
-    const bool text = k.kind == shape::text || k.kind == shape::texts || k.kind == shape::text_map;
+    const bool text =
+        k.kind == shape::text || k.kind == shape::texts || k.kind == shape::text_map || k.kind == shape::entries;
     if (marked && text) {
       auto fault = find_reference_fault(n.text, server_entry);
       if (fault) error(n.at, std::move(fault->what), path, std::move(fault->mend));

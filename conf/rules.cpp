@@ -68,6 +68,7 @@ void check_server(const server_entry& s, const reporter& r) {
   if (s.cwd && s.cwd->text == "caller" && s.sharing == sharing_mode::shared)
     r.error(member_path(path, "cwd"), "\"caller\" needs a process per caller or run, and this server is shared by all",
             "add \"sharing\": \"perCaller\", or name a directory");
+  if (s.sampling && !s.sampling->model.empty()) r.model_exists(path + ".sampling.model", s.sampling->model, false);
   if (s.call_hard_timeout_ms < s.call_timeout_ms)
     r.error(member_path(path, "callHardTimeoutMs"),
             "is " + std::to_string(s.call_hard_timeout_ms.count()) + ", less than callTimeoutMs, " +

@@ -101,6 +101,11 @@ bool is_loopback_address(std::string_view s) {
   }
 }
 
+bool is_root_place(std::string_view s) {
+  if (s.starts_with("file://")) return s.size() > 7;
+  return !s.empty() && !s.contains("://");
+}
+
 bool is_store_url(std::string_view s) {
   return s == "none" || s.starts_with("sqlite:") || forms::is_postgres_url(s);
 }
@@ -129,6 +134,8 @@ const form tool_glob{"a pattern of tool names with 1 to 256 characters", "^[\\s\
                      "write a name, with * for any characters"};
 const form tool_name{"a tool name of 1 to 64 letters, digits, _ and -", "^[A-Za-z0-9_\\-]{1,64}$", is_tool_name,
                      "write it like read_file"};
+const form root_place{"a path or an address that starts with file://", "^(file://|(?![\\s\\S]*://))[\\s\\S]",
+                      is_root_place, "write it like ~/Documents or file:///home/me/Documents"};
 const form loopback_address{"HOST:PORT on this machine (127.0.0.1, [::1] or localhost)",
                             "^(127(\\.(25[0-5]|2[0-4][0-9]|1[0-9]{2}|0?[0-9]{1,2})){3}|localhost|\\[::1\\]):0*(6553[0-"
                             "5]|655[0-2][0-9]|65[0-4][0-9]{2}|"

@@ -29,7 +29,8 @@ extern const form http_url;
 extern const form server_url;    ///< the address of a tool server of any kind
 extern const form endpoint_url;  ///< an http_url or unix:/PATH
 extern const form tool_glob;
-extern const form tool_name;  ///< a name of a tool as models see it
+extern const form tool_name;   ///< a name of a tool as models see it
+extern const form root_place;  ///< a path, or an address that begins with file://
 extern const form loopback_address;
 extern const form store_url;
 /// Beginnings of server addresses to which this version connects, as later_rule::acting has them.

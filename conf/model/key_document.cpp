@@ -139,6 +139,8 @@ class document {
         return with_form("text", k.value_form);
       case shape::texts:
         return with_form("list of text", k.value_form);
+      case shape::entries:
+        return "list of " + with_form("text", k.value_form) + "; or " + link_to("objects", *k.inner);
       case shape::text_map:
         return keys + with_form("text", k.value_form);
       case shape::plain:

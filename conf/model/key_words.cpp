@@ -30,6 +30,8 @@ std::string expected(const key_spec& k) {
     case shape::texts:
     case shape::plains:
       return "a list of strings";
+    case shape::entries:
+      return "a list of strings and objects";
     case shape::text_map:
     case shape::plain_map:
       return "an object of strings";
@@ -66,6 +68,7 @@ std::string mend_kind(const key_spec& k, const node& n) {
       return "write it in quotes" + instead;
     case shape::texts:
     case shape::plains:
+    case shape::entries:
       return "write [\"…\"]";
     case shape::text_map:
     case shape::plain_map:

@@ -47,6 +47,20 @@ struct server_auth {
   std::optional<reference_string> client_secret;  ///< resolve with resolve_secret
 };
 
+/// `sampling` of a server entry: how one of our models answers the server's sampling/createMessage for callers that
+/// cannot.
+struct server_sampling {
+  std::string model;                ///< NAME or NAME/ID; the name exists
+  std::int64_t max_tokens = 4'096;  ///< of one answer, at most
+  std::int64_t per_minute = 10;     ///< requests of the server
+};
+
+/// One of the folders that a server is told by roots/list.
+struct server_root {
+  reference_string uri;  ///< a path, or an address that begins with file://
+  std::string name;      ///< for people, or ""
+};
+
 /// One tool server: a program to spawn (`command`) or an address (`url`), exactly one of the two.
 struct server_entry {
   std::string name;    ///< the key in mcpServers, 1 … 64 printable characters
@@ -77,11 +91,16 @@ struct server_entry {
   bool trust_annotations = false;              ///< believe readOnlyHint and idempotentHint: such calls may be retried
   std::int64_t max_retries = 2;                ///< of a call that may be made again
   sharing_mode sharing = sharing_mode::shared;
-  std::vector<std::string> approve;  ///< globs of tools that need approval
-  bool may_call = false;             ///< allows the server's own processes to connect to our socket
+  std::int64_t max_instances = 16;          ///< processes for callers or runs, unless it is shared
+  std::vector<std::string> approve;         ///< globs of tools that need approval
+  std::optional<server_sampling> sampling;  ///< unset: none of our models answers the server
+  std::vector<server_root> roots;
+  bool may_call = false;  ///< allows the server's own processes to connect to our socket
   orphan_policy orphans = orphan_policy::end;
   std::optional<pin_mode> pin;  ///< unset: see pinning()
 
+  /// Returns true if the server runs in the working directory of the caller or run that it works for.
+  bool runs_at_caller() const noexcept { return cwd && cwd->text == "caller" && sharing != sharing_mode::shared; }
   /// Returns `pin` if set, else warn for a program, block for an address, off for the bundled toolbox.
   pin_mode pinning() const noexcept {
     if (pin) return *pin;

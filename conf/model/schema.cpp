@@ -56,7 +56,8 @@ class writer {
  private:
   /// Returns the schema of a string. If references are allowed, any string with a `${` passes whatever its form.
   static json::object string_schema(const key_spec& k) {
-    const bool text = k.kind == shape::text || k.kind == shape::texts || k.kind == shape::text_map;
+    const bool text =
+        k.kind == shape::text || k.kind == shape::texts || k.kind == shape::text_map || k.kind == shape::entries;
     json::object s{{"type", "string"}};
     if (k.value_form == &forms::filled)
       s["minLength"] = 1;
@@ -112,6 +113,10 @@ class writer {
       case shape::texts:
       case shape::plains:
         return list_schema(k);
+      case shape::entries:
+        return {{"type", "array"},
+                {"maxItems", max_list_entries},
+                {"items", json::object{{"anyOf", json::array{string_schema(k), reference_to(*k.inner)}}}}};
       case shape::text_map:
       case shape::plain_map:
       case shape::whole_map:

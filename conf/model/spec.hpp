@@ -22,6 +22,9 @@ namespace mcpbx::conf {
 /// Largest number of tool patterns in one list.
 inline constexpr std::size_t max_tool_globs = 1000;
 
+/// Largest number of elements in a list of entries.
+inline constexpr std::size_t max_list_entries = 1000;
+
 /// Shape of a key's value in the file.
 enum class shape : std::uint8_t {
   boolean,
@@ -36,6 +39,7 @@ enum class shape : std::uint8_t {
   plain_map,       ///< an object of those
   whole_map,       ///< an object of whole numbers in a range
   switch_or_text,  ///< true, false or a text
+  entries,         ///< a list of strings that may hold references, or of sections
   any_object,      ///< an object with anything in it
   section,         ///< an object with keys of its own
   named            ///< an object whose keys are names that the user chooses and whose values are sections
@@ -64,8 +68,9 @@ struct key_spec {
   const form* name_form = nullptr;   ///< each name of a map or of `named` must have it
   std::string default_json;          ///< empty: none
   const section_spec* inner = nullptr;
-  std::function<void(void* target, const node& value, const site& where)> store;     ///< takes a checked value
-  std::function<void*(void* target, std::string_view name, const place& at)> enter;  ///< section, named: inner target
+  std::function<void(void* target, const node& value, const site& where)> store;  ///< takes a checked value
+  /// section, named: returns the inner target; entries: adds an element and returns it.
+  std::function<void*(void* target, std::string_view name, const place& at)> enter;
 
   /// Returns the largest number of patterns in a list or map; 0: its items are no patterns.
   std::size_t most_items() const {
@@ -322,6 +327,21 @@ key_spec named(std::string_view name, std::string_view doc, const section_spec& 
     entry.name = entry_name;
     entry.at = at;
     return &entry;
+  };
+  return k;
+}
+
+/// A key that holds a list of texts and objects. An object has the keys of `inner`; a text is kept by `text` of a new
+/// element.
+template <auto M, auto Text, class Target = detail::owner_of<M>>
+key_spec entries(std::string_view name, std::string_view doc, const section_spec& inner) {
+  key_spec k = detail::named_key(name, doc, shape::entries);
+  k.inner = &inner;
+  k.enter = [](void* target, std::string_view, const place&) -> void* {
+    return &(static_cast<Target*>(target)->*M).emplace_back();
+  };
+  k.store = [](void* target, const node& n, const site& s) {
+    detail::assign((static_cast<Target*>(target)->*M).emplace_back().*Text, n, s);
   };
   return k;
 }

@@ -35,6 +35,15 @@ struct process_status {
   std::string stderr_tail;  ///< the last 4 KiB of its stderr, printable
 };
 
+/// The connection to a server that has an address.
+struct remote_status {
+  std::string address;    ///< without its query
+  std::string transport;  ///< "streamable-http" or "sse"; "" before it is known
+  /// The kind of the present trouble, or "": "unreachable", "refused", "unauthorized", "slow", "certificate",
+  /// "protocol". last_error has the sentence.
+  std::string problem;
+};
+
 /// One process of a server that is not shared.
 struct instance_status {
   std::string of;  ///< its caller or run, as call_scope::label
@@ -50,14 +59,16 @@ struct server_status {
   std::string command;  ///< server_options::command
   server_state state = server_state::stopped;
   mcp::era era = mcp::era::unknown;
-  std::string revision;  ///< negotiated MCP revision, or ""
-  std::size_t tools = 0;
+  std::string revision;                                                       ///< negotiated MCP revision, or ""
+  server_offers offers;                                                       ///< capabilities that it declared last
+  std::size_t tools = 0, prompts = 0, resources = 0, resource_templates = 0;  ///< items of its lists
   std::uint64_t restarts = 0;
   /// One sentence, or "" if none has occurred or the server is well again: it has answered a call since, or been ready
   /// for a minute; for the shape of a list: it has sent a right one.
   std::string last_error;
   std::int64_t last_error_ms = -1;        ///< time of last_error in milliseconds since 1970, -1: none
   std::optional<process_status> process;  ///< nullopt: no process of mcpbx belongs to it
+  std::optional<remote_status> remote;    ///< nullopt: it has no address
   std::int64_t next_try_ms = -1;          ///< time until the next start, -1: none planned
   /// The last start failed (no program, not ready in time, refused), and the server has not been ready since; any start
   /// or restart now is a retry.
@@ -131,6 +142,12 @@ struct server_call {
   call_scope_ptr scope = {};
   /// The caller answers an `input_required` result of a modern server itself, so that it gets it whole.
   bool takes_input_required = false;
+  /// Lowest level of logs that the caller wants of a modern server (RFC 5424 words); "": as `_meta` says, or "info" if
+  /// there is a `log` handler.
+  std::string log_level = {};
+  /// Takes notifications/elicitation/complete about an elicitation of this call, and notifications/tasks/status about a
+  /// task that it created, params as sent. Comes also after `done`, so it must own or watch over whatever it uses.
+  std::function<void(std::string_view method, const raw_json& params)> notified = {};
 
   /// Returns text such as "tools/call git__log".
   std::string what() const { return method + " " + name; }
@@ -171,6 +188,9 @@ class client {
   virtual watch watch_logs(std::string_view /*level*/, std::function<void(const raw_json&)> /*logged*/) {
     return nullptr;
   }
+  /// Reports that roots have changed. A legacy server that has asked for them is told
+  /// (notifications/roots/list_changed).
+  virtual void roots_changed() {}
 };
 
 }  // namespace mcpbx::mcp

@@ -22,6 +22,12 @@ namespace mcpbx::mcp {
 
 class held_calls;
 
+/// The request that a response answers.
+struct answered {
+  std::uint64_t about = 0;  ///< its serial, or that of the first request of a batch; 0: it answers no request
+  int error = 0;            ///< code of the JSON-RPC error; 0: a result, or a batch
+};
+
 /// The rules for a notification to a caller that reads slowly.
 struct note {
   /// Serial of the caller's own open request that it belongs to (a call, a subscriptions/listen); 0: none.
@@ -37,7 +43,9 @@ class caller_host {
   virtual ~caller_host() = default;
 
   /// Sends a response. It must reach the caller.
-  virtual void send(const segments& text) = 0;
+  virtual void send(const answered& what, const segments& text) = 0;
+  /// Tells that the request with this serial, or the batch that begins with it, was cancelled and gets no response.
+  virtual void send_nothing(std::uint64_t /*about*/) {}
   /// Sends a progress notification of the request with this serial. A later one of the same request may replace it.
   virtual void send_progress(std::uint64_t serial, const segments& text) = 0;
   /// Sends the notification that the list of this kind has changed. One that has not left yet stands for all.

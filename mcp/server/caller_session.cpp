@@ -32,7 +32,8 @@ void caller_session::on_fault(const message_fault& f) {
     return;
   }
   const std::string_view kind = f.envelope.code == code::parse_error ? "parse error: " : "invalid request: ";
-  host_.send(make_error(f.envelope.id, rpc_error{f.envelope.code, std::string(kind) + f.envelope.what, {}}));
+  host_.send({.error = f.envelope.code},
+             make_error(f.envelope.id, rpc_error{f.envelope.code, std::string(kind) + f.envelope.what, {}}));
 }
 
 void caller_session::list_changed(const feature_kind& kind) {
@@ -49,12 +50,12 @@ void caller_session::take_request(message&& m, std::shared_ptr<reply_batch> batc
     if (open_.contains(id.key()))
       return refuse(id, code::invalid_request,
                     "invalid request: the id " + std::string(id.token()) + " is in use by a request that is still open",
-                    batch);
+                    batch, {}, request->serial);
     ++counts_.overloaded;
     return refuse(
         id, code::overloaded,
         "this connection has " + std::to_string(open_.size()) + " open requests already; wait for some of them", batch,
-        raw_json::literal(R"({"cause":"limit","retryable":true})"));
+        raw_json::literal(R"({"cause":"limit","retryable":true})"), request->serial);
   }
   request->batch = std::move(batch);
   dispatch(m, reply_once(std::move(request)));
@@ -132,7 +133,7 @@ void caller_session::take_batch(const message& m) {
     return refuse({}, code::invalid_request,
                   "invalid request: a batch may hold at most " + std::to_string(most) + " messages", {});
 
-  auto batch = std::make_shared<reply_batch>();
+  auto batch = std::make_shared<reply_batch>(next_serial_);
   batch->expect();          // counts this function: nothing may leave before every element has been handled
   const auto asks = asks_;  // outlives the session, which an element may destroy
   for (auto& element : elements) {
@@ -160,19 +161,20 @@ void caller_session::take_batch(const message& m) {
 }
 
 void caller_session::refuse(const rpc_id& id, int code, std::string text, const std::shared_ptr<reply_batch>& batch,
-                            raw_json data) {
-  deliver(make_error(id, rpc_error{code, std::move(text), std::move(data)}), batch);
+                            raw_json data, std::uint64_t serial) {
+  deliver({serial, code}, make_error(id, rpc_error{code, std::move(text), std::move(data)}), batch);
 }
 
-void caller_session::deliver(const segments& text, const std::shared_ptr<reply_batch>& batch) {
-  if (!batch) return host_.send(text);
+void caller_session::deliver(answered what, const segments& text, const std::shared_ptr<reply_batch>& batch) {
+  if (!batch) return host_.send(what, text);
   batch->add(text);
   finish_batch_part(batch);
 }
 
 void caller_session::finish_batch_part(const std::shared_ptr<reply_batch>& batch) {
   if (!batch) return;
-  if (const segments whole = batch->end_one(); !whole.empty()) host_.send(whole);
+  if (const segments whole = batch->end_one(); !whole.empty()) return host_.send({.about = batch->serial()}, whole);
+  if (batch->over()) host_.send_nothing(batch->serial());
 }
 
 // Ends a request. The caller first learns that requests about it are cancelled, since the answer may end the
@@ -186,7 +188,7 @@ caller_asks::ending caller_session::end_request(open_request& r) {
 
 void caller_session::take_reply(open_request& r, const segments& text) {
   const auto asks = end_request(r);
-  if (!closed_) deliver(text, r.batch);
+  if (!closed_) deliver({r.serial, r.error}, text, r.batch);
   asks.finish();  // last: it may destroy this session
 }
 
@@ -203,6 +205,7 @@ void caller_session::cancel_request(open_request& r, std::string_view reason) {
   const rpc_id id = r.id;
   const auto batch = r.batch;
   const bool own = r.own;
+  const auto serial = r.serial;
   const auto asks = end_request(r);
   if (closed_) {
     // The caller left while it was told about the requests that end here.
@@ -210,9 +213,11 @@ void caller_session::cancel_request(open_request& r, std::string_view reason) {
     refuse(
         id, code::cancelled,
         reason.empty() ? "cancelled by its caller" : "cancelled by its caller: " + std::string(cut_utf8(reason, 200)),
-        batch);
-  } else {
+        batch, {}, serial);
+  } else if (batch) {
     finish_batch_part(batch);
+  } else {
+    host_.send_nothing(serial);
   }
   if (end) end();  // `end` may drop the request
   asks.finish();   // last: it may destroy this session

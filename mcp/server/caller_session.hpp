@@ -67,6 +67,8 @@ class caller_session final : private reply_taker {
 
   bool initialized() const noexcept { return phase_ != phase::fresh; }
   std::size_t open() const noexcept { return open_.size(); }
+  /// Returns the serial that the next request of the caller gets.
+  std::uint64_t next_serial() const noexcept { return next_serial_; }
   /// Returns the number of requests that wait for the caller's answer.
   std::size_t asked() const noexcept { return asks_->size(); }
   /// Returns the revision that `initialize` agreed on; "" before.
@@ -86,8 +88,8 @@ class caller_session final : private reply_taker {
   void take_batch(const message& m);
   void dispatch(const message& m, reply_once reply);
   void refuse(const rpc_id& id, int code, std::string text, const std::shared_ptr<reply_batch>& batch,
-              raw_json data = {});
-  void deliver(const segments& text, const std::shared_ptr<reply_batch>& batch);
+              raw_json data = {}, std::uint64_t serial = 0);
+  void deliver(answered what, const segments& text, const std::shared_ptr<reply_batch>& batch);
   void finish_batch_part(const std::shared_ptr<reply_batch>& batch);
   [[nodiscard]] caller_asks::ending end_request(open_request& r);
   void cancel_request(open_request& r, std::string_view reason);

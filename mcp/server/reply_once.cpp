@@ -22,6 +22,7 @@ segments reply_batch::end_one() {
 open_request::~open_request() {
   if (!taker) return;
   log::error("a request was dropped without an answer; this is a bug in mcpbx");
+  error = code::internal_error;
   std::exchange(taker, nullptr)
       ->take_reply(
           *this,
@@ -41,10 +42,14 @@ void reply_once::result(const segments& value) const {
   if (open()) send(make_result(request_->id, value));
 }
 void reply_once::error(const rpc_error& e) const {
-  if (open()) send(make_error(request_->id, e));
+  if (!open()) return;
+  request_->error = e.code;
+  send(make_error(request_->id, e));
 }
 void reply_once::error(const raw_json& e) const {
-  if (open()) send(make_error(request_->id, e));
+  if (!open()) return;
+  request_->error = static_cast<int>(find_member(e, "code").as_integer().value_or(code::internal_error));
+  send(make_error(request_->id, e));
 }
 
 }  // namespace mcpbx::mcp

@@ -29,14 +29,20 @@ class reply_taker {
 /// The responses of one JSON-RPC batch, gathered into one array.
 class reply_batch {
  public:
+  /// `serial` is that of the first request in the batch, or 0.
+  explicit reply_batch(std::uint64_t serial = 0) : serial_(serial) {}
+  std::uint64_t serial() const noexcept { return serial_; }
   /// Counts one more response that may come.
   void expect() { ++waiting_; }
   void add(const segments& response);
   /// Counts an expected response as come, or as never to come. Returns the array after the last one; empty until then,
   /// and if there was no response at all.
   segments end_one();
+  /// Returns true if no further response is expected.
+  bool over() const noexcept { return waiting_ == 0; }
 
  private:
+  std::uint64_t serial_;
   std::size_t waiting_ = 0, gathered_ = 0;
   segments text_;
 };
@@ -56,6 +62,7 @@ struct open_request : boost::intrusive_ref_counter<open_request, boost::thread_u
   std::uint64_t serial;                       ///< not used twice in a session
   std::move_only_function<void()> on_cancel;  ///< ends the work; called at most once
   std::shared_ptr<reply_batch> batch;
+  int error = 0;     ///< code of the error that it was answered with
   bool own = false;  ///< one of mcpbx's own methods: a cancelled one is answered with an error
 };
 

@@ -89,7 +89,7 @@ struct nobody final : mcp::message_sink {
 };
 
 struct silent_host final : mcp::caller_host {
-  void send(const segments& text) override { bytes += text.size(); }
+  void send(const mcp::answered&, const segments& text) override { bytes += text.size(); }
   void send_progress(std::uint64_t, const segments&) override {}
   void send_list_changed(const mcp::feature_kind&, const segments&) override {}
   void send_ask(std::uint64_t, const segments&, mcp::outgoing) override {}

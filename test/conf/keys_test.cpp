@@ -28,6 +28,7 @@ const std::array examples{
     example{&forms::endpoint_url, "unix:/run/model.sock:/v1", "ftp://a.example"},
     example{&forms::tool_glob, "git_*", ""},
     example{&forms::tool_name, "history", "no blanks"},
+    example{&forms::root_place, "~/notes", "https://a.example"},
     example{&forms::loopback_address, "127.0.0.1:8421", "0.0.0.0:8421"},
     example{&forms::store_url, "sqlite:", "mysql://x"},
 };
@@ -58,6 +59,7 @@ void each_key(const section_spec& s, const std::string& before, const std::strin
     const auto where = member_path(path, k.name);
     visit({&k, here, "}" + after, where});
     if (k.kind == shape::section) each_key(*k.inner, here, "}" + after, where, visit);
+    if (k.kind == shape::entries) each_key(*k.inner, here + " [", "]}" + after, element_path(where, 0), visit);
     if (k.kind == shape::named) each_key(*k.inner, here + " {\"x\": ", "}}" + after, where + ".x", visit);
   }
 }
@@ -95,6 +97,8 @@ std::vector<std::string> good_values(const key_spec& k) {
       return {"{}", "{" + name + ": " + text + "}"};
     case shape::whole_map:
       return {"{}", "{" + name + ": " + std::to_string(k.low) + "}", "{" + name + ": " + std::to_string(k.high) + "}"};
+    case shape::entries:
+      return {"[]", "[" + text + ", \"${env:X}\"]", "[{\"uri\": " + text + "}, " + text + "]"};
     case shape::switch_or_text:
       return {"true", "false", text};
     case shape::any_object:
@@ -116,7 +120,7 @@ std::vector<std::string> bad_values(const key_spec& k) {
   if (k.kind != shape::section && k.kind != shape::named && k.kind != shape::text_map && k.kind != shape::plain_map &&
       k.kind != shape::whole_map && k.kind != shape::any_object)
     add({"{}"});
-  if (k.kind != shape::texts && k.kind != shape::plains) add({"[]"});
+  if (k.kind != shape::texts && k.kind != shape::plains && k.kind != shape::entries) add({"[]"});
   switch (k.kind) {
     case shape::boolean:
       add({"\"true\"", "\"yes\""});
@@ -210,7 +214,7 @@ TEST_CASE("keys: elements of lists and maps are refused at their own place") {
       CHECK_FALSE(made.errors[0].mend.empty());
     };
     const auto good = "\"" + good_text(k.value_form) + "\"";
-    const bool list = k.kind == shape::texts || k.kind == shape::plains;
+    const bool list = k.kind == shape::texts || k.kind == shape::plains || k.kind == shape::entries;
     const bool map = k.kind == shape::text_map || k.kind == shape::plain_map;
     const auto name = "\"" + good_text(k.name_form) + "\"";
     if (list) refuses("[" + good + ", 5]", static_cast<std::uint32_t>(6 + good.size()));
@@ -301,6 +305,7 @@ TEST_CASE("keys: the defaults are the documented ones") {
   CHECK(s.call_hard_timeout_ms.count() == 600'000);
   CHECK(s.idle_stop_ms.count() == 0);
   CHECK(s.max_concurrency == 0);
+  CHECK(s.max_instances == 16);
   CHECK_FALSE(s.trust_annotations);
   CHECK(s.max_retries == 2);
   CHECK(s.tools.serial.empty());

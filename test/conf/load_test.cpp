@@ -31,7 +31,8 @@ TEST_CASE("load: every member of a server entry arrives") {
              "serial": ["g_w*"], "retry": ["g_r"], "callTimeoutMs": { "g_s*": 6, "*": 7 }, "callHardTimeoutMs": { "g_s*": 8 } },
            "trustAnnotations": true, "maxRetries": 9, "protocol": "2025-11-25",
            "toolNames": "plain", "startTimeoutMs": 1, "callTimeoutMs": 2, "callHardTimeoutMs": 3, "idleStopMs": 4,
-           "maxConcurrency": 5, "sharing": "perRun", "approve": ["g_c"], "mayCall": true, "orphans": "keep" },
+           "maxConcurrency": 5, "sharing": "perRun", "approve": ["g_c"], "sampling": {"model": "demo/x", "maxTokens": 11, "perMinute": 12},
+           "roots": ["~/a", {"uri": "file:///b", "name": "B"}], "mayCall": true, "orphans": "keep" },
     "a": { "url": "https://a.example/mcp", "headers": { "Authorization": "Bearer ${env:T}" },
            "auth": { "open": "xdg-open", "clientMetadataUrl": "https://c.example", "clientId": "i", "clientSecret": "${env:S}" } }
   } })");
@@ -70,6 +71,10 @@ TEST_CASE("load: every member of a server entry arrives") {
   CHECK(z.max_concurrency == 5);
   CHECK(z.sharing == sharing_mode::per_run);
   CHECK(z.approve == std::vector<std::string>{"g_c"});
+  CHECK((z.sampling->model == "demo/x" && z.sampling->max_tokens == 11 && z.sampling->per_minute == 12));
+  REQUIRE(z.roots.size() == 2);
+  CHECK((z.roots[0].uri.text == "~/a" && z.roots[0].uri.where == "mcpServers.z.roots[0]" && z.roots[0].name.empty()));
+  CHECK((z.roots[1].uri.text == "file:///b" && z.roots[1].name == "B"));
   CHECK(z.may_call);
   CHECK(z.orphans == orphan_policy::keep);
   const auto& a = made.config.servers[1];
@@ -239,7 +244,7 @@ TEST_CASE("load: an unknown key of our sections is an error that says where it b
 
 TEST_CASE("load: what this version does not act on yet is said") {
   const auto made = load_one(R"({
-    "mcpServers": {"r": {"url": "https://x.example", "sharing": "shared"}, "s": {"command": "c", "sharing": "perCaller", "idleStopMs": 0}},
+    "mcpServers": {"r": {"url": "https://x.example", "sharing": "shared"}, "s": {"command": "c", "sharing": "perCaller", "idleStopMs": 0, "maxInstances": 3}},
     "models": {"a": {"api": "anthropic", "model": "m"}, "b": {"api": "openai-chat", "model": "m", "toolFormat": "native"}},
     "http": {"address": "127.0.0.1:1"},
     "store": {"url": "none"}
@@ -248,9 +253,8 @@ TEST_CASE("load: what this version does not act on yet is said") {
   CHECK(notices(made) ==
         "f:2:26: is checked and kept, but this version of mcpbx does not act on it yet, in \"mcpServers.r.url\": "
         "mcpbx runs tool servers that are programs; this one is listed as failed and its tools are missing until a "
-        "later version speaks to servers at an address\n"
-        "f:2:98: is checked and kept, but this version of mcpbx does not act on it yet, in \"mcpServers.s.sharing\": "
-        "what it does act on is \"shared\"\n");
+        "later version speaks to servers at an address\n");
+  CHECK(made.config.servers.at(1).max_instances == 3);
 }
 
 TEST_CASE("G35: a literal password in store.url gets a notice that does not repeat it") {
@@ -474,4 +478,30 @@ TEST_CASE("load: the demo model is there under any file and never the default by
   const auto own = load_one(R"({"models": {"demo": {"api": "openai-chat", "model": "m"}}})");
   CHECK(own.config.models.size() == 1);
   CHECK_FALSE(own.config.models[0].built_in);
+}
+
+TEST_CASE("D5: a server's sampling and roots are refused with file and line and a mend where they are wrong") {
+  struct row {
+    std::string_view text, error;
+  };
+  const row rows[] = {
+      {R"("sampling": {})", "needs \"model\", in \"mcpServers.z.sampling\""},
+      {R"("sampling": {"model": "nobody"})", "names the model \"nobody\", which is not configured"},
+      {R"("sampling": {"model": "demo", "maxTokens": 0})", "must be a whole number from 1 to 1000000"},
+      {R"("sampling": {"model": "demo", "perMinutes": 1})", "did you mean \"perMinute\"?"},
+      {R"("sampling": true)", "must be an object, not"},
+      {R"("roots": "~")", "must be a list of strings and objects, not a string"},
+      {R"("roots": [5])", "must be a string or an object, not"},
+      {R"("roots": ["https://a.example"])", "must be a path or an address that starts with file://"},
+      {R"("roots": [{"name": "x"}])", "needs \"uri\", in \"mcpServers.z.roots[0]\""},
+  };
+  for (const auto& r : rows) {
+    CAPTURE(r.text);
+    const auto made = load_one("{ \"mcpServers\": { \"z\": { \"command\": \"c\",\n" + std::string(r.text) + " } } }");
+    const auto text = made.error_text();
+    CAPTURE(text);
+    CHECK(text.find(r.error) != text.npos);
+    REQUIRE(made.errors.size() == 1);
+    CHECK(made.errors[0].line == 2);
+  }
 }

@@ -170,6 +170,21 @@ class supervisor::impl final : public server_host, public std::enable_shared_fro
                              self->decided(*judged, kind, list, std::move(d));
                          });
   }
+  void server_offered(const managed_client& s) override {
+    if (slot_of(&s) != nullptr) change_soon();
+  }
+  void server_list_changed(const managed_client& s, const feature_kind& kind) override {
+    slot* known = slot_of(&s);
+    if (known == nullptr) return;
+    judgement& j = known->judged[kind.index()];
+    // A list that waits for the gate is not in the catalog yet.
+    if (j.waits) {
+      j.told = true;
+      return;
+    }
+    changed_[kind.index()] = true;
+    change_soon();
+  }
   std::size_t server_ended(const managed_client&) override {
     const time_point now = time_.now();
     while (!ends_.empty() && now - ends_.front() > together) ends_.pop_front();
@@ -190,6 +205,7 @@ class supervisor::impl final : public server_host, public std::enable_shared_fro
   struct judgement {
     std::uint64_t generation = 0;  // number of the list: decisions about an older one do not count
     bool waits = false;            // no decision yet
+    bool told = false;             // the server said that this list has changed
     std::uint64_t decisions = 0;   // made so far, about any list of the kind
     std::string notice;
     std::size_t withheld = 0;
@@ -308,6 +324,7 @@ class supervisor::impl final : public server_host, public std::enable_shared_fro
     j.notice = std::move(d.notice);
     j.withheld = d.withheld ? d.withheld->size() : 0;
     set_list(s, kind, std::move(list), std::move(d));
+    if (std::exchange(j.told, false)) changed_[kind.index()] = true;
     server_moved();
   }
 

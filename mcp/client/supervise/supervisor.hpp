@@ -47,7 +47,11 @@ struct server_options {
   std::function<connector_factory(const std::string& cwd)> connect_in = {};
   call_rules calls;  ///< rules of single tools; limits and serial are taken from the members above
   std::shared_ptr<const std::string> origin = {};  ///< see catalog_server
-  item_filter prompts = {}, resources = {};        ///< see catalog_server
+  /// Result of roots/list that answers the server while no call is open that could; absent: no roots.
+  raw_json roots = {};
+  /// Longest time for the answer to a question of the server.
+  milliseconds question_timeout{600'000};
+  item_filter prompts = {}, resources = {};  ///< see catalog_server
 };
 
 class supervisor {

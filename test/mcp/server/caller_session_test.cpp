@@ -295,3 +295,39 @@ TEST_CASE("an unknown method is named with the nearest one that exists") {
   CHECK(text_of(caller.ask(R"({"jsonrpc":"2.0","id":1,"method":"tools/lst"})")).find("tools/list") !=
         std::string::npos);
 }
+
+TEST_CASE("a host is told which request each answer belongs to, its error code, and that a cancelled one gets none") {
+  fake_caller c;
+  c.initialize("2025-03-26");
+  c.host.answers.clear();
+  const auto first = c.session.next_serial();
+  c.say(R"({"jsonrpc":"2.0","id":1,"method":"mcpbx/slow"})");
+  c.say(R"({"jsonrpc":"2.0","id":2,"method":"nothing/such"})");
+  c.say(R"({"jsonrpc":"2.0","id":1,"method":"ping"})");
+  c.say(R"({"jsonrpc":"2.0","id":3)");
+  c.host.slow.at(0).result(raw_json::literal("{}"));
+  REQUIRE(c.host.answers.size() == 4);
+  CHECK((c.host.answers[0].about == first + 1 && c.host.answers[0].error == mcp::code::method_not_found));
+  CHECK((c.host.answers[1].about == first + 2 && c.host.answers[1].error == mcp::code::invalid_request));
+  CHECK((c.host.answers[2].about == 0 && c.host.answers[2].error == mcp::code::parse_error));
+  CHECK((c.host.answers[3].about == first && c.host.answers[3].error == 0));
+
+  const auto server = std::make_shared<fake_client>("s");
+  c.host.catalog = std::make_shared<mcp::catalog>(std::vector{make_tool(server, "t", "t")}, 1);
+  const auto call = c.session.next_serial();
+  c.say(
+      R"([{"jsonrpc":"2.0","id":4,"method":"tools/call","params":{"name":"t"}},{"jsonrpc":"2.0","id":5,"method":"ping"}])");
+  CHECK(c.host.answers.size() == 4);
+  c.say(R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":4}})");
+  REQUIRE(c.host.answers.size() == 5);
+  CHECK((c.host.answers[4].about == call && c.host.answers[4].error == 0));
+  CHECK(c.host.unanswered.empty());
+
+  // Batches of which nothing is left, and a request of its own.
+  c.say(R"([{"jsonrpc":"2.0","id":6,"method":"tools/call","params":{"name":"t"}}])");
+  c.say(R"({"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"t"}})");
+  for (const char* id : {"6", "7"})
+    c.say(R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":)" + std::string(id) + "}}");
+  CHECK(c.host.unanswered == std::vector<std::uint64_t>{call + 2, call + 3});
+  CHECK(c.host.answers.size() == 5);
+}

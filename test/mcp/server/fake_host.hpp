@@ -79,7 +79,11 @@ class fake_recorder final : public mcp::call_recorder {
 /// The surroundings of one session; with several sessions, each has its own.
 class fake_host final : public mcp::caller_host {
  public:
-  void send(const segments& text) override { sent.push_back(text.str()); }
+  void send(const mcp::answered& what, const segments& text) override {
+    answers.push_back(what);
+    sent.push_back(text.str());
+  }
+  void send_nothing(std::uint64_t about) override { unanswered.push_back(about); }
   void send_progress(std::uint64_t, const segments& text) override { sent.push_back(text.str()); }
   void send_list_changed(const mcp::feature_kind&, const segments& text) override { sent.push_back(text.str()); }
   void send_ask(std::uint64_t about, const segments& text, mcp::outgoing what) override {
@@ -122,6 +126,8 @@ class fake_host final : public mcp::caller_host {
 
   mcp::catalog_ptr catalog = std::make_shared<mcp::catalog>(std::vector<mcp::entry_ptr>(), 1);
   std::vector<std::string> sent;
+  std::vector<mcp::answered> answers;
+  std::vector<std::uint64_t> unanswered;
   std::vector<std::uint64_t> asks_about;
   std::vector<mcp::outgoing> asks_as;
   struct sent_note {

@@ -31,10 +31,11 @@ struct acting_host final : caller_host {
   void ended() const {
     if (++calls == at) act();
   }
-  void send(const segments& text) override {
+  void send(const answered& what, const segments& text) override {
     event();
-    inner.send(text);
+    inner.send(what, text);
   }
+  void send_nothing(std::uint64_t) override { event(); }
   void send_progress(std::uint64_t serial, const segments& text) override {
     event();
     inner.send_progress(serial, text);
