@@ -17,7 +17,7 @@
 namespace mcpbx::daemon {
 namespace {
 
-constexpr std::size_t longest_name = 512, longest_uri = 8192, most_arguments = 256, most_prompt_messages = 256;
+constexpr std::size_t longest_prompt = 512, longest_uri = 8192, most_arguments = 256, most_prompt_messages = 256;
 
 bool is_image(std::string_view mime) {
   static constexpr std::array<std::string_view, 4> known{"image/png", "image/jpeg", "image/gif", "image/webp"};
@@ -118,7 +118,7 @@ chat_opening read_opening(mcp::param_reader& in) {
   chat_opening o;
   if (const raw_json given = in.object("prompt")) {
     auto prompt = in.inside(given, ".prompt");
-    o.prompt = prompt.text("name", longest_name).value_or("");
+    o.prompt = prompt.text("name", longest_prompt).value_or("");
     if (o.prompt.empty()) prompt.wrong("name", "expected the name of a prompt, as prompts/list has it");
     o.arguments = prompt.object("arguments");
     if (o.arguments) {
