@@ -38,7 +38,9 @@ void opening_reads::start(rpc_caller& c, chat_opening what, std::string profile,
                           opened_handler then) {
   const std::shared_ptr<opening_reads> reads(
       new opening_reads(c, std::move(what), std::move(profile), reply, std::move(then)));
-  reply.on_cancel([reads] { reads->cancel("cancelled by its caller"); });
+  reply.on_cancel([weak = std::weak_ptr(reads)] {
+    if (const auto self = weak.lock()) self->cancel("cancelled by its caller");
+  });
   reads->look(false);
 }
 
@@ -76,6 +78,7 @@ void opening_reads::send_all(const mcp::catalog& tools) {
 }
 
 void opening_reads::send(std::string what, const mcp::feature_entry& item, std::string method, raw_json params) {
+  if (!then_) return;  // another one failed already
   const auto server = item.owner.lock();
   const std::size_t number = asks_.size();
   asks_.push_back({std::move(what), item.server, server, 0, {}});
