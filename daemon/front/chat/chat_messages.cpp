@@ -30,9 +30,9 @@ raw_json result_of(const providers::tool_result_block& b) {
 
 // Takes messages that hold only results as results of the caller's own tools. The run keeps its original settings.
 void take_results(mcp::param_reader& in, run_request& r, const std::vector<providers::message_ptr>& messages) {
-  static constexpr std::array<std::string_view, 12> begun_with{
-      "model",          "profile",     "session", "system", "tools",    "limits", "status",
-      "responseFormat", "clientTools", "approve", "prompt", "resources"};
+  static constexpr std::array<std::string_view, 12> begun_with{"model",       "profile", "session", "system",
+                                                               "tools",       "limits",  "status",  "responseFormat",
+                                                               "clientTools", "approve", "prompt",  "resources"};
   for (const auto key : begun_with)
     if (in.has(key))
       in.wrong(key, "expected nothing here, because these are results for the run " + json_quoted(r.run) +

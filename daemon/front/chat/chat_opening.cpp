@@ -39,9 +39,9 @@ void append_bytes(std::vector<providers::block>& to, const std::string& mime, st
   if (is_image(mime) && is_base64(data))
     to.emplace_back(providers::image_block{mime, std::move(data), ""});
   else
-    to.emplace_back(providers::text_block{"[" + what + " is left out: " + (mime.empty() ? "bytes" : printable(mime)) +
-                                              ", " + shown_bytes(data) + "]",
-                                          true});
+    to.emplace_back(providers::text_block{
+        "[" + what + " is left out: " + (mime.empty() ? "bytes" : printable(mime)) + ", " + shown_bytes(data) + "]",
+        true});
 }
 
 // Appends one of the contents of a resource. Its text stands between marks.
@@ -80,7 +80,8 @@ result<std::vector<providers::message_ptr>> prompt_messages(const chat_opening& 
   std::string fault;
   for_each_element(messages, [&](const raw_json& m) {
     const std::string role = text_in(m, "role");
-    if (made.size() == most_prompt_messages) fault = "it has more than " + std::to_string(most_prompt_messages) + " messages";
+    if (made.size() == most_prompt_messages)
+      fault = "it has more than " + std::to_string(most_prompt_messages) + " messages";
     if (role != "user" && role != "assistant") fault = "one of its messages is of no role that there is";
     if (!fault.empty()) return false;
     auto message = std::make_shared<providers::message>();
@@ -108,7 +109,8 @@ void check_arguments(mcp::param_reader& in, const raw_json& arguments) {
   std::size_t count = 0;
   members->for_each([&](std::string_view key, const raw_json& value) {
     if (!value.is_string()) in.expected("arguments." + std::string(cut_utf8(key, 64)), "a string", value);
-    if (++count > most_arguments) in.wrong("arguments", "expected at most " + std::to_string(most_arguments) + " members, got more");
+    if (++count > most_arguments)
+      in.wrong("arguments", "expected at most " + std::to_string(most_arguments) + " members, got more");
   });
 }
 

@@ -103,9 +103,9 @@ void opening_reads::arrived(std::size_t number, const mcp::call_outcome& outcome
   if (outcome.type == mcp::call_outcome::kind::failed)
     return give_up({outcome.failure.code, one.what + " cannot be read: " + outcome.failure.message});
   if (outcome.type == mcp::call_outcome::kind::error)
-    return give_up({errc::peer, "the tool server " + json_quoted(one.server) + " refused " + one.what + ": " +
-                                    cut_for_people(find_member(outcome.value, "message").as_string().value_or(""),
-                                                   longest_error)});
+    return give_up({errc::peer,
+                    "the tool server " + json_quoted(one.server) + " refused " + one.what + ": " +
+                        cut_for_people(find_member(outcome.value, "message").as_string().value_or(""), longest_error)});
   bytes_ += outcome.value.text().size();
   if (bytes_ > chat_opening::most_bytes)
     return give_up({errc::limit, "with " + one.what + " the prompt and the resources have more than " +

@@ -1,4 +1,5 @@
-// Fetches the prompt and the resources with which a run begins, before it does: all of them at once, from their servers.
+// Fetches the prompt and the resources with which a run begins, before it does: all of them at once, from their
+// servers.
 #pragma once
 #include "daemon/front/chat/chat_opening.hpp"
 #include "daemon/front/rpc/rpc_caller.hpp"
@@ -17,8 +18,9 @@ namespace mcpbx::daemon {
 class opening_reads : public std::enable_shared_from_this<opening_reads> {
  public:
   using opened_handler = std::function<void(const opened_chat&)>;
-  /// Fetches for a request of this caller under a profile ("": none). Calls `then` once all is here, in a later turn. On
-  /// a failure answers `reply` with the reason instead. Does neither if the request was cancelled or its caller left.
+  /// Fetches for a request of this caller under a profile ("": none). Calls `then` once all is here, in a later turn.
+  /// On a failure answers `reply` with the reason instead. Does neither if the request was cancelled or its caller
+  /// left.
   static void start(rpc_caller& c, chat_opening what, std::string profile, const mcp::reply_once& reply,
                     opened_handler then);
 

@@ -224,15 +224,17 @@ void rpc_caller::chat(run_request r, chat_opening opening, const mcp::reply_once
   // Results continue an active run. A request without them may mean a run of an earlier daemon, or begin one.
   const bool begins = r.results.empty();
   run_lookup::wish w{.run = r.run, .in_journal = begins, .likeness = r.name_only ? 0 : r.likeness, .begins = begins};
-  run_lookup::start(door_, std::move(w), reply, [this, r = std::move(r), opening = std::move(opening), reply](const found_run& found) mutable {
-    if (!found.recalled) return start_run(std::move(r), opening, reply);
-    if (!may_have(principal_, found.feed->principal()))
-      return reply.error(mcp::to_rpc_error(
-          {errc::invalid_argument, "a run named " + json_quoted(r.run) +
-                                       " exists already and belongs to another caller; choose another name"}));
-    if (r.detach) return answer_started({r.run, found.session, true}, reply);
-    if (has_room_for_stream(reply)) open_stream(*found.feed, {.deltas = r.stream, .answers = r.answers}, reply);
-  });
+  run_lookup::start(
+      door_, std::move(w), reply,
+      [this, r = std::move(r), opening = std::move(opening), reply](const found_run& found) mutable {
+        if (!found.recalled) return start_run(std::move(r), opening, reply);
+        if (!may_have(principal_, found.feed->principal()))
+          return reply.error(mcp::to_rpc_error(
+              {errc::invalid_argument, "a run named " + json_quoted(r.run) +
+                                           " exists already and belongs to another caller; choose another name"}));
+        if (r.detach) return answer_started({r.run, found.session, true}, reply);
+        if (has_room_for_stream(reply)) open_stream(*found.feed, {.deltas = r.stream, .answers = r.answers}, reply);
+      });
 }
 
 std::function<void(result<void>)> answer_when_kept(mcp::reply_once reply) {

@@ -99,7 +99,8 @@ TEST_CASE("opening: what nobody offers is an error before a run begins, after th
   f.chat(R"({"prompt":{"name":"s__q"}})");
   CHECK(f.line.sent.empty());
   f.backend.settle();
-  CHECK(contains(f.said(), R"(there is no prompt \"s__q\" (did you mean \"s__p\"?); prompts/list tells which there are)"));
+  CHECK(contains(f.said(),
+                 R"(there is no prompt \"s__q\" (did you mean \"s__p\"?); prompts/list tells which there are)"));
   CHECK(contains(f.said(), R"("cause":"not_found")"));
   f.chat(R"({"input":"q","resources":["x://a","y://"]})", 2);
   f.backend.settle();
@@ -139,7 +140,9 @@ TEST_CASE("opening: a cancelled request and a caller that leaves cancel the read
     f.line.say(R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}})");
     f.turn();
   }
-  SUBCASE("left") { f.door.close(); }
+  SUBCASE("left") {
+    f.door.close();
+  }
   CHECK(f.server->cancelled.size() == 1);
   f.server->answer(0, go);
   f.turn();

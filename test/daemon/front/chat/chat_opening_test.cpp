@@ -51,8 +51,8 @@ run_request asking(const std::string& question) {
 }  // namespace
 
 TEST_CASE("opening: a request names a prompt with its arguments and resources, each once") {
-  mcp::param_reader in(raw_json::literal(
-      R"({"prompt":{"name":"s__p","arguments":{"a":"1"}},"resources":["x://1","x://2","x://1"]})"));
+  mcp::param_reader in(
+      raw_json::literal(R"({"prompt":{"name":"s__p","arguments":{"a":"1"}},"resources":["x://1","x://2","x://1"]})"));
   const auto o = read_opening(in);
   REQUIRE(in.finish());
   CHECK(o.prompt == "s__p");
@@ -97,10 +97,11 @@ TEST_CASE("opening: a prompt alone is the question if it ends with words of the 
   REQUIRE(begin_with_opening(r, named("p"), prompt_of(R"([{"role":"user","content":{"type":"text","text":"Go."}}])")));
   CHECK(text_at(r, 0, 0) == "Go.");
   auto other = asking("");
-  const auto begun = begin_with_opening(
-      other, named("p"), prompt_of(R"([{"role":"assistant","content":{"type":"text","text":"Hm."}}])"));
+  const auto begun = begin_with_opening(other, named("p"),
+                                        prompt_of(R"([{"role":"assistant","content":{"type":"text","text":"Hm."}}])"));
   REQUIRE_FALSE(begun);
-  CHECK(begun.error().message == "params.prompt: the prompt \"p\" does not end with words of the user; give input as well");
+  CHECK(begun.error().message ==
+        "params.prompt: the prompt \"p\" does not end with words of the user; give input as well");
 }
 
 TEST_CASE("opening: a prompt of a wrong shape is refused with the reason") {
