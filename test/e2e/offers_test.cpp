@@ -77,8 +77,9 @@ TEST_CASE("ask: a prompt and resources of tool servers begin the conversation") 
   daemon_under_test d(offering().model("m", model.entry()));
   d.wait_ready({"s", "bare"});
   caller c = d.session();
-  const auto r = c.request("mcpbx/chat", R"({"model":"m/rounds-0","prompt":{"name":"s__greet","arguments":{"who":"Ada"}},)"
-                                         R"("resources":["scripted://item/7","scripted://text"],"input":"Say hello."})");
+  const auto r =
+      c.request("mcpbx/chat", R"({"model":"m/rounds-0","prompt":{"name":"s__greet","arguments":{"who":"Ada"}},)"
+                              R"("resources":["scripted://item/7","scripted://text"],"input":"Say hello."})");
   CAPTURE(r.line);
   REQUIRE_FALSE(r.failed());
   CHECK(text_at(r.value, "result.messages.1.content.0.text") == "Greet Ada.");
