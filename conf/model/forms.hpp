@@ -39,8 +39,6 @@ extern const form store_url;
 bool is_glob(const form* f);
 /// Returns the word for one of the things that a pattern of this form stands for: "tool".
 std::string_view thing_of(const form* f);
-/// Beginnings of server addresses to which this version connects, as later_rule::acting has them.
-extern const std::vector<std::string_view> acting_server_urls;
 }  // namespace forms
 
 }  // namespace mcpbx::conf
