@@ -2,6 +2,7 @@
 // and other features, carries calls. Knows no I/O and no clock: messages and the time come in, messages and news go
 // out. A shell (server_session) connects it to a process and a transport.
 #pragma once
+#include "mcp/client/catalog/list_hints.hpp"
 #include "mcp/client/client.hpp"
 #include "mcp/client/session/era_probe.hpp"
 #include "mcp/client/session/kept_list.hpp"
@@ -50,6 +51,8 @@ class session_events {
   virtual void session_list(const feature_kind& kind, feature_list list) = 0;
   /// Reports the declared capabilities, before the first lists.
   virtual void session_offers(const server_offers& offers) = 0;
+  /// Reports the hints for the caching of the list of this kind, after each walk; nullopt: the server has no such list.
+  virtual void session_hints(const feature_kind& kind, const std::optional<told_hints>& hints) = 0;
   /// Reports that the server said that this list has changed, and that the new one is here: after session_list() if it
   /// differs, and also if it does not or could not be fetched.
   virtual void session_list_changed(const feature_kind& kind) = 0;
@@ -177,6 +180,7 @@ class session_core {
   // Lists (session_lists.cpp)
   void ask_page(kept_list& list);
   void on_page(kept_list& list, const call_outcome& outcome);
+  bool is_unknown_list(const feature_kind& kind, const call_outcome& outcome) const;
   void list_ended(kept_list& list);
   void headers_known(const kept_list& list);
   void list_failed(kept_list& list, const std::string& why);

@@ -20,11 +20,21 @@ void session_core::ask_page(kept_list& list) {
 
 void session_core::on_page(kept_list& list, const call_outcome& outcome) {
   if (phase_ == phase::closed) return;
+  if (is_unknown_list(list.kind(), outcome)) return list_ended(list);
   if (outcome.type != call_outcome::kind::result) return list_failed(list, failure_text(outcome));
   const auto more = list.take_page(outcome.value, page_limit_ ? &*page_limit_ : nullptr);
   if (!more) return list_failed(list, "a result of the wrong shape: " + more.error().message);
   if (*more) return ask_page(list);
   list_ended(list);
+}
+
+// Returns true if the server does not know a further list of a capability that it has. Servers with resources and
+// without templates often have no method for these.
+bool session_core::is_unknown_list(const feature_kind& kind, const call_outcome& outcome) const {
+  if (outcome.type != call_outcome::kind::error ||
+      find_member(outcome.value, "code").as_integer() != code::method_not_found)
+    return false;
+  return std::ranges::find(options_.kinds, kind.capability, &feature_kind::capability)->id != kind.id;
 }
 
 void session_core::list_ended(kept_list& list) {
@@ -33,6 +43,7 @@ void session_core::list_ended(kept_list& list) {
     for (const std::string& n : *news.dropped) log::warn("tool server \"" + options_.server + "\": " + n);
     events_.session_dropped(list.kind(), *news.dropped);
   }
+  events_.session_hints(list.kind(), list.hints());
   if (news.mended) events_.session_problem({});
   if (news.differs) list.hold();
   end_told(list.kind());

@@ -34,6 +34,9 @@ class server_host {
   virtual void server_list(const managed_client& s, const feature_kind& kind, feature_list list) = 0;
   /// Reports that the server has declared its capabilities; they are offers() of the client.
   virtual void server_offered(const managed_client& s) = 0;
+  /// See session_events::session_hints().
+  virtual void server_hints(const managed_client& s, const feature_kind& kind,
+                            const std::optional<told_hints>& hints) = 0;
   /// Reports that the server said that a list of this kind has changed. Comes once the new list is here, after
   /// server_list() if it differs, and also if it does not.
   virtual void server_list_changed(const managed_client& s, const feature_kind& kind) = 0;
@@ -198,6 +201,9 @@ class managed_client final : public client,
   void session_dropped(const feature_kind& kind, std::vector<std::string> why) override;
   void session_list(const feature_kind& kind, feature_list list) override;
   void session_offers(const server_offers& offers) override;
+  void session_hints(const feature_kind& kind, const std::optional<told_hints>& hints) override {
+    context_.host.server_hints(*this, kind, hints);
+  }
   void session_list_changed(const feature_kind& kind) override { context_.host.server_list_changed(*this, kind); }
   void session_problem(const std::string& what) override;
   void session_log(const raw_json& params) override;
