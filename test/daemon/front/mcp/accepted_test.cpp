@@ -1,3 +1,4 @@
+// Tests of the Accept header: ranges, weights, order.
 #include "daemon/front/mcp/accepted.hpp"
 
 #include <doctest/doctest.h>

@@ -139,14 +139,14 @@ class mcp_door {
     write(fd, posting(body, more));
     return got(fd);
   }
-  static std::string initialize(std::string_view revision = "2025-11-25") {
+  static std::string initialize(std::string_view revision = "2025-11-25", std::string_view capabilities = "{}") {
     return R"({"jsonrpc":"2.0","id":"i","method":"initialize","params":{"protocolVersion":")" + std::string(revision) +
-           R"(","capabilities":{},"clientInfo":{"name":"t","version":"1"}}})";
+           R"(","capabilities":)" + std::string(capabilities) + R"(,"clientInfo":{"name":"t","version":"1"}}})";
   }
   /// Begins a session on a connection of its own and returns the header that names it.
-  std::string begin(std::string_view revision = "2025-11-25", bool on_port = true) {
-    const int fd = enter(on_port);
-    const auto answer = post(fd, initialize(revision));
+  std::string begin(std::string_view revision = "2025-11-25", std::string_view capabilities = "{}") {
+    const int fd = enter();
+    const auto answer = post(fd, initialize(revision, capabilities));
     REQUIRE(answer.status == 200);
     const auto id = answer.header("Mcp-Session-Id");
     REQUIRE(!id.empty());
@@ -159,6 +159,17 @@ class mcp_door {
     return R"({"jsonrpc":"2.0","id":)" + std::to_string(id) +
            R"(,"method":"tools/call","params":{"name":"read","arguments":{},"_meta":{"progressToken":)" +
            std::to_string(id) + "}}}";
+  }
+  /// Posts a request of revision 2026-07-28 with the headers that it needs, and returns without reading.
+  void post_modern(int fd, std::string_view method, std::string_view params = "", std::string_view name = "") {
+    auto headers = "MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: " + std::string(method) + "\r\n";
+    if (!name.empty()) headers += "Mcp-Name: " + std::string(name) + "\r\n";
+    const auto comma = params.empty() ? "" : ",";
+    write(fd, posting(R"({"jsonrpc":"2.0","id":7,"method":")" + std::string(method) + R"(","params":{)" +
+                          std::string(params) + comma +
+                          R"("_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",)"
+                          R"("io.modelcontextprotocol/clientCapabilities":{},"progressToken":3}}})",
+                      headers));
   }
   void progress(std::size_t index, int n) {
     tools->calls.at(index).progress(raw_json::own(R"({"progressToken":9,"progress":)" + std::to_string(n) + "}"));

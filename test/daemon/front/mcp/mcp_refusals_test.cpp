@@ -167,6 +167,29 @@ TEST_CASE("G42: a tool server that may not call is refused at /mcp before it has
   CHECK(d.door->callers() == 0);
 }
 
+TEST_CASE("2026-07-28: methods that are not served are 404, revisions that are not spoken 400, wrong params an answer") {
+  mcp_door d;
+  const int fd = d.enter();
+  for (const char* method :
+       {"initialize", "ping", "logging/setLevel", "resources/subscribe", "resources/unsubscribe", "no/such"}) {
+    CAPTURE(method);
+    d.post_modern(fd, method);
+    const auto answer = d.got(fd);
+    CHECK(answer.status == 404);
+    CHECK(answer.code() == -32601);
+    CHECK(contains(answer.body, "\"id\":7"));
+  }
+  const auto other = d.post(fd, modern_body("server/discover", "", "v999"),
+                            "MCP-Protocol-Version: v999\r\nMcp-Method: server/discover\r\n");
+  CHECK(other.status == 400);
+  CHECK(other.code() == -32022);
+  CHECK(contains(other.body, "\"requested\":\"v999\""));
+  d.post_modern(fd, "tools/call", R"("name":"unknown")", "unknown");
+  const auto unknown = d.got(fd);
+  CHECK(unknown.status == 200);
+  CHECK(unknown.code() == -32602);
+}
+
 TEST_CASE("a modern notification is accepted and does nothing, and a session header means nothing to a modern request") {
   mcp_door d;
   const int fd = d.enter();

@@ -206,6 +206,30 @@ TEST_CASE("/mcp: DELETE ends a session with its calls and streams, and it is unk
   CHECK(d.post(end, R"({"jsonrpc":"2.0","id":1,"method":"ping"})", session).status == 404);
 }
 
+TEST_CASE("/mcp: a question of a tool server goes out on the stream of its call, and its answer comes by POST") {
+  mcp_door d;
+  const auto session = d.begin("2025-11-25", R"({"elicitation":{}})");
+  const int fd = d.enter(), other = d.enter();
+  d.write(fd, mcp_door::posting(mcp_door::call(), session));
+  REQUIRE(d.tools->calls.size() == 1);
+  std::string answered;
+  REQUIRE(d.tools->calls[0].questions);
+  d.tools->calls[0].questions->ask(
+      {"files", "elicitation/create", raw_json::own(R"({"message":"Really?","requestedSchema":{"type":"object"}})")},
+      [&](mcp::call_outcome&& o) { answered = std::string(o.value.text()); });
+  const auto asked = d.got(fd);
+  CHECK(asked.header("Content-Type") == "text/event-stream");
+  CHECK(contains(asked.body, R"("method":"elicitation/create")"));
+  CHECK(contains(asked.body, R"("mcpbx/server":"files")"));
+  const auto at = asked.body.find(R"({"jsonrpc":"2.0","id":)") + 22;
+  const auto id = asked.body.substr(at, asked.body.find(',', at) - at);
+  CHECK(d.post(other, R"({"jsonrpc":"2.0","id":)" + id + R"(,"result":{"action":"accept","content":{}}})", session)
+            .status == 202);
+  CHECK(answered == R"({"action":"accept","content":{}})");
+  d.answer(0);
+  CHECK(contains(mcp_door::events(d.raw(fd)), R"("id":1,"result")"));
+}
+
 TEST_CASE("/mcp: a batch of 2025-03-26 is answered as one, and 202 if nothing in it asks") {
   mcp_door d;
   const auto session = d.begin("2025-03-26");

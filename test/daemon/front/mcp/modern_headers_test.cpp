@@ -1,3 +1,4 @@
+// Tests of the headers of modern requests against their bodies.
 #include "daemon/front/mcp/modern_headers.hpp"
 
 #include <doctest/doctest.h>
