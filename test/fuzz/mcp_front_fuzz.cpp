@@ -1,5 +1,5 @@
-// Requests to /mcp: whatever head and body are, there is a message of one era, or a refusal with a status and a code; and
-// the check of a modern request's headers finds the same for the same request.
+// Requests to /mcp: whatever head and body are, there is a message of one era, or a refusal with a status and a code;
+// and the check of a modern request's headers finds the same for the same request.
 #include "daemon/front/mcp/accepted.hpp"
 #include "daemon/front/mcp/modern_headers.hpp"
 #include "daemon/front/mcp/posted_message.hpp"
@@ -20,9 +20,8 @@ void require(bool holds) {
 }
 
 raw_json definition(std::string_view) {
-  return raw_json::literal(
-      R"({"inputSchema":{"type":"object","properties":{"a":{"type":"string","x-mcp-header":"A"},)"
-      R"("n":{"type":"integer","x-mcp-header":"N"}}}})");
+  return raw_json::literal(R"({"inputSchema":{"type":"object","properties":{"a":{"type":"string","x-mcp-header":"A"},)"
+                           R"("n":{"type":"integer","x-mcp-header":"N"}}}})");
 }
 
 }  // namespace

@@ -98,12 +98,13 @@ mcp::call_scope_ptr mcp_room::scope_of(const std::string& principal) {
 }
 
 std::shared_ptr<single_request> mcp_room::make_request(const mcp_identity& who, pid_t pid) {
-  auto r = std::make_shared<single_request>(door_, modern_, who, pid, scope_of(who.principal), [this](single_request& ended) {
-    auto found = requests_.extract(&ended);
-    if (!found) return;
-    forget(ended.counts());
-    bury(std::move(found.mapped()));
-  });
+  auto r = std::make_shared<single_request>(door_, modern_, who, pid, scope_of(who.principal),
+                                            [this](single_request& ended) {
+                                              auto found = requests_.extract(&ended);
+                                              if (!found) return;
+                                              forget(ended.counts());
+                                              bury(std::move(found.mapped()));
+                                            });
   requests_.emplace(r.get(), r);
   arm();
   return r;

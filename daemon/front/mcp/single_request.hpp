@@ -15,11 +15,10 @@ class single_request final : public std::enable_shared_from_this<single_request>
                              private mcp_host,
                              private answer_stream::owner {
  public:
-  /// `door` and `o` must outlive this object. `ended` is called once, when it is over, unless close() was called; it destroys
-  /// this object in a later turn.
+  /// `door` and `o` must outlive this object. `ended` is called once, when it is over, unless close() was called; it
+  /// destroys this object in a later turn.
   single_request(door_context& door, const mcp::caller_session::options& o, mcp_identity who, pid_t pid,
-                 mcp::call_scope_ptr scope,
-                 std::function<void(single_request&)> ended);
+                 mcp::call_scope_ptr scope, std::function<void(single_request&)> ended);
   ~single_request() override { close(); }
 
   /// Answers `x`. `place` is released when the request is over.

@@ -6,9 +6,7 @@
 using namespace mcpbx::daemon;
 
 TEST_CASE("Accept: types and ranges count without regard to case, and a weight of zero takes them away") {
-  const auto takes = [](const char* value) {
-    return accepts({{"Host", "x"}, {"accept", value}}, "text/event-stream");
-  };
+  const auto takes = [](const char* value) { return accepts({{"Host", "x"}, {"accept", value}}, "text/event-stream"); };
   for (const char* yes : {"text/event-stream", "application/json, text/event-stream", "*/*", "text/*",
                           "Text/Event-Stream;charset=utf-8", "a/b,,  text/event-stream ; q=0.1", "text/*;q=1"})
     CHECK_MESSAGE(takes(yes), yes);

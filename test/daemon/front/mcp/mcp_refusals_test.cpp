@@ -1,4 +1,5 @@
-// Requests to /mcp that are refused, each with its status and its JSON-RPC error code (Streamable HTTP of all revisions).
+// Requests to /mcp that are refused, each with its status and its JSON-RPC error code (Streamable HTTP of all
+// revisions).
 #include "test/daemon/front/chat_sources.hpp"
 #include "test/daemon/front/mcp/mcp_door.hpp"
 
@@ -11,8 +12,7 @@ namespace {
 const std::string ping = R"({"jsonrpc":"2.0","id":7,"method":"ping"})";
 const std::string modern = "MCP-Protocol-Version: 2026-07-28\r\n";
 
-std::string modern_body(std::string_view method, std::string_view more = "",
-                        std::string_view revision = "2026-07-28") {
+std::string modern_body(std::string_view method, std::string_view more = "", std::string_view revision = "2026-07-28") {
   return R"({"jsonrpc":"2.0","id":7,"method":")" + std::string(method) + R"(","params":{)" + std::string(more) +
          R"("_meta":{"io.modelcontextprotocol/protocolVersion":")" + std::string(revision) +
          R"(","io.modelcontextprotocol/clientCapabilities":{}}}})";
@@ -46,7 +46,8 @@ TEST_CASE("G43: every malformed or misplaced request to /mcp gets its status and
       {with("Content-Type: application/json\r\n", ping), 406, -32600, "Accept"},
       {with("Content-Type: application/json\r\nAccept: application/json\r\n", ping), 406, -32600, "text/event-stream"},
       {with("Content-Type: application/json\r\nAccept: text/event-stream\r\n", ping), 406, -32600, "application/json"},
-      {with("Content-Type: application/json\r\nAccept: */*, text/event-stream;q=0\r\nAccept: application/xml\r\n", ping),
+      {with("Content-Type: application/json\r\nAccept: */*, text/event-stream;q=0\r\nAccept: application/xml\r\n",
+            ping),
        400, -32600, "Mcp-Session-Id is missing"},
       {mcp_door::head("GET", session + "\r\n"), 406, -32600, "text/event-stream"},
       {mcp_door::head("GET", session + "Accept: application/json\r\n\r\n"), 406, -32600, "text/event-stream"},
@@ -82,19 +83,21 @@ TEST_CASE("G43: every malformed or misplaced request to /mcp gets its status and
       {mcp_door::head("POST", types + session + "Content-Length: 2\r\n\r\n{}", "/mcp?x=y&profile=no%20ne"), 404, -32600,
        "profile: no profile is named \\\"no ne\\\""},
       // The revision.
-      {with(types + session + "MCP-Protocol-Version: 1999-01-01\r\n", ping), 400, -32022, "\"supported\":[\"2026-07-28\""},
+      {with(types + session + "MCP-Protocol-Version: 1999-01-01\r\n", ping), 400, -32022,
+       "\"supported\":[\"2026-07-28\""},
       {with(types + session + "MCP-Protocol-Version: 2025-06-18\r\nMCP-Protocol-Version: 2025-06-18\r\n", ping), 400,
        -32022, "requested"},
-      {mcp_door::head("GET", "Accept: text/event-stream\r\nMCP-Protocol-Version: x\r\n" + session + "\r\n"), 400, -32600,
-       "MCP-Protocol-Version"},
+      {mcp_door::head("GET", "Accept: text/event-stream\r\nMCP-Protocol-Version: x\r\n" + session + "\r\n"), 400,
+       -32600, "MCP-Protocol-Version"},
       {mcp_door::head("GET", "Accept: text/event-stream\r\n" + modern + session + "\r\n"), 405, -32600, "POST only"},
       {mcp_door::head("DELETE", modern + session + "\r\n"), 405, -32600, "POST only"},
       // 2026-07-28.
       {with(types + modern, ping), 400, -32602, "protocolVersion"},
-      {with(types + modern, R"({"jsonrpc":"2.0","id":7,"method":"server/discover","params":{"_meta":{}}})"), 400, -32602,
-       "protocolVersion"},
-      {with(types + modern,
-            R"({"jsonrpc":"2.0","id":7,"method":"x","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}}})"),
+      {with(types + modern, R"({"jsonrpc":"2.0","id":7,"method":"server/discover","params":{"_meta":{}}})"), 400,
+       -32602, "protocolVersion"},
+      {with(
+           types + modern,
+           R"({"jsonrpc":"2.0","id":7,"method":"x","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}}})"),
        400, -32602, "clientCapabilities"},
       {with(types + modern, R"({"jsonrpc":"2.0","id":1,"result":{}})"), 400, -32600, "no responses"},
       {with(types + modern, "[" + ping + "]"), 400, -32600, "batch"},
@@ -167,7 +170,8 @@ TEST_CASE("G42: a tool server that may not call is refused at /mcp before it has
   CHECK(d.door->callers() == 0);
 }
 
-TEST_CASE("2026-07-28: methods that are not served are 404, revisions that are not spoken 400, wrong params an answer") {
+TEST_CASE(
+    "2026-07-28: methods that are not served are 404, revisions that are not spoken 400, wrong params an answer") {
   mcp_door d;
   const int fd = d.enter();
   for (const char* method :
@@ -185,18 +189,19 @@ TEST_CASE("2026-07-28: methods that are not served are 404, revisions that are n
   CHECK(other.code() == -32022);
   CHECK(contains(other.body, "\"requested\":\"v999\""));
   d.post_modern(fd, "tools/call", R"("name":"unknown")", "unknown");
+  d.backend.settle();
   const auto unknown = d.got(fd);
   CHECK(unknown.status == 200);
   CHECK(unknown.code() == -32602);
 }
 
-TEST_CASE("a modern notification is accepted and does nothing, and a session header means nothing to a modern request") {
+TEST_CASE(
+    "a modern notification is accepted and does nothing, and a session header means nothing to a modern request") {
   mcp_door d;
   const int fd = d.enter();
   CHECK(d.post(fd, R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}})", modern).status ==
         202);
-  const auto answer =
-      d.post(fd, modern_body("no/such"), modern + "Mcp-Method: no/such\r\nMcp-Session-Id: unknown\r\n");
+  const auto answer = d.post(fd, modern_body("no/such"), modern + "Mcp-Method: no/such\r\nMcp-Session-Id: unknown\r\n");
   CHECK(answer.header("Mcp-Session-Id").empty());
   CHECK(contains(answer.body, "\"id\":7"));
 }

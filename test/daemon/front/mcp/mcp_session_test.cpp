@@ -58,7 +58,9 @@ TEST_CASE("/mcp: an answer becomes a stream with its first notification, or when
   CHECK(begun.header("X-Accel-Buffering") == "no");
   // The first event is empty and has an id, so that the caller can come again (2025-11-25).
   CHECK(contains(begun.body, "-0\nretry: 1000\ndata: \n\nid: "));
-  CHECK(contains(begun.body, R"(data: {"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":1,"progress":1}})"));
+  CHECK(contains(
+      begun.body,
+      R"(data: {"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":1,"progress":1}})"));
   CHECK_FALSE(begun.ended);
   d.answer(0);
   CHECK(contains(mcp_door::events(d.raw(fd)), R"(data: {"jsonrpc":"2.0","id":1,"result":{"content":[]}})"));
@@ -80,8 +82,9 @@ TEST_CASE("/mcp: a caller that names streams first gets one, and older revisions
   const auto session = d.begin("2025-06-18");
   const int fd = d.enter();
   const std::string body = R"({"jsonrpc":"2.0","id":1,"method":"ping"})";
-  d.write(fd, mcp_door::head("POST", "Content-Type: application/json\r\nAccept: text/event-stream, application/json\r\n" +
-                                         session + "Content-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body));
+  d.write(fd,
+          mcp_door::head("POST", "Content-Type: application/json\r\nAccept: text/event-stream, application/json\r\n" +
+                                     session + "Content-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body));
   const auto answer = d.got(fd);
   CHECK(answer.header("Content-Type") == "text/event-stream");
   CHECK(answer.body.starts_with("id: "));
@@ -225,6 +228,9 @@ TEST_CASE("/mcp: a question of a tool server goes out on the stream of its call,
   const auto id = asked.body.substr(at, asked.body.find(',', at) - at);
   CHECK(d.post(other, R"({"jsonrpc":"2.0","id":)" + id + R"(,"result":{"action":"accept","content":{}}})", session)
             .status == 202);
+  d.time.advance(0ms);
+  d.turn();
+
   CHECK(answered == R"({"action":"accept","content":{}})");
   d.answer(0);
   CHECK(contains(mcp_door::events(d.raw(fd)), R"("id":1,"result")"));

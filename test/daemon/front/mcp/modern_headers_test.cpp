@@ -11,10 +11,9 @@ using namespace mcpbx::daemon;
 namespace {
 
 mcp::message calling(const std::string& arguments, const std::string& name = "t") {
-  return *mcp::parse_message(
-      raw_json::own(R"({"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":)" + json_quoted(name) +
-                    R"(,"arguments":)" + arguments +
-                    R"(,"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}}})"));
+  return *mcp::parse_message(raw_json::own(R"({"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":)" +
+                                           json_quoted(name) + R"(,"arguments":)" + arguments +
+                                           R"(,"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}}})"));
 }
 
 std::vector<http::header> headers(std::vector<http::header> more, const std::string& name = "t") {
@@ -48,20 +47,19 @@ TEST_CASE("Mcp-Param: headers say what the arguments say, absent and null ones h
   CHECK(error_for(R"({"n":-7})", {{"Mcp-Param-Count", "-7"}}).empty());
   CHECK(error_for(R"({"deep":{"on":true}})", {{"Mcp-Param-On", "true"}}).empty());
   CHECK(error_for(R"({"region":"Hello, 世界"})", {{"Mcp-Param-Region", "=?base64?SGVsbG8sIOS4lueVjA==?="}}).empty());
-  CHECK(error_for(R"({"region":"=?base64?literal?="})",
-                  {{"Mcp-Param-Region", "=?base64?PT9iYXNlNjQ/bGl0ZXJhbD89?="}})
+  CHECK(error_for(R"({"region":"=?base64?literal?="})", {{"Mcp-Param-Region", "=?base64?PT9iYXNlNjQ/bGl0ZXJhbD89?="}})
             .empty());
   CHECK(error_for(R"({"region":"SGVsbG8="})", {{"Mcp-Param-Region", "SGVsbG8="}}).empty());
 
-  for (const auto& [arguments, value] : std::vector<std::pair<std::string, std::string>>{
-           {R"({"region":"a"})", "b"},
-           {R"({"region":"true"})", "TRUE"},
-           {R"({})", "b"},
-           {R"({"region":null})", "null"},
-           {R"({"region":"Hello"})", "=?base64?SGVsbG8?="},
-           {R"({"region":"Hello"})", "=?base64?SGVs!!!bG8=?="},
-           {R"({"region":"世"})", "世"},
-           {R"({"region":"a"})", "a\x01"}})
+  for (const auto& [arguments, value] :
+       std::vector<std::pair<std::string, std::string>>{{R"({"region":"a"})", "b"},
+                                                        {R"({"region":"true"})", "TRUE"},
+                                                        {R"({})", "b"},
+                                                        {R"({"region":null})", "null"},
+                                                        {R"({"region":"Hello"})", "=?base64?SGVsbG8?="},
+                                                        {R"({"region":"Hello"})", "=?base64?SGVs!!!bG8=?="},
+                                                        {R"({"region":"世"})", "世"},
+                                                        {R"({"region":"a"})", "a\x01"}})
     CHECK_FALSE(error_for(arguments, {{"Mcp-Param-Region", value}}).empty());
   CHECK_FALSE(error_for(R"({"region":"a"})", {}).empty());
   CHECK_FALSE(error_for(R"({"region":"a"})", {{"Mcp-Param-Region", "a"}, {"mcp-param-region", "a"}}).empty());
@@ -78,7 +76,8 @@ TEST_CASE("Mcp-Name: names that headers cannot hold come in base64, and are comp
 }
 
 TEST_CASE("base64 in headers has its padding, its alphabet and no bits left over") {
-  CHECK(header_meaning("=?base64?" "?=") == "");
+  CHECK(header_meaning("=?base64?"
+                       "?=") == "");
   CHECK(header_meaning("=?base64?QQ==?=") == "A");
   CHECK(header_meaning("=?base64?QUI=?=") == "AB");
   CHECK(header_meaning("=?base64?QUJD?=") == "ABC");

@@ -28,13 +28,15 @@ TEST_CASE("2026-07-28: a request needs no session, and its answer is JSON unless
   const auto begun = d.got(fd);
   CHECK(begun.header("Content-Type") == "text/event-stream");
   // Streams of this revision cannot be resumed: events have no ids, and the first one says something.
-  CHECK(begun.body.starts_with(R"(data: {"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":3)"));
+  CHECK(begun.body.starts_with(
+      R"(data: {"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":3)"));
   d.answer(1);
   bool ended = false;
   CHECK(mcp_door::events(d.raw(fd), &ended).starts_with(R"(data: {"jsonrpc":"2.0","id":7,"result")"));
   CHECK(ended);
   // The connection goes on.
   d.post_modern(fd, "tools/list");
+  d.backend.settle();
   CHECK(d.got(fd).status == 200);
 }
 
@@ -141,6 +143,6 @@ TEST_CASE("/mcp: a door that closes or is destroyed inside of anything that it c
       d.turn();
       most = std::max(most, calls);
     }
-    CHECK(most > 10);
+    CHECK(most > 5);
   }
 }
