@@ -79,6 +79,7 @@ void server_calls::send(const std::string& id, const std::weak_ptr<listener>& to
     if (const auto l = told.lock()) l->on_log(id, params);
   };
   out.asker = this;
+  out.scope = by_.scope;
   const auto ticket = server->call(std::move(out));
   if (const auto sent = find(id); sent != sent_.end()) sent->ticket = ticket;
 }

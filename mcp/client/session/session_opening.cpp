@@ -73,9 +73,9 @@ void session_core::decide(const probe_verdict& verdict) {
 void session_core::initialize(std::string_view revision) {
   phase_ = phase::initializing;
   fallback_at_ = never;
-  const auto params =
-      raw_json::own("{\"protocolVersion\":" + json_quoted(revision) +
-                    ",\"capabilities\":{},\"clientInfo\":" + std::string(options_.own_info.text()) + "}");
+  const auto params = raw_json::own("{\"protocolVersion\":" + json_quoted(revision) +
+                                    ",\"capabilities\":" + std::string(own_capabilities(revision).text()) +
+                                    ",\"clientInfo\":" + std::string(options_.own_info.text()) + "}");
   initialize_ = request("initialize", params, no_limits, [this](const call_outcome& o) { on_initialize(o); });
 }
 
@@ -119,6 +119,8 @@ void session_core::opened(mcp::era e, std::string revision, const raw_json& capa
     list.declare(capabilities, e == era::modern);
     if (options_.mirrors && e == era::modern && list.kind().id == kind_id::tools) list.check_by(&check_header_params);
   }
+  events_.session_offers(read_server_offers(capabilities));
+  if (phase_ != phase::listing) return;
   if (may_listen()) open_listen();  // before the lists, so that no change is missed between the two
   for (kept_list& list : lists_) {
     if (phase_ != phase::listing) return;
