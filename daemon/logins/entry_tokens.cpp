@@ -229,6 +229,7 @@ void entry_tokens::login_over(result<auth::grant> outcome) {
   if (!outcome) {
     problem_ = outcome.error().message;
     log::warn(problem_);
+    last_outcome_ = std::unexpected(outcome.error());
     call_all(when_ready_);
     call_all(when_over_, result<void>(std::unexpected(outcome.error())));
     return;
@@ -237,6 +238,7 @@ void entry_tokens::login_over(result<auth::grant> outcome) {
   problem_.clear();
   sentence_.clear();
   challenge_ = {};
+  last_outcome_ = result<void>();
   keeper_.save(entry_.server, grant_, nullptr, [weak = weak_from_this()](const result<void>& saved) {
     const auto self = weak.lock();
     if (!self || self->dropped_) return;

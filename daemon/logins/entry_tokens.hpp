@@ -71,6 +71,9 @@ class entry_tokens final : public mcp::authorizer, public std::enable_shared_fro
   /// Returns the login that is under way, or null.
   login* present_login() const noexcept { return login_ && !login_->over() ? login_.get() : nullptr; }
 
+  /// Returns the outcome of the last login that is over; nullopt before the first.
+  const std::optional<result<void>>& last_outcome() const noexcept { return last_outcome_; }
+
   /// Begins a login unless one is under way. `ready` is called once its address is known, or it has ended; `over` once
   /// it has ended. Both may be empty, and are called from inside or later.
   void log_in(std::function<void()> ready, std::function<void(result<void>)> over);
@@ -108,6 +111,7 @@ class entry_tokens final : public mcp::authorizer, public std::enable_shared_fro
   std::vector<std::function<void(result<void>)>> when_over_;
   std::unique_ptr<document_exchange> exchange_;
   std::unique_ptr<login> login_;
+  std::optional<result<void>> last_outcome_;
   std::vector<std::unique_ptr<login>> ended_;  // logins that are over, until their pages have been shown
   std::unique_ptr<timer> tidy_;                // clears them
 };

@@ -119,8 +119,10 @@ void logins::begin(std::string_view server, std::function<void(result<login_invi
 void logins::when_over(std::string_view server, std::function<void(result<void>)> then) {
   auto* const tokens = find(server);
   if (!tokens) return then(std::unexpected(unknown(server)));
-  if (!tokens->present_login())
+  if (!tokens->present_login()) {
+    if (tokens->last_outcome()) return then(*tokens->last_outcome());
     return then(fail(errc::invalid_argument, "no login to server " + json_quoted(server) + " is under way"));
+  }
   tokens->log_in(nullptr, std::move(then));
 }
 
@@ -156,7 +158,7 @@ login_status logins::status_of(const entry_tokens& t) const {
   return s;
 }
 
-void logins::status(std::function<void(std::vector<login_status>, std::string)> then) {
+void logins::status(std::function<void(login_report)> then) {
   // A grant that has not been loaded yet is read for this.
   const auto waiting = std::make_shared<std::size_t>(entries_.size() + 1);
   const auto end = [this, waiting, then = std::move(then)] {
@@ -167,9 +169,9 @@ void logins::status(std::function<void(std::vector<login_status>, std::string)> 
           return std::string(to_string(file ? file->protection() : key_place::none));
         },
         [this, then](std::string protection) {
-          std::vector<login_status> all;
-          for (const auto& e : entries_) all.push_back(status_of(*e));
-          then(std::move(all), std::move(protection));
+          login_report report{{}, std::move(protection), path_.value_or("")};
+          for (const auto& e : entries_) report.servers.push_back(status_of(*e));
+          then(std::move(report));
         });
   };
   for (const auto& e : std::vector(entries_)) e->prepare_status(end);

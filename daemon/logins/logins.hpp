@@ -3,6 +3,7 @@
 #pragma once
 #include "daemon/guard/credentials/credential_file.hpp"
 #include "daemon/logins/entry_tokens.hpp"
+#include "daemon/logins/login_desk.hpp"
 #include "mcp/async/lane.hpp"
 
 #include <cstdint>
@@ -16,27 +17,7 @@
 
 namespace mcpbx::daemon {
 
-/// Standing of one server's login, as `mcpbx auth status` shows it. Holds no secret.
-struct login_status {
-  std::string server, url;
-  std::string state;  ///< "none", "logged_in", "expired" or "under_way"
-  std::string issuer, resource;
-  std::vector<std::string> scopes;
-  std::int64_t expires_at_ms = -1;  ///< end of the access token in milliseconds since 1970; -1: not told
-  bool renews = false;              ///< there is a refresh token
-  std::string problem;              ///< one sentence, or ""
-  std::string address;              ///< of a login that waits for the person's browser, or ""
-};
-
-/// The address of a login that waits for its person, and what it asks for.
-struct login_invitation {
-  std::string address;       ///< for the browser; "" if nobody needs to be asked
-  std::string redirect_uri;  ///< where the browser ends
-  std::string issuer, resource;
-  std::vector<std::string> scopes;
-};
-
-class logins final : private grant_keeper {
+class logins final : public login_desk, private grant_keeper {
  public:
   struct options {
     result<std::string> path;  ///< path of the file, or the reason why there is none
@@ -57,17 +38,12 @@ class logins final : private grant_keeper {
   /// Returns the tokens for the connections of a server, or null if it is none of the entries.
   std::shared_ptr<mcp::authorizer> tokens_of(std::string_view server) const;
 
-  /// Begins a login, or joins the one under way. `then` gets what the person has to see. errc::not_found: no such
-  /// entry.
-  void begin(std::string_view server, std::function<void(result<login_invitation>)> then);
-  /// Calls `then` when the login under way is over; errc::invalid_argument: none is.
-  void when_over(std::string_view server, std::function<void(result<void>)> then);
-  /// Takes the address that the person's browser ended at.
-  result<void> complete(std::string_view server, std::string_view pasted);
-  /// Forgets a server's tokens, here and on disk.
-  void log_out(std::string_view server, std::function<void(result<void>)> then);
-  /// Gives the standing of every entry, in their order, and the word for the file's protection.
-  void status(std::function<void(std::vector<login_status>, std::string protection)> then);
+  // login_desk
+  void begin(std::string_view server, std::function<void(result<login_invitation>)> then) override;
+  void when_over(std::string_view server, std::function<void(result<void>)> then) override;
+  result<void> complete(std::string_view server, std::string_view pasted) override;
+  void log_out(std::string_view server, std::function<void(result<void>)> then) override;
+  void status(std::function<void(login_report)> then) override;
 
  private:
   void load(const std::string& server, std::function<void(std::optional<auth::grant>)> then) override;

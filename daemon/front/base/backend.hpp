@@ -3,6 +3,7 @@
 #pragma once
 #include "daemon/front/base/model_directory.hpp"
 #include "daemon/guard/pins/pin_register.hpp"
+#include "daemon/logins/login_desk.hpp"
 #include "daemon/loop/run/runner.hpp"
 #include "daemon/store/journal.hpp"
 #include "mcp/client/supervise/supervisor.hpp"
@@ -48,6 +49,8 @@ class backend {
 
   /// Returns the pinned definitions, or null if there are none.
   virtual pin_register* pins() { return nullptr; }
+  /// Returns the logins to tool servers, or null if there are none.
+  virtual login_desk* logins() { return nullptr; }
   /// Returns the configured models, or null if there are none to list.
   virtual model_directory* models() { return nullptr; }
 

@@ -74,7 +74,7 @@ struct login_world {
   }
   login_status status() {
     std::optional<login_status> got;
-    all->status([&](const std::vector<login_status>& rows, const std::string&) { got = rows.at(0); });
+    all->status([&](const login_report& report) { got = report.servers.at(0); });
     REQUIRE(loop.until([&] { return got.has_value(); }));
     return *got;
   }
