@@ -32,7 +32,7 @@ struct login_invitation {
 
 struct login_report {
   std::vector<login_status> servers;  ///< one for each entry with a `url`, in their order
-  std::string protection;             ///< where the key of the tokens' file comes from: a word of key_place
+  std::string protection;             ///< source of the key that encrypts the tokens: a word of key_place
   std::string file;                   ///< path of that file, or ""
 };
 
