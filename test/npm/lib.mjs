@@ -86,16 +86,21 @@ export class Caller {
   close() { this.link.end(); }
 }
 
-// Runs named checks in order; the first that fails ends the program with status 1.
-export async function checks(list) {
-  for (const [name, check] of Object.entries(list)) {
+// Runs named checks in order. The first that fails ends the program with status 1; with `all`, the others run all the same
+// and the number of those that passed is told.
+export async function checks(list, { all = false } = {}) {
+  const names = Object.keys(list);
+  let passed = 0;
+  for (const name of names) {
     try {
-      await check();
+      await list[name]();
       console.log(`ok: ${name}`);
+      passed++;
     } catch (error) {
       console.error(`FAILED: ${name}\n${error.stack ?? error}`);
-      process.exit(1);
+      if (!all) process.exit(1);
     }
   }
-  process.exit(0);
+  if (all) console.log(`${passed} of ${names.length} checks passed`);
+  process.exit(passed === names.length ? 0 : 1);
 }

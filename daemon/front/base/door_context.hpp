@@ -27,6 +27,7 @@
 
 namespace mcpbx::daemon {
 
+class mcp_room;
 class rpc_caller;
 using own_methods = mcp::method_table<rpc_caller>;
 
@@ -71,6 +72,7 @@ struct door_context {
   std::function<door_load()> load;
   begun_names beginning{executor};
   handed_calls handed;         ///< calls handed to callers over HTTP
+  mcp_room* mcp = nullptr;     ///< sessions and requests at /mcp
   bool refuses_calls = false;  ///< the daemon is stopping: running work may end, new work is refused
   /// Cache of the last answer of mcpbx/tools, because listing ten thousand tools is expensive and callers can repeat
   /// it.

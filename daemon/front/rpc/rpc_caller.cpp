@@ -1,8 +1,8 @@
 // Life of one JSON-RPC caller, and the requests that start or follow runs.
 #include "daemon/front/rpc/rpc_caller.hpp"
 
+#include "daemon/front/base/admission.hpp"
 #include "daemon/front/rpc/run_lookup.hpp"
-#include "daemon/policy/policy.hpp"
 #include "daemon/store/records/principal.hpp"
 #include "mcp/json/json_writer.hpp"
 #include "mcp/redact/hidden_text.hpp"
@@ -141,7 +141,7 @@ void rpc_caller::on_closed(const error& why) {
   close("");
 }
 
-void rpc_caller::send(const mcp::answered& /*what*/, const segments& text) {
+void rpc_caller::send(const mcp::answered&, const segments& text) {
   outbox_.push(text);
   watch_bytes();
 }
@@ -169,15 +169,11 @@ void rpc_caller::watch_bytes() {
 }
 
 result<void> rpc_caller::admit_call() const {
-  if (door_.refuses_calls) return fail(errc::unavailable, "mcpbx is stopping and takes no new calls");
-  return {};
+  return daemon::admit_call(door_);
 }
 
-// Refuses calls that need an approval: a tool server is no person, and nobody could be asked for it.
 result<void> rpc_caller::admit_call(const mcp::catalog_entry& tool) const {
-  if (decide(direct_caller{door_.settings.approvals(), is_person(principal_)}, facts_of(tool)).allows()) return {};
-  return fail(errc::unavailable, "the tool " + json_quoted(tool.name) +
-                                     " needs a yes of the user, so a tool server may not call it by itself");
+  return daemon::admit_call(door_, principal_, tool);
 }
 
 bool rpc_caller::handle(std::string_view method, const raw_json& params, const mcp::reply_once& reply) {
