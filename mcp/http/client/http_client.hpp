@@ -35,7 +35,7 @@ struct limits {
 
 /// Trust settings for TLS. Certificates and host names are always verified.
 struct trust {
-  std::string ca_file;  ///< PEM bundle; empty: the system's, or the one of SSL_CERT_FILE and SSL_CERT_DIR
+  std::string ca_file;         ///< PEM bundle; empty: the system's, or the one of SSL_CERT_FILE and SSL_CERT_DIR
   std::string cert_file = {};  ///< PEM chain that proves who we are; empty: none
   std::string key_file = {};   ///< PEM key of it; empty: in cert_file
   friend auto operator<=>(const trust&, const trust&) = default;
@@ -109,7 +109,8 @@ class client {
   client& operator=(const client&) = delete;
 
   /// Begins an exchange. A pooled connection that turns out to be closed before any byte of the answer came is replaced
-  /// once by a fresh one, silently, if request::repeat_stale allows it. Redirects are not followed. `events` must outlive the returned object.
+  /// once by a fresh one, silently, if request::repeat_stale allows it. Redirects are not followed. `events` must
+  /// outlive the returned object.
   std::unique_ptr<exchange> start(request r, response_events& events);
   const counters& counts() const noexcept;
 

@@ -28,7 +28,8 @@ result<tls_context> load_tls(const trust& t) {
       const std::string& key = t.key_file.empty() ? t.cert_file : t.key_file;
       context->use_certificate_chain_file(t.cert_file, ec);
       if (ec)
-        return fail(errc::config, "The client certificate in \"" + t.cert_file + "\" cannot be read: " + ec.message() + ".");
+        return fail(errc::config,
+                    "The client certificate in \"" + t.cert_file + "\" cannot be read: " + ec.message() + ".");
       context->use_private_key_file(key, ssl::context::pem, ec);
       if (ec)
         return fail(errc::config,

@@ -45,8 +45,8 @@ class event_stream {
   void end_line(event_sink& sink);
 
   part part_ = part::field;
-  std::string field_;   // the name of the field that is being read
-  std::string value_;   // the value of a field that is kept
+  std::string field_;  // the name of the field that is being read
+  std::string value_;  // the value of a field that is kept
   std::string name_, id_;
   std::uint8_t mark_bytes_ = 0;  // bytes received of a byte order mark
   bool begins_ = true;           // nothing but a part of such a mark has come

@@ -76,8 +76,8 @@ void message_post::begin_answer(const std::vector<http::header>& headers) {
   if (type == "application/json" && !resuming_) return reader_.begin(form::json);
   reader_.begin(form::none);
   if (type.empty()) return;
-  const std::string what = "was answered with the content type \"" + cut_for_people(type, 60) +
-                           "\", which is none of MCP's";
+  const std::string what =
+      "was answered with the content type \"" + cut_for_people(type, 60) + "\", which is none of MCP's";
   // The deprecated transport answers a POST to its event stream in many ways, so the handshake may go on there.
   if (message_.method == "initialize" && !core_->proven() && core_->try_events(message_, "its initialize " + what))
     return;
@@ -117,8 +117,7 @@ void message_post::on_end() {
 
 void message_post::on_message(message&& m) {
   if (ended_ || core_->over()) return;
-  const bool answer = message_.id != 0 && m.type == message::kind::response &&
-                      m.id == rpc_id::number(message_.id);
+  const bool answer = message_.id != 0 && m.type == message::kind::response && m.id == rpc_id::number(message_.id);
   if (answer) answered_ = true;
   if (m.type == message::kind::batch && reader_.present() == answer_reader::form::json) answered_ = true;
   const auto about = message_.id;
@@ -169,7 +168,8 @@ void message_post::judge() {
       return core_->not_opened("takes no requests now (" + what + ")", "refused", std::max(wait, milliseconds(0)));
     if (repetitions_ < most_repetitions && wait <= longest_wait) return repeat_later(wait);
     std::string text = "was refused (" + what + ")";
-    if (asked_wait_ >= milliseconds(0)) text += "; the server asks for a wait of " + std::to_string(wait.count() / 1000) + " s";
+    if (asked_wait_ >= milliseconds(0))
+      text += "; the server asks for a wait of " + std::to_string(wait.count() / 1000) + " s";
     return lost(errc::limit, text);
   }
   if (opening && status_ / 100 == 4 && status_ != 403 &&
@@ -235,7 +235,8 @@ void message_post::on_failure(http::failure f) {
     case http::stage::body:
       break;
   }
-  if (reader_.present() == answer_reader::form::events) return stream_ended("lost its stream before its answer (" + why + ")");
+  if (reader_.present() == answer_reader::form::events)
+    return stream_ended("lost its stream before its answer (" + why + ")");
   if (!core_->proven() && message_.method != "server/discover")
     return core_->not_opened("cannot be used: " + why, problem_of(f));
   lost(f.why.code, "got no whole answer: " + why);

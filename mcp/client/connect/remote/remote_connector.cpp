@@ -33,8 +33,8 @@ class remote_handle final : public transport {
 
 // Headers of an entry that MCP or HTTP itself sets would contradict those of the message.
 void drop_own_headers(std::vector<http::header>& headers) {
-  static constexpr std::array<std::string_view, 7> own{"accept",     "content-type", "mcp-session-id", "mcp-protocol-version",
-                                                       "mcp-method", "mcp-name",     "last-event-id"};
+  static constexpr std::array<std::string_view, 7> own{
+      "accept", "content-type", "mcp-session-id", "mcp-protocol-version", "mcp-method", "mcp-name", "last-event-id"};
   std::erase_if(headers, [](const http::header& h) {
     return std::ranges::any_of(own, [&](std::string_view name) { return http::is_word(h.name, name); });
   });

@@ -12,10 +12,19 @@
 namespace mcpbx::mcp {
 
 bool posted_message::once() const {
-  static constexpr std::array<std::string_view, 13> repeatable{
-      "server/discover", "initialize",     "ping",           "tools/list",          "prompts/list",
-      "resources/list",  "prompts/get",    "resources/read", "completion/complete", "resources/templates/list",
-      "tasks/get",       "tasks/list",     "subscriptions/listen"};
+  static constexpr std::array<std::string_view, 13> repeatable{"server/discover",
+                                                               "initialize",
+                                                               "ping",
+                                                               "tools/list",
+                                                               "prompts/list",
+                                                               "resources/list",
+                                                               "prompts/get",
+                                                               "resources/read",
+                                                               "completion/complete",
+                                                               "resources/templates/list",
+                                                               "tasks/get",
+                                                               "tasks/list",
+                                                               "subscriptions/listen"};
   return id != 0 && std::ranges::find(repeatable, method) == repeatable.end();
 }
 
@@ -187,8 +196,8 @@ void remote_core::deliver(message&& m, std::int64_t about) {
   if (m.type == message::kind::response && way_ == way::streamable && about != 0 && !(m.id == rpc_id::number(about))) {
     // An answer that came in the stream of another request: its own stream is of no interest any more.
     const auto token = m.id.token();
-    const auto own = std::ranges::find_if(
-        posts_, [&](const auto& p) { return rpc_id::number(p.first).token() == token; });
+    const auto own =
+        std::ranges::find_if(posts_, [&](const auto& p) { return rpc_id::number(p.first).token() == token; });
     if (own != posts_.end()) {
       const auto other = own->second;
       posts_.erase(own);

@@ -130,7 +130,7 @@ class remote_core final : public std::enable_shared_from_this<remote_core> {
   std::shared_ptr<remote_record> record_;
   remote_spec spec_;
   std::string url_;
-  link_events* link_;                  // null once the last event was given or nobody waits for one
+  link_events* link_;                   // null once the last event was given or nobody waits for one
   transport_events* events_ = nullptr;  // null once the session has left
   way way_ = way::streamable;
   std::string session_, revision_, endpoint_;

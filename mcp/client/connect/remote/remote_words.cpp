@@ -32,7 +32,8 @@ std::optional<std::string> same_origin(std::string_view base, std::string_view l
   if (absolute || location.starts_with("//")) {
     // A Unix socket has no address that a server could name.
     if (!from->socket.empty()) return std::nullopt;
-    const std::string whole = absolute ? std::string(location) : (from->tls ? "https:" : "http:") + std::string(location);
+    const std::string whole =
+        absolute ? std::string(location) : (from->tls ? "https:" : "http:") + std::string(location);
     const auto to = http::parse_url(whole);
     if (!to || to->origin != from->origin) return std::nullopt;
     return to->origin + to->target;

@@ -89,13 +89,16 @@ class remote_server {
     if (method == "initialize" && legacy)
       return static_cast<void>(send_json(
           peer, 200,
-          answer(q, R"({"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"s","version":"1"}})"),
+          answer(
+              q,
+              R"({"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"s","version":"1"}})"),
           "Mcp-Session-Id: " + session + "\r\n"));
     if (method == "tools/list") return static_cast<void>(send_json(peer, 200, answer(q, tools)));
     if (method == "tools/call") return static_cast<void>(send_json(peer, 200, answer(q, said("done"))));
     if (legacy)
-      return static_cast<void>(send_json(
-          peer, 400, R"({"jsonrpc":"2.0","error":{"code":-32000,"message":"Bad Request: not initialized"},"id":null})"));
+      return static_cast<void>(
+          send_json(peer, 400,
+                    R"({"jsonrpc":"2.0","error":{"code":-32000,"message":"Bad Request: not initialized"},"id":null})"));
     send_json(peer, 404, error(q, -32601));
   }
 
@@ -145,13 +148,12 @@ struct remote_rig {
     mcp::server_options o;
     o.name = "far";
     o.connect = [this] {
-      return mcp::make_remote_connector("far", url, {*loop.client, time, verdicts, framing},
-                                        [this](const auto& then) {
-                                          mcp::remote_spec spec;
-                                          spec.url = url;
-                                          if (adjust) adjust(spec);
-                                          then(std::move(spec));
-                                        });
+      return mcp::make_remote_connector("far", url, {*loop.client, time, verdicts, framing}, [this](const auto& then) {
+        mcp::remote_spec spec;
+        spec.url = url;
+        if (adjust) adjust(spec);
+        then(std::move(spec));
+      });
     };
     return o;
   }
@@ -185,7 +187,8 @@ struct remote_rig {
   }
   mcp::server_status status() const { return supervisor->status().at(0); }
   bool ready() {
-    return until([&] { return status().state == mcp::server_state::ready && supervisor->snapshot()->find("far__echo"); });
+    return until(
+        [&] { return status().state == mcp::server_state::ready && supervisor->snapshot()->find("far__echo"); });
   }
   /// Waits until the server has failed; returns the sentence.
   std::string failure() {

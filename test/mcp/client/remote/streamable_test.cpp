@@ -45,7 +45,8 @@ TEST_CASE("remote: a modern server gets each request with the headers that repea
   CHECK(server.count("initialize") == 0);
 }
 
-TEST_CASE("remote: an old server gets its session id and revision with everything after the handshake and DELETE last") {
+TEST_CASE(
+    "remote: an old server gets its session id and revision with everything after the handshake and DELETE last") {
   const remote_server server(era::legacy);
   remote_rig rig(server.url());
   rig.start();
@@ -102,7 +103,9 @@ TEST_CASE("remote: answers may come as events with progress before them and the 
     remote_server::begin_events(peer);
     peer.send_chunk("id: 1\ndata:\n\n: a comment\n\n");
     peer.send_chunk(R"(data: {"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":)" +
-                    remote_server::id_of(q) + R"(,"progress":1}})" "\n\n");
+                    remote_server::id_of(q) +
+                    R"(,"progress":1}})"
+                    "\n\n");
     peer.send_chunk("event: other\ndata: {\"jsonrpc\":\"2.0\",\"id\":" + remote_server::id_of(q) +
                     ",\"result\":{\"content\":[]}}\n\n");
     // One message over several lines of data, cut in the middle.
@@ -171,7 +174,8 @@ TEST_CASE("remote: the stream of a session brings changes and the server's reque
   REQUIRE(rig.ready());
   REQUIRE(rig.until([&] {
     const auto all = server.requests("POST");
-    return std::ranges::any_of(all, [](const auto& q) { return q.body == R"({"jsonrpc":"2.0","id":"a","result":{}})"; });
+    return std::ranges::any_of(all,
+                               [](const auto& q) { return q.body == R"({"jsonrpc":"2.0","id":"a","result":{}})"; });
   }));
 }
 
@@ -255,8 +259,10 @@ TEST_CASE("remote: the deprecated HTTP+SSE transport is tried last, once, and re
     }
     std::string text;
     if (method == "initialize")
-      text = remote_server::answer(q, R"({"protocolVersion":"2024-11-05","capabilities":{"tools":{}},"serverInfo":{}})");
-    if (method == "tools/list") text = remote_server::answer(q, R"({"tools":[{"name":"echo","inputSchema":{"type":"object"}}]})");
+      text =
+          remote_server::answer(q, R"({"protocolVersion":"2024-11-05","capabilities":{"tools":{}},"serverInfo":{}})");
+    if (method == "tools/list")
+      text = remote_server::answer(q, R"({"tools":[{"name":"echo","inputSchema":{"type":"object"}}]})");
     if (method == "tools/call") text = remote_server::answer(q, remote_server::said("old"));
     if (!text.empty()) {
       const std::lock_guard lock(guard);
