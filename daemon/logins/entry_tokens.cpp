@@ -22,12 +22,6 @@ void call_all(Handlers& handlers, const Arguments&... arguments) {
 
 }  // namespace
 
-bool login_entry::operator==(const login_entry& o) const {
-  return server == o.server && url == o.url && client_id == o.client_id && client_document == o.client_document &&
-         client_secret.reveal() == o.client_secret.reveal() && scopes == o.scopes && open == o.open &&
-         private_addresses == o.private_addresses && without_person == o.without_person && trust == o.trust;
-}
-
 entry_tokens::entry_tokens(login_parts parts, grant_keeper& keeper, login_entry entry)
     : parts_(std::move(parts)), keeper_(keeper), entry_(std::move(entry)) {}
 
@@ -51,12 +45,23 @@ void entry_tokens::when_loaded(std::function<void()> then) {
   if (loaded_) return then();
   when_loaded_.push_back(std::move(then));
   if (std::exchange(loading_, true)) return;
-  keeper_.load(entry_.server, [weak = weak_from_this()](std::optional<auth::grant> g) {
+  entry_.settings([weak = weak_from_this()](result<login_settings> settings) {
     const auto self = weak.lock();
     if (!self || self->dropped_) return;
-    self->loaded_ = true;
-    if (g && self->grant_.empty()) self->take(std::move(*g));
-    call_all(self->when_loaded_);
+    if (!settings) {
+      // Tried again at the next use.
+      self->problem_ = settings.error().message;
+      self->loading_ = false;
+      return call_all(self->when_loaded_);
+    }
+    self->settings_ = std::move(*settings);
+    self->keeper_.load(self->entry_.server, self->settings_.url, [weak](std::optional<auth::grant> g) {
+      const auto tokens = weak.lock();
+      if (!tokens || tokens->dropped_) return;
+      tokens->loaded_ = true;
+      if (g && tokens->grant_.empty()) tokens->take(std::move(*g));
+      call_all(tokens->when_loaded_);
+    });
   });
 }
 
@@ -81,8 +86,7 @@ void entry_tokens::renew(std::function<void(bool)> then) {
   if (when_renewed_.size() >= most_waiting) return then(false);
   when_renewed_.push_back(std::move(then));
   if (std::exchange(renewing_, true)) return;
-  keeper_.lock(entry_.server,
-               [weak = weak_from_this()](result<grant_keeper::held_lock> held, std::optional<auth::grant> stored) {
+  keeper_.lock(entry_.server, settings_.url, [weak = weak_from_this()](result<grant_keeper::held_lock> held, std::optional<auth::grant> stored) {
                  const auto self = weak.lock();
                  if (!self || self->dropped_) return;
                  // Another daemon may have renewed the tokens meanwhile, which makes the refresh token here a spent
@@ -100,7 +104,7 @@ void entry_tokens::send_renewal(grant_keeper::held_lock held) {
   auto request = auth::renewal_request(grant_, parts_.time.wall_ms());
   if (!request) return end_renewal(false);
   exchange_ = std::make_unique<document_exchange>(
-      parts_.client, std::move(*request), entry_.trust,
+      parts_.client, std::move(*request), settings_.trust,
       [this, held = std::move(held)](result<auth::document_answer> answer) mutable {
         const auto self = shared_from_this();
         const auto ended = std::move(exchange_);
@@ -123,7 +127,7 @@ void entry_tokens::renewal_over(grant_keeper::held_lock held, result<auth::grant
   }
   take(std::move(*outcome));
   problem_.clear();
-  keeper_.save(entry_.server, grant_, std::move(held), [weak = weak_from_this()](const result<void>& saved) {
+  keeper_.save(entry_.server, settings_.url, grant_, std::move(held), [weak = weak_from_this()](const result<void>& saved) {
     if (const auto self = weak.lock(); self && !saved) self->problem_ = saved.error().message;
   });
   end_renewal(true);
@@ -141,7 +145,7 @@ void entry_tokens::set_waiting(std::string why) {
 }
 
 bool entry_tokens::may_log_in_alone() {
-  if (entry_.open.empty() && !entry_.without_person) return false;
+  if (!entry_.opens && !entry_.without_person) return false;
   const time_point now = parts_.time.now();
   if (now - std::exchange(last_attempt_, now) >= between_attempts) attempts_ = 0;
   return attempts_++ < most_attempts;
@@ -163,13 +167,11 @@ void entry_tokens::refused(int status, std::string_view challenge, std::string_v
       set_waiting(more_scopes
                       ? "needs a login with more rights: run `mcpbx auth login " + shell_word(entry_.server) + "`"
                       : "needs a login: run `mcpbx auth login " + shell_word(entry_.server) + "`");
-      if (!login_ || login_->over()) {
-        if (!may_log_in_alone()) return then(false);
-      }
+      if (!preparing_ && !present_login() && !may_log_in_alone()) return then(false);
       log_in(
           [this] {
             if (const auto* present = present_login(); present && !present->address().empty())
-              keeper_.open_browser(entry_.open, present->address());
+              keeper_.open_browser(settings_.open, present->address());
           },
           [then = std::move(then)](const result<void>& over) { then(over.has_value()); });
     };
@@ -186,26 +188,34 @@ void entry_tokens::refused(int status, std::string_view challenge, std::string_v
 void entry_tokens::log_in(std::function<void()> ready, std::function<void(result<void>)> over) {
   when_loaded([this, ready = std::move(ready), over = std::move(over)]() mutable {
     when_over_.push_back(std::move(over));
-    if (present_login()) {
-      if (!present_login()->address().empty()) {
-        if (ready) ready();
-      } else {
-        when_ready_.push_back(std::move(ready));
-      }
+    if (present_login() && !present_login()->address().empty()) {
+      if (ready) ready();
       return;
     }
     when_ready_.push_back(std::move(ready));
-    start_login(challenge_);
+    if (!present_login() && !std::exchange(preparing_, true)) prepare_login();
   });
 }
 
-void entry_tokens::start_login(auth::bearer_challenge challenge) {
-  auth::authorization::options o{.server = entry_.server, .server_url = entry_.url};
-  o.challenge = std::move(challenge);
+// The settings are resolved anew, since a file or a program may give another secret by now.
+void entry_tokens::prepare_login() {
+  entry_.settings([weak = weak_from_this()](result<login_settings> settings) {
+    const auto self = weak.lock();
+    if (!self || self->dropped_) return;
+    self->preparing_ = false;
+    if (!settings) return self->login_over(std::unexpected(settings.error()));
+    self->settings_ = std::move(*settings);
+    self->start_login();
+  });
+}
+
+void entry_tokens::start_login() {
+  auth::authorization::options o{.server = entry_.server, .server_url = settings_.url};
+  o.challenge = challenge_;
   o.scopes = entry_.scopes;
-  o.client_id = entry_.client_id;
-  o.client_secret = entry_.client_secret;
-  o.client_document = entry_.client_document;
+  o.client_id = settings_.client_id;
+  o.client_secret = settings_.client_secret;
+  o.client_document = settings_.client_document;
   o.private_addresses = entry_.private_addresses;
   o.without_person = entry_.without_person;
   if (!grant_.issuer.empty()) o.before = grant_;
@@ -215,7 +225,7 @@ void entry_tokens::start_login(auth::bearer_challenge challenge) {
     tidy_->arm(parts_.time.now() + page_time, [this] { ended_.clear(); });
   }
   login_ =
-      std::make_unique<login>(parts_, entry_.trust, std::move(o),
+      std::make_unique<login>(parts_, settings_.trust, std::move(o),
                               login::handlers{[this] {
                                                 const auto self = shared_from_this();
                                                 call_all(when_ready_);
@@ -239,13 +249,13 @@ void entry_tokens::login_over(result<auth::grant> outcome) {
   sentence_.clear();
   challenge_ = {};
   last_outcome_ = result<void>();
-  keeper_.save(entry_.server, grant_, nullptr, [weak = weak_from_this()](const result<void>& saved) {
+  keeper_.save(entry_.server, settings_.url, grant_, nullptr, [weak = weak_from_this()](const result<void>& saved) {
     const auto self = weak.lock();
     if (!self || self->dropped_) return;
     if (!saved) self->problem_ = "the tokens hold until mcpbx ends, since " + saved.error().message;
     call_all(self->when_ready_);
     call_all(self->when_over_, result<void>());
-    if (!self->dropped_) self->keeper_.tokens_changed(self->entry_.server);
+    if (!self->dropped_) self->keeper_.tokens_changed(self->entry_.server, true);
   });
 }
 
@@ -255,10 +265,10 @@ void entry_tokens::log_out(std::function<void(result<void>)> then) {
   loaded_ = true;
   sentence_.clear();
   problem_.clear();
-  keeper_.save(entry_.server, std::nullopt, nullptr,
+  keeper_.save(entry_.server, settings_.url, std::nullopt, nullptr,
                [weak = weak_from_this(), then = std::move(then)](const result<void>& saved) {
                  const auto self = weak.lock();
-                 if (self && !self->dropped_) self->keeper_.tokens_changed(self->entry_.server);
+                 if (self && !self->dropped_) self->keeper_.tokens_changed(self->entry_.server, false);
                  then(saved);
                });
 }

@@ -16,17 +16,26 @@
 
 namespace mcpbx::daemon {
 
-/// The entry of a protected server, as far as its logins go.
-struct login_entry {
-  std::string server;  ///< configured name
-  std::string url;
+/// The settings of a protected server's entry for its logins, with every reference resolved.
+struct login_settings {
+  std::string url = {};
   std::string client_id = {}, client_document = {};
   secret client_secret = {};
-  std::vector<std::string> scopes = {};
-  std::vector<std::string> open = {};  ///< the command that opens a browser; empty: a person runs `mcpbx auth login`
-  bool private_addresses = false, without_person = false;
+  std::vector<std::string> open = {};  ///< the command that opens a browser
   http::trust trust = {};
-  bool operator==(const login_entry& other) const;
+};
+/// Passes the settings, or an error, to `then`, from inside or later. Called before tokens are read and for each login.
+using login_source = std::function<void(std::function<void(result<login_settings>)> then)>;
+
+/// The entry of a protected server, as far as its logins go.
+struct login_entry {
+  std::string server;                ///< configured name
+  std::string address;               ///< for people
+  std::string fingerprint;           ///< text that differs if any setting does
+  login_source settings;
+  std::vector<std::string> scopes = {};
+  bool opens = false;                ///< the daemon opens the browser; else a person runs `mcpbx auth login`
+  bool private_addresses = false, without_person = false;
 };
 
 /// Keeps the grants of all servers; `logins` implements it. Callbacks come later, on the speaking thread.
@@ -34,19 +43,20 @@ class grant_keeper {
  public:
   virtual ~grant_keeper() = default;
   /// Reads a server's grant from the file, if it is for this address.
-  virtual void load(const std::string& server, std::function<void(std::optional<auth::grant>)> then) = 0;
+  virtual void load(const std::string& server, const std::string& url,
+                    std::function<void(std::optional<auth::grant>)> then) = 0;
   /// Takes the lock between daemons and reads the grant as it is now. `then` gets a failure if the lock cannot be had.
   /// The lock is held until the returned object of `then` is dropped.
   using held_lock = std::shared_ptr<void>;
-  virtual void lock(const std::string& server,
+  virtual void lock(const std::string& server, const std::string& url,
                     std::function<void(result<held_lock>, std::optional<auth::grant>)> then) = 0;
   /// Writes or removes the grant; `held`: under that lock. `then` gets a failure if it is not on disk.
-  virtual void save(const std::string& server, std::optional<auth::grant> g, held_lock held,
+  virtual void save(const std::string& server, const std::string& url, std::optional<auth::grant> g, held_lock held,
                     std::function<void(result<void>)> then) = 0;
   /// Opens the person's browser by the entry's command.
   virtual void open_browser(const std::vector<std::string>& command, std::string_view address) = 0;
-  /// Reports that the server can be tried anew, since it has tokens now or has none any more.
-  virtual void tokens_changed(const std::string& server) = 0;
+  /// Reports that a login has brought tokens, or that they have been forgotten (`held` is false).
+  virtual void tokens_changed(const std::string& server, bool held) = 0;
 };
 
 class entry_tokens final : public mcp::authorizer, public std::enable_shared_from_this<entry_tokens> {
@@ -90,7 +100,8 @@ class entry_tokens final : public mcp::authorizer, public std::enable_shared_fro
   void send_renewal(grant_keeper::held_lock held);
   void renewal_over(grant_keeper::held_lock held, result<auth::grant> outcome);
   void end_renewal(bool renewed);
-  void start_login(auth::bearer_challenge challenge);
+  void prepare_login();
+  void start_login();
   void login_over(result<auth::grant> outcome);
   void take(auth::grant g);
   void set_waiting(std::string why);
@@ -99,8 +110,9 @@ class entry_tokens final : public mcp::authorizer, public std::enable_shared_fro
   login_parts parts_;
   grant_keeper& keeper_;
   login_entry entry_;
+  login_settings settings_;
   auth::grant grant_;
-  bool loaded_ = false, loading_ = false, renewing_ = false, dropped_ = false;
+  bool loaded_ = false, loading_ = false, renewing_ = false, preparing_ = false, dropped_ = false;
   auth::bearer_challenge challenge_;  // of the last refusal
   std::string sentence_, problem_;
   int attempts_ = 0;

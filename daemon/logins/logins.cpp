@@ -61,7 +61,7 @@ void logins::on_lane(Work work, Then then) {
 void logins::set_entries(std::vector<login_entry> entries) {
   std::vector<std::shared_ptr<entry_tokens>> next;
   for (auto& e : entries) {
-    const auto same = std::ranges::find_if(entries_, [&](const auto& old) { return old && old->entry() == e; });
+    const auto same = std::ranges::find_if(entries_, [&](const auto& old) { return old && old->entry().fingerprint == e.fingerprint; });
     if (same != entries_.end())
       next.push_back(std::exchange(*same, nullptr));
     else
@@ -143,7 +143,7 @@ void logins::log_out(std::string_view server, std::function<void(result<void>)> 
 login_status logins::status_of(const entry_tokens& t) const {
   login_status s;
   s.server = t.entry().server;
-  s.url = t.entry().url;
+  s.url = t.entry().address;
   const auto& g = t.grant();
   s.issuer = g.issuer;
   s.resource = g.resource;
@@ -180,14 +180,11 @@ void logins::status(std::function<void(login_report)> then) {
 
 // The file.
 
-void logins::load(const std::string& server, std::function<void(std::optional<auth::grant>)> then) {
-  const auto* const tokens = find(server);
-  if (!tokens || !file_)
-    return boost::asio::post(parts_.executor, [then = std::move(then), weak = std::weak_ptr(alive_)] {
-      if (!weak.expired()) then(std::nullopt);
-    });
+void logins::load(const std::string& server, const std::string& url,
+                  std::function<void(std::optional<auth::grant>)> then) {
   on_lane(
-      [file = file_, server, url = tokens->entry().url]() -> std::optional<auth::grant> {
+      [file = file_, server, url]() -> std::optional<auth::grant> {
+        if (!file) return std::nullopt;
         const auto all = file->read();
         if (all) return grant_in(*all, server, url);
         log::warn("the tokens of tool servers cannot be read: " + all.error().message);
@@ -196,13 +193,12 @@ void logins::load(const std::string& server, std::function<void(std::optional<au
       std::move(then));
 }
 
-void logins::lock(const std::string& server, std::function<void(result<held_lock>, std::optional<auth::grant>)> then) {
+void logins::lock(const std::string& server, const std::string& url,
+                  std::function<void(result<held_lock>, std::optional<auth::grant>)> then) {
   struct locked {
     result<held_lock> held = fail(errc::unavailable, "there is no thread for it");
     std::optional<auth::grant> stored;
   };
-  const auto* const tokens = find(server);
-  const std::string url = tokens ? tokens->entry().url : std::string();
   on_lane(
       [file = file_, server, url] {
         locked out;
@@ -219,11 +215,10 @@ void logins::lock(const std::string& server, std::function<void(result<held_lock
       [then = std::move(then)](locked l) { then(std::move(l.held), std::move(l.stored)); });
 }
 
-void logins::save(const std::string& server, std::optional<auth::grant> g, held_lock held,
+void logins::save(const std::string& server, const std::string& url, std::optional<auth::grant> g, held_lock held,
                   std::function<void(result<void>)> then) {
-  const auto* const tokens = find(server);
   std::optional<std::string> text;
-  if (g && tokens) text = entry_text(tokens->entry().url, *g);
+  if (g) text = entry_text(url, *g);
   on_lane(
       [file = file_, why = path_ ? std::string() : path_.error().message, server, text = std::move(text),
        held = std::move(held)]() mutable -> result<void> {
@@ -242,8 +237,8 @@ void logins::open_browser(const std::vector<std::string>& command, std::string_v
   hooks_.run(std::move(words));
 }
 
-void logins::tokens_changed(const std::string& server) {
-  hooks_.tokens_changed(server);
+void logins::tokens_changed(const std::string& server, bool held) {
+  hooks_.tokens_changed(server, held);
 }
 
 }  // namespace mcpbx::daemon

@@ -23,10 +23,10 @@ class logins final : public login_desk, private grant_keeper {
     result<std::string> path;  ///< path of the file, or the reason why there is none
     std::function<result<credential_key>()> find_key;
   };
-  /// `tokens_changed` is called with the server's name when it should be connected anew; `run` starts a program without
+  /// `tokens_changed` is called after a login (`held`) or a logout, so that the server is connected anew; `run` starts a program without
   /// a shell, with its arguments, and does not wait for it.
   struct hooks {
-    std::function<void(const std::string& server)> tokens_changed;
+    std::function<void(const std::string& server, bool held)> tokens_changed;
     std::function<void(std::vector<std::string> command)> run;
   };
   /// Touches no file. All references must outlive this object.
@@ -46,13 +46,14 @@ class logins final : public login_desk, private grant_keeper {
   void status(std::function<void(login_report)> then) override;
 
  private:
-  void load(const std::string& server, std::function<void(std::optional<auth::grant>)> then) override;
-  void lock(const std::string& server,
+  void load(const std::string& server, const std::string& url,
+            std::function<void(std::optional<auth::grant>)> then) override;
+  void lock(const std::string& server, const std::string& url,
             std::function<void(result<held_lock>, std::optional<auth::grant>)> then) override;
-  void save(const std::string& server, std::optional<auth::grant> g, held_lock held,
+  void save(const std::string& server, const std::string& url, std::optional<auth::grant> g, held_lock held,
             std::function<void(result<void>)> then) override;
   void open_browser(const std::vector<std::string>& command, std::string_view address) override;
-  void tokens_changed(const std::string& server) override;
+  void tokens_changed(const std::string& server, bool held) override;
 
   entry_tokens* find(std::string_view server) const;
   error unknown(std::string_view server) const;

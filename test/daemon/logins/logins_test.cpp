@@ -37,13 +37,17 @@ struct login_world {
         login_parts{loop.context.get_executor(), loop.real, *loop.client, auth::system_secrets()},
         logins::options{dir / "credentials.json",
                         [] { return credential_key{key_place::systemd, std::string(32, 'k')}; }},
-        logins::hooks{[this](const std::string& server) { changed.push_back(server); },
+        logins::hooks{[this](const std::string& server, bool) { changed.push_back(server); },
                       [this](std::vector<std::string> command) { programs.push_back(std::move(command)); }});
   }
-  login_entry entry() const {
+  login_entry entry(login_settings s = {}) const {
     login_entry e;
     e.server = "files";
-    e.url = as.server_url();
+    if (s.url.empty()) s.url = as.server_url();
+    e.address = e.fingerprint = s.url;
+    e.opens = !s.open.empty();
+    if (e.opens) e.fingerprint += " opens";
+    e.settings = [s](const auto& then) { then(s); };
     return e;
   }
   mcp::authorizer& tokens() { return *all->tokens_of("files"); }
@@ -102,9 +106,7 @@ TEST_CASE("logins: a person with a browser gets a server its tokens, which are s
 TEST_CASE("logins: tokens of one address are not sent to another one, whatever its entry is called") {
   login_world world;
   world.log_in();
-  auto moved = world.entry();
-  moved.url += "/elsewhere";
-  world.all->set_entries({moved});
+  world.all->set_entries({world.entry({.url = world.as.server_url() + "/elsewhere"})});
   CHECK(world.prepared().empty());
 }
 
@@ -199,9 +201,7 @@ TEST_CASE("logins: a refresh token that is refused needs a person, and one that 
 
 TEST_CASE("logins: with auth.open a refusal opens the browser and the request waits for the answer") {
   login_world world;
-  auto e = world.entry();
-  e.open = {"xdg-open", "--new"};
-  world.all->set_entries({e});
+  world.all->set_entries({world.entry({.open = {"xdg-open", "--new"}})});
   std::optional<bool> again;
   world.tokens().refused(401, "Bearer", "", [&](bool a) { again = a; });
   REQUIRE(world.loop.until([&] { return !world.programs.empty(); }));
@@ -215,9 +215,7 @@ TEST_CASE("logins: with auth.open a refusal opens the browser and the request wa
 
 TEST_CASE("logins: a server that refuses every new token is asked three times, then a person has to") {
   login_world world;
-  auto e = world.entry();
-  e.open = {"browser"};
-  world.all->set_entries({e});
+  world.all->set_entries({world.entry({.open = {"browser"}})});
   int logins_done = 0;
   bool last = true;
   for (int i = 0; i < 5 && last; ++i) {
@@ -303,6 +301,26 @@ TEST_CASE("logins: everything may be dropped at each step of a login") {
     world.loop.context.restart();
     world.loop.context.poll();
   }
+}
+
+TEST_CASE("logins: settings that cannot be resolved fail the login with their reason, and are tried again") {
+  login_world world;
+  auto e = world.entry();
+  bool there = false;
+  e.fingerprint = "other";
+  e.settings = [&, good = e.settings](const auto& then) {
+    if (there) return good(then);
+    then(fail(errc::config, "mcpServers.files.auth.clientSecret: the file is not there"));
+  };
+  world.all->set_entries({e});
+  CHECK(world.prepared().empty());
+  std::string said;
+  world.all->begin("files", [&](const result<login_invitation>& i) { said = i ? "" : i.error().message; });
+  REQUIRE(world.loop.until([&] { return !said.empty(); }));
+  CHECK(said.find("the file is not there") != std::string::npos);
+  there = true;
+  world.log_in();
+  CHECK(world.prepared() == "Bearer token-number-1");
 }
 
 TEST_CASE("logins: an unknown server is refused with the nearest name, and nothing is under way unasked") {
