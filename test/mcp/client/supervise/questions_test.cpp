@@ -175,6 +175,31 @@ TEST_CASE("callers whose principal is not told are not taken for one another") {
   CHECK(contains(r.last(), "several callers"));
 }
 
+TEST_CASE("a process that belongs to one caller asks for its latest call, whatever the principals are") {
+  auto options = server_named("srv");
+  options.sharing = server_sharing::per_caller;
+  supervisor_rig r;
+  r.launcher.add("srv", legacy_script({"echo"}, [](scripted_process&, const message& m) {
+                   return m.method() == "tools/call" || m.type == message::kind::response;
+                 }));
+  r.start({options});
+  const auto scope = call_scope::of_caller("uid:1", "/tmp");
+  const auto questions = std::make_shared<question_recorder>();
+  for (const auto* principal : {"uid:1", "run:2"}) {
+    server_call c;
+    c.params = raw_json::literal(R"({"name":"echo"})");
+    c.principal = principal;
+    c.scope = scope;
+    c.questions = questions;
+    r.owner("srv__echo")->call(std::move(c));
+  }
+  r.turn();
+  REQUIRE(r.launcher.last().count("tools/call") == 2);
+  r.launcher.last().say(R"({"jsonrpc":"2.0","id":1,"method":"elicitation/create","params":{}})");
+  r.turn();
+  CHECK(questions->questions.size() == 1);
+}
+
 TEST_CASE("the end of a call withdraws its questions, and the server is told") {
   asking_rig r;
   asking_rig::open_one o;
