@@ -73,6 +73,7 @@ void entry_tokens::take(auth::grant g) {
 }
 
 void entry_tokens::prepare(std::function<void()> then) {
+  if (dropped_) return then();
   if (loaded_ && !(grant_.wants_renewal(parts_.time.wall_ms()) && !grant_.refresh_token.empty())) return then();
   when_loaded([this, then = std::move(then)]() mutable {
     if (!grant_.wants_renewal(parts_.time.wall_ms()) || grant_.refresh_token.empty()) return then();
@@ -86,7 +87,8 @@ void entry_tokens::renew(std::function<void(bool)> then) {
   if (when_renewed_.size() >= most_waiting) return then(false);
   when_renewed_.push_back(std::move(then));
   if (std::exchange(renewing_, true)) return;
-  keeper_.lock(entry_.server, settings_.url, [weak = weak_from_this()](result<grant_keeper::held_lock> held, std::optional<auth::grant> stored) {
+  keeper_.lock(entry_.server, settings_.url,
+               [weak = weak_from_this()](result<grant_keeper::held_lock> held, std::optional<auth::grant> stored) {
                  const auto self = weak.lock();
                  if (!self || self->dropped_) return;
                  // Another daemon may have renewed the tokens meanwhile, which makes the refresh token here a spent
@@ -127,9 +129,10 @@ void entry_tokens::renewal_over(grant_keeper::held_lock held, result<auth::grant
   }
   take(std::move(*outcome));
   problem_.clear();
-  keeper_.save(entry_.server, settings_.url, grant_, std::move(held), [weak = weak_from_this()](const result<void>& saved) {
-    if (const auto self = weak.lock(); self && !saved) self->problem_ = saved.error().message;
-  });
+  keeper_.save(entry_.server, settings_.url, grant_, std::move(held),
+               [weak = weak_from_this()](const result<void>& saved) {
+                 if (const auto self = weak.lock(); self && !saved) self->problem_ = saved.error().message;
+               });
   end_renewal(true);
 }
 
@@ -153,6 +156,7 @@ bool entry_tokens::may_log_in_alone() {
 
 void entry_tokens::refused(int status, std::string_view challenge, std::string_view sent,
                            std::function<void(bool)> again) {
+  if (dropped_) return again(false);
   const std::string was(sent);
   auto read = auth::read_bearer_challenge(challenge).value_or(auth::bearer_challenge());
   when_loaded([this, status, was, read = std::move(read), again = std::move(again)]() mutable {

@@ -29,12 +29,12 @@ using login_source = std::function<void(std::function<void(result<login_settings
 
 /// The entry of a protected server, as far as its logins go.
 struct login_entry {
-  std::string server;                ///< configured name
-  std::string address;               ///< for people
-  std::string fingerprint;           ///< text that differs if any setting does
+  std::string server;       ///< configured name
+  std::string address;      ///< for people
+  std::string fingerprint;  ///< text that differs if any setting does
   login_source settings;
   std::vector<std::string> scopes = {};
-  bool opens = false;                ///< the daemon opens the browser; else a person runs `mcpbx auth login`
+  bool opens = false;  ///< the daemon opens the browser; else a person runs `mcpbx auth login`
   bool private_addresses = false, without_person = false;
 };
 

@@ -61,7 +61,8 @@ void logins::on_lane(Work work, Then then) {
 void logins::set_entries(std::vector<login_entry> entries) {
   std::vector<std::shared_ptr<entry_tokens>> next;
   for (auto& e : entries) {
-    const auto same = std::ranges::find_if(entries_, [&](const auto& old) { return old && old->entry().fingerprint == e.fingerprint; });
+    const auto same = std::ranges::find_if(
+        entries_, [&](const auto& old) { return old && old->entry().fingerprint == e.fingerprint; });
     if (same != entries_.end())
       next.push_back(std::exchange(*same, nullptr));
     else

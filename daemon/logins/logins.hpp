@@ -23,8 +23,8 @@ class logins final : public login_desk, private grant_keeper {
     result<std::string> path;  ///< path of the file, or the reason why there is none
     std::function<result<credential_key>()> find_key;
   };
-  /// `tokens_changed` is called after a login (`held`) or a logout, so that the server is connected anew; `run` starts a program without
-  /// a shell, with its arguments, and does not wait for it.
+  /// `tokens_changed` is called after a login (`held`) or a logout, so that the server is connected anew; `run` starts
+  /// a program without a shell, with its arguments, and does not wait for it.
   struct hooks {
     std::function<void(const std::string& server, bool held)> tokens_changed;
     std::function<void(std::vector<std::string> command)> run;

@@ -17,7 +17,7 @@ struct command_line {
   std::optional<log::level> log_level;  ///< --log-level; unset: the configuration's
   bool check_config = false;
   bool secret_service_key = false;  ///< only print the key that the Secret Service keeps for the daemon
-  bool idle_exit = false;  ///< stop after idleExitMs without callers and runs (a daemon that the CLI started)
+  bool idle_exit = false;           ///< stop after idleExitMs without callers and runs (a daemon that the CLI started)
 };
 
 /// Returns the options, or the exit status if there is nothing to run (help, version, a wrong option); the text for the

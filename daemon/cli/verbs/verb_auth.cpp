@@ -7,13 +7,12 @@
 #include "daemon/cli/terminal/foreign_text.hpp"
 #include "daemon/cli/terminal/session_text.hpp"
 #include "mcp/json/json_writer.hpp"
+#include "mcp/process/started_apart.hpp"
 #include "mcp/support/text.hpp"
 
 #include <CLI/CLI.hpp>
 
-#include <fcntl.h>
 #include <poll.h>
-#include <spawn.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -24,8 +23,6 @@
 #include <string>
 #include <string_view>
 #include <vector>
-
-extern char** environ;
 
 namespace mcpbx::cli {
 namespace {
@@ -43,16 +40,7 @@ bool open_in_browser(const std::string& address) {
   const char* const own = std::getenv("BROWSER");
   const auto set = [](const char* name) { return std::getenv(name) != nullptr && *std::getenv(name) != '\0'; };
   if (own == nullptr && !set("DISPLAY") && !set("WAYLAND_DISPLAY")) return false;
-  std::string program = own != nullptr && *own != '\0' ? own : "xdg-open", argument = address;
-  std::array<char*, 3> words{program.data(), argument.data(), nullptr};
-  posix_spawn_file_actions_t quiet;
-  posix_spawn_file_actions_init(&quiet);
-  for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
-    posix_spawn_file_actions_addopen(&quiet, fd, "/dev/null", O_RDWR, 0);
-  pid_t pid = 0;
-  const int failed = ::posix_spawnp(&pid, program.c_str(), &quiet, nullptr, words.data(), environ);
-  posix_spawn_file_actions_destroy(&quiet);
-  return failed == 0;
+  return mcp::start_apart({own != nullptr && *own != '\0' ? own : "xdg-open", address}).has_value();
 }
 
 // Reads what the person pastes, a line at a time, while the login waits.

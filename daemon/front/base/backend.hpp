@@ -62,12 +62,13 @@ class backend {
 class live_backend final : public backend {
  public:
   /// All references must outlive this object.
-  live_backend(mcp::supervisor& servers, runner& runs, journal& store, pin_register& pins, model_directory& models,
-               std::function<void(left_taken)> when_left_taken, std::function<void()> stop)
+  live_backend(mcp::supervisor& servers, runner& runs, journal& store, pin_register& pins, login_desk& logins,
+               model_directory& models, std::function<void(left_taken)> when_left_taken, std::function<void()> stop)
       : servers_(servers),
         runs_(runs),
         store_(store),
         pins_(pins),
+        logins_(logins),
         models_(models),
         when_left_taken_(std::move(when_left_taken)),
         stop_(std::move(stop)) {}
@@ -101,6 +102,7 @@ class live_backend final : public backend {
   loop_counters run_counts() const override { return runs_.counts(); }
   journal& store() override { return store_; }
   pin_register* pins() override { return &pins_; }
+  login_desk* logins() override { return &logins_; }
   model_directory* models() override { return &models_; }
   void stop() override { stop_(); }
 
@@ -109,6 +111,7 @@ class live_backend final : public backend {
   runner& runs_;
   journal& store_;
   pin_register& pins_;
+  login_desk& logins_;
   model_directory& models_;
   std::function<void(left_taken)> when_left_taken_;
   std::function<void()> stop_;

@@ -40,7 +40,8 @@ struct fake_desk final : login_desk {
   void status(std::function<void(login_report)> then) override { then(report); }
 
   std::vector<std::string> asked;
-  result<login_invitation> invitation = login_invitation{"https://as/a", "http://127.0.0.1:1/c", "https://as", "https://r", {"x"}};
+  result<login_invitation> invitation =
+      login_invitation{"https://as/a", "http://127.0.0.1:1/c", "https://as", "https://r", {"x"}};
   std::function<void(result<void>)> waiting;
   login_report report;
 };
