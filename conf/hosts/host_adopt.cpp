@@ -309,7 +309,7 @@ class adopter {
       const auto* m = entry_.find(key);
       return m && !says_nothing(m->value);
     };
-    std::optional<std::pair<bool, place>> events;  // whether it is HTTP+SSE
+    std::optional<std::pair<bool, place>> events;  // true: HTTP+SSE
     for (node_member& m : words_) {
       // Our own key has the words auto, http and sse, and is checked as such.
       const bool ours = m.key == "transport";
