@@ -60,6 +60,7 @@ void session_core::list_ended(kept_list& list) {
   if (news.mended) events_.session_problem({});
   if (news.differs) list.hold();
   end_told(list.kind());
+  headers_known(list);
   pump();
 }
 
@@ -80,13 +81,31 @@ void session_core::end_told(const feature_kind& kind) {
   }
 }
 
+void session_core::renew_headers(time_point now) {
+  now_ = now;
+  if (phase_ != phase::ready) return;
+  for (kept_list& list : lists_)
+    if (list.kind().id == kind_id::tools && list.offered()) {
+      list.changed(now);
+      headers_stale_ = true;
+    }
+  pump();
+}
+
+void session_core::headers_known(const kept_list& list) {
+  if (list.kind().id == kind_id::tools && std::exchange(headers_stale_, false)) events_.session_headers_renewed();
+}
+
 void session_core::list_failed(kept_list& list, const std::string& why) {
   const std::string text =
       "tool server \"" + options_.server + "\" answered " + std::string(list.kind().list_method) + " with " + why;
   if (list.fail_walk(now_, text)) log::warn(text);
   events_.session_problem(text);
   // A server whose list is broken still counts as up; the list is requested again.
-  if (list.known()) return end_told(list.kind());
+  if (list.known()) {
+    end_told(list.kind());
+    return headers_known(list);
+  }
   list.clear();
   events_.session_dropped(list.kind(), {});
   list.hold();

@@ -104,6 +104,7 @@ class managed_client final : public client,
     time_point since;                          // arrival, or begin of the wait for the server to be ready again
     bool sent = false;                         // false: it waits in the queue
     call_number number = 0;                    // of the request that is open at the server; 0: none is
+    bool headers_renewed = false;              // the server has refused its headers before
     int comebacks = 0;                         // times that it came back unseen
     bool wants_task = false;                   // its caller takes a task as its result
     std::unique_ptr<call_course> course = {};  // of a call that may need more than one request
@@ -138,6 +139,7 @@ class managed_client final : public client,
   void tell_later(server_call& c);
   void end_unsent_rounds(const std::string& why);
   bool send_again(ticket t);
+  bool wants_headers_renewed(open_call& r, const raw_json& error) const;
   void call_progress(ticket t, const raw_json& params);
   const open_call* logging_call() const;
   void expire_waiting(time_point now);
@@ -205,6 +207,7 @@ class managed_client final : public client,
   void session_list_changed(const feature_kind& kind) override { context_.host.server_list_changed(*this, kind); }
   void session_problem(const std::string& what) override;
   void session_log(const raw_json& params) override;
+  void session_headers_renewed() override { dirty_ = true; }
   void session_hangs(const std::string& why) override { session_lost("hangs: " + why); }
   void drive();
   void obey(supervisor_core::command command, time_point now);
