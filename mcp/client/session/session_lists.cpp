@@ -14,17 +14,40 @@ constexpr call_limits page_limits{milliseconds(60'000), milliseconds(60'000)};
 }  // namespace
 
 void session_core::ask_page(kept_list& list) {
-  list.requested(request(list.kind().list_method, list.params(), phase_ == phase::listing ? no_limits : page_limits,
+  list.requested(request(list.kind().list_method, list.params(), limits_of_page(list.kind()),
                          [this, &list](const call_outcome& o) { on_page(list, o); }));
+}
+
+// The start time-out bounds the first list of tools. Any other list gets half of it, so that one that never comes costs
+// the server no tools.
+call_limits session_core::limits_of_page(const feature_kind& kind) const {
+  if (phase_ != phase::listing) return page_limits;
+  if (kind.id == kind_id::tools) return no_limits;
+  const auto left = std::max(std::chrono::ceil<milliseconds>(first_lists_until_ - now_), milliseconds(1));
+  return {left, left};
+}
+
+bool session_core::is_page(call_number request) const {
+  return std::ranges::any_of(lists_, [&](const kept_list& l) { return l.is_page(rpc_id::number(request)); });
 }
 
 void session_core::on_page(kept_list& list, const call_outcome& outcome) {
   if (phase_ == phase::closed) return;
+  if (is_unknown_list(list.kind(), outcome)) return list_ended(list);
   if (outcome.type != call_outcome::kind::result) return list_failed(list, failure_text(outcome));
   const auto more = list.take_page(outcome.value, page_limit_ ? &*page_limit_ : nullptr);
   if (!more) return list_failed(list, "a result of the wrong shape: " + more.error().message);
   if (*more) return ask_page(list);
   list_ended(list);
+}
+
+// Returns true if the server does not know a further list of a capability that it has. Servers with resources and
+// without templates often have no method for these.
+bool session_core::is_unknown_list(const feature_kind& kind, const call_outcome& outcome) const {
+  if (outcome.type != call_outcome::kind::error ||
+      find_member(outcome.value, "code").as_integer() != code::method_not_found)
+    return false;
+  return std::ranges::find(options_.kinds, kind.capability, &feature_kind::capability)->id != kind.id;
 }
 
 void session_core::list_ended(kept_list& list) {
@@ -33,9 +56,11 @@ void session_core::list_ended(kept_list& list) {
     for (const std::string& n : *news.dropped) log::warn("tool server \"" + options_.server + "\": " + n);
     events_.session_dropped(list.kind(), *news.dropped);
   }
+  events_.session_hints(list.kind(), list.hints());
   if (news.mended) events_.session_problem({});
   if (news.differs) list.hold();
   end_told(list.kind());
+  headers_known(list);
   pump();
 }
 
@@ -56,13 +81,31 @@ void session_core::end_told(const feature_kind& kind) {
   }
 }
 
+void session_core::renew_headers(time_point now) {
+  now_ = now;
+  if (phase_ != phase::ready) return;
+  for (kept_list& list : lists_)
+    if (list.kind().id == kind_id::tools && list.offered()) {
+      list.changed(now);
+      headers_stale_ = true;
+    }
+  pump();
+}
+
+void session_core::headers_known(const kept_list& list) {
+  if (list.kind().id == kind_id::tools && std::exchange(headers_stale_, false)) events_.session_headers_renewed();
+}
+
 void session_core::list_failed(kept_list& list, const std::string& why) {
   const std::string text =
       "tool server \"" + options_.server + "\" answered " + std::string(list.kind().list_method) + " with " + why;
   if (list.fail_walk(now_, text)) log::warn(text);
   events_.session_problem(text);
   // A server whose list is broken still counts as up; the list is requested again.
-  if (list.known()) return end_told(list.kind());
+  if (list.known()) {
+    end_told(list.kind());
+    return headers_known(list);
+  }
   list.clear();
   events_.session_dropped(list.kind(), {});
   list.hold();

@@ -71,11 +71,84 @@ TEST_CASE("a server without tools is ready with the lists that it has") {
   s.open(R"({"pages":{}})");
   s.answer("pages/list", R"({"pages":[{"uri":"p:1"}]})");
   CHECK(s.ready == 0);
-  s.refuse("pages/templates/list", -32601);
+  s.refuse("pages/templates/list", -32603);
   CHECK(s.ready == 1);
   CHECK(s.count("tools/list") == 0);
   CHECK(s.keys("pages/list") == "p:1");
-  CHECK(s.problem == "tool server \"srv\" answered pages/templates/list with error -32601: no");
+  CHECK(s.problem == "tool server \"srv\" answered pages/templates/list with error -32603: no");
+}
+
+TEST_CASE("a server that has no method for the further list of a capability has an empty one") {
+  kinds_rig s;
+  s.open(R"({"pages":{}})");
+  s.refuse("pages/templates/list", -32601);
+  s.answer("pages/list", R"({"pages":[{"uri":"p:1"}]})");
+  CHECK(s.ready == 1);
+  CHECK(s.times("pages/templates/list") == 1);
+  CHECK(s.problem.empty());
+  s.advance(milliseconds(600'000));
+  CHECK(s.count("pages/templates/list") == 1);
+}
+
+TEST_CASE("a first list of another kind than tools that never comes costs the server no tools") {
+  kinds_rig s;
+  s.open(R"({"tools":{},"notes":{}})");
+  s.answer("tools/list", a_tool);
+  s.advance(milliseconds(14'999));
+  CHECK(s.ready == 0);
+  s.advance(milliseconds(1));
+  CHECK(s.ready == 1);
+  CHECK(s.lists.back()->size() == 1);
+  CHECK(s.keys("notes/list").empty());
+  CHECK(s.problem.starts_with("tool server \"srv\" answered notes/list with nothing usable"));
+  // The list is asked for again and again, and that is no reason to restart a server that lives.
+  int answered = 0;
+  const auto live_until_asked = [&](int times) {
+    for (int i = 0; i < 1000 && s.count("notes/list") < times; ++i) {
+      s.advance(milliseconds(1000));
+      if (s.count("ping") == answered) continue;
+      answered = s.count("ping");
+      s.answer("ping", "{}");
+    }
+  };
+  live_until_asked(6);
+  CHECK(s.hangs.empty());
+  CHECK(s.count("notes/list") == 6);
+  s.answer("notes/list", R"({"notes":[{"name":"n"}]})");
+  CHECK(s.keys("notes/list") == "n");
+  CHECK(s.problem.empty());
+}
+
+TEST_CASE("the hints of a modern server are told with each list and those of a legacy one allow nothing") {
+  kinds_rig s;
+  SUBCASE("modern") {
+    s.open(R"({"notes":{},"pages":{"listChanged":true}})", true);
+    s.answer("notes/list", R"({"notes":[],"nextCursor":"2","ttlMs":5000,"cacheScope":"public"})");
+    s.answer("notes/list", R"({"notes":[],"ttlMs":3000,"cacheScope":"private"})");
+    s.answer("pages/list", R"({"pages":[],"ttlMs":7000,"cacheScope":"public"})");
+    s.answer("pages/templates/list", R"({"pageTemplates":[],"ttlMs":-1})");
+    const auto notes = s.hints.at(1), pages = s.hints.at(2), templates = s.hints.at(3);
+    REQUIRE(notes);
+    CHECK(notes->ttl == milliseconds(3000));
+    CHECK(notes->is_private);
+    CHECK(notes->fresh_until == s.now + milliseconds(3000));
+    REQUIRE(pages);
+    CHECK(pages->ttl == milliseconds(7000));
+    CHECK_FALSE(pages->is_private);
+    CHECK(pages->fresh_until == never);  // the server reports changes
+    REQUIRE(templates);
+    CHECK(templates->ttl == milliseconds(0));
+    CHECK(templates->is_private);
+    CHECK_FALSE(s.hints.at(0));
+  }
+  SUBCASE("legacy") {
+    s.open(R"({"notes":{}})");
+    s.answer("notes/list", R"({"notes":[],"ttlMs":5000,"cacheScope":"public"})");
+    REQUIRE(s.hints.at(1));
+    CHECK(s.hints.at(1)->ttl == milliseconds(0));
+    CHECK(s.hints.at(1)->is_private);
+    CHECK_FALSE(s.hints.at(2));
+  }
 }
 
 TEST_CASE("a change of one kind makes that kind be listed again, and no other") {
