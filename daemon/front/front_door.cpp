@@ -57,6 +57,7 @@ struct front_door::state : std::enable_shared_from_this<front_door::state> {
                 .relieve = {},
                 .load = {},
                 .handed = {},
+                .tasks = {},
                 .mcp = nullptr,
                 .refuses_calls = false,
                 .tools_cache = {},

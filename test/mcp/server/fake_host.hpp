@@ -5,6 +5,7 @@
 #include "mcp/rpc/line_framer.hpp"
 #include "mcp/server/caller_session.hpp"
 #include "mcp/server/held_calls.hpp"
+#include "mcp/server/task_routes.hpp"
 #include "test/support/manual_time.hpp"
 
 #include <doctest/doctest.h>
@@ -181,6 +182,7 @@ class fake_host final : public mcp::caller_host {
   const std::string& principal() const override { return who; }
   mcp::catalog_ptr tools() const override { return catalog; }
   mcp::held_calls* held() override { return table; }
+  mcp::task_routes* tasks() override { return &task_table; }
   std::shared_ptr<mcp::question_handler> own_answers(const mcp::server_question& q) override {
     return q.method == own_method ? own : nullptr;
   }
@@ -226,6 +228,7 @@ class fake_host final : public mcp::caller_host {
   std::vector<sent_note> notes;
   std::string who = "uid:1000";
   mcp::held_calls* table = nullptr;  ///< calls that wait for modern callers
+  mcp::task_routes task_table;
   std::string own_method;            ///< questions of this method are answered by `own`
   std::shared_ptr<fake_answers> own = std::make_shared<fake_answers>();
   manual_time clock;
