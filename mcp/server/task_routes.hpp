@@ -22,8 +22,8 @@ class task_routes {
     bool modern = false;
   };
 
-  /// Notes a task that a call of this principal has made. The oldest one is forgotten where there is no room; ids longer
-  /// than longest_id are not kept. Of two tasks with one id the later counts.
+  /// Notes a task that a call of this principal has made. The oldest one is forgotten where there is no room; ids
+  /// longer than longest_id are not kept. Of two tasks with one id the later counts.
   void add(std::string_view principal, std::string_view id, route to);
   /// Returns the route of a task of this principal, or null; valid until the next add().
   const route* find(std::string_view principal, std::string_view id, bool modern) const;
