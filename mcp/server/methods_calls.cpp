@@ -160,7 +160,7 @@ bool caller_session::take_back(const call_shape& shape, const incoming_call& in,
   }
   auto call = held->take(state, {host_.principal(), shape.method, in.name, in.arguments});
   if (call)
-    (*call)->resume({this, reply, in.token, in.responses});
+    (*call)->resume({this, reply, in.arguments, in.token, in.responses});
   else
     reply.refused(invalid_params(call.error().message));
   return true;

@@ -54,9 +54,11 @@ void passed_call::attach() {
   });
 }
 
-// Marks the present request as answered.
+// Marks the present request as answered. Nothing of its message is kept while the call is held.
 void passed_call::detach() {
   session_ = nullptr;
+  arguments_ = {};
+  token_ = {};
   answered_ = true;
 }
 
@@ -142,8 +144,10 @@ void passed_call::require_urls(const raw_json& elicitations) {
 }
 
 void passed_call::report_uris(const raw_json& result) {
-  if (!session_) return;
-  const auto uris = uris_in(result);
+  if (!session_ || !shape_.may_ask) return;
+  const auto uris = uris_in(result, shape_.to == call_shape::target::tool     ? "content"
+                                    : shape_.to == call_shape::target::prompt ? "messages"
+                                                                              : "contents");
   if (uris.empty()) return;
   const auto all = session_->host().tools();
   for (const std::string& uri : uris) all->saw_uri(server_name_, uri);
