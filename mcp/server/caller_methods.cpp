@@ -114,7 +114,7 @@ void caller_session::set_level(const raw_json& params, const reply_once& reply) 
 // Tells the tool servers, which ask for the roots again when they need them (2025-11-25, roots, "Root List Changes").
 void caller_session::roots_changed() {
   if (phase_ != phase::ready || !capabilities_.roots) return;
-  for (const auto& server : servers_in(*host_.tools())) server->roots_changed();
+  for (const auto& server : servers_in(host_.tools())) server->roots_changed();
 }
 
 caller_watches& caller_session::watches() {
