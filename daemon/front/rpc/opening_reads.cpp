@@ -51,8 +51,7 @@ void opening_reads::look(bool settled) {
   if (!what_.prompt.empty() && !tools->find(mcp::prompt_kind(), what_.prompt))
     missing = no_such(mcp::prompt_kind(), what_.prompt, *tools);
   for (const auto& uri : what_.resources)
-    if (missing.message.empty() && !tools->route_resource(uri))
-      missing = no_such(mcp::resource_kind(), uri, *tools);
+    if (missing.message.empty() && !tools->route_resource(uri)) missing = no_such(mcp::resource_kind(), uri, *tools);
   if (missing.message.empty()) return send_all(*tools);
   if (settled) return give_up(missing);
   caller_.when_settled(caller_.door().settings.session.settle, [self = shared_from_this()] {

@@ -1,5 +1,6 @@
 // Streamable HTTP of both eras, as a server sees it: what each message is sent with, sessions, streams, the end.
 #include "test/mcp/client/remote/remote_rig.hpp"
+#include "test/support/temporary_directory.hpp"
 
 #include <doctest/doctest.h>
 
@@ -343,9 +344,10 @@ TEST_CASE("remote: a question that comes in the stream of a call belongs to it w
         if (method != "tools/call") return false;
         remote_server::begin_events(peer);
         if (++streams == 2)
-          peer.send_chunk(
-              R"(data: {"jsonrpc":"2.0","id":"q1","method":"elicitation/create","params":{"message":"m"}})" "\n\n");
-        while (streams < 3 && !peer.wait_closed(5)) {}
+          peer.send_chunk(R"(data: {"jsonrpc":"2.0","id":"q1","method":"elicitation/create","params":{"message":"m"}})"
+                          "\n\n");
+        while (streams < 3 && !peer.wait_closed(5)) {
+        }
         peer.send_chunk("data: " + remote_server::answer(q, remote_server::said("x")) + "\n\n");
         return remote_server::end_events(peer);
       });
@@ -372,4 +374,27 @@ TEST_CASE("remote: a question that comes in the stream of a call belongs to it w
   REQUIRE(rig.until([&] { return answered.load(); }));
   streams = 3;
   CHECK(rig.until([&] { return ended == 2; }));
+}
+
+TEST_CASE("remote: a server on a Unix socket is reached by its path") {
+  const temporary_directory folder;
+  const std::string path = folder / "s";
+  const http_listener server(path, [](http_peer& peer, std::uint64_t) {
+    http_peer::request q;
+    while (peer.read(q)) {
+      CHECK(q.target == "/tools/mcp");
+      const std::string method = remote_server::method_of(q);
+      remote_server::send_json(
+          peer, 200,
+          remote_server::answer(
+              q, method == "server/discover"
+                     ? R"({"supportedVersions":["2026-07-28"],"capabilities":{"tools":{}},"resultType":"complete"})"
+                 : method == "tools/list" ? R"({"tools":[{"name":"echo","inputSchema":{"type":"object"}}]})"
+                                          : remote_server::said("by socket")));
+    }
+  });
+  remote_rig rig("unix:" + path + ":/tools/mcp");
+  rig.start();
+  REQUIRE(rig.ready());
+  CHECK(rig.called().text().contains("by socket"));
 }
