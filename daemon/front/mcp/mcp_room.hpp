@@ -36,6 +36,8 @@ class mcp_room {
   result<std::shared_ptr<void>> take_stream_place(const std::string& principal, bool on_port);
 
   void list_changed(const mcp::feature_kind& kind);
+  /// Ends the subscriptions/listen of newer callers with their results, because the daemon is stopping.
+  void end_listens();
   /// Drops what is kept for callers that have lost their connection, when memory runs short.
   void relieve();
   /// Adds the totals of all that is open, and of what has ended.
@@ -64,6 +66,7 @@ class mcp_room {
   void look_after();
 
   door_context& door_;
+  const mcp::caller_session::options modern_;  // of newer callers
   std::unordered_map<std::string, std::shared_ptr<mcp_session>, hash, std::equal_to<>> sessions_;
   std::unordered_map<const single_request*, std::shared_ptr<single_request>> requests_;
   std::unordered_map<std::string, kept_scope> scopes_;  // of newer callers, by principal
