@@ -124,6 +124,7 @@ bool session_core::cancel(call_number number, std::string_view reason) {
 void session_core::on_message(message&& m, time_point now) {
   now_ = now;
   if (phase_ == phase::closed) return;
+  spoken_in_ = m.about;
   lives();
   switch (m.type) {
     case message::kind::response:
@@ -184,7 +185,7 @@ void session_core::on_notification(const message& m) {
     if (may_log()) log_now("log: " + quoted_for_people(find_member(m.params, "data").text()));
     events_.session_log(m.params);
   } else if (method == "notifications/resources/updated") {
-    if (of_subscription(m.params)) events_.session_updated(m.params);
+    if (of_subscription(m.params)) events_.session_updated(without_mark(m.params));
   } else if (method == "notifications/subscriptions/acknowledged") {
     const auto listen = find_member(find_member(m.params, "_meta"), meta_key::subscription_id).as_integer();
     if (era_ == era::modern && listen) listen_acknowledged(*listen);
