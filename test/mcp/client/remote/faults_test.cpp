@@ -389,6 +389,58 @@ TEST_CASE("remote: 429 and 503 are waited for as asked and a wait that is too lo
   CHECK(huge.text().contains("was refused (HTTP status 429); the server asks for a wait of 3600 s"));
 }
 
+TEST_CASE("remote: a call is not sent again after a 503 that asks for no repetition, since it may have run") {
+  for (const std::string_view after : {"Retry-After: 1\r\n", ""}) {
+    std::atomic<int> calls = 0;
+    const remote_server server(remote_server::era::modern,
+                               [&](http_peer& peer, const auto&, const std::string& method) {
+                                 return method == "tools/call" && calls++ == 0 && peer.send(plain(503, after));
+                               });
+    remote_rig rig(server.url());
+    rig.start();
+    REQUIRE(rig.ready());
+    remote_rig::outcome_box box;
+    rig.call(box);
+    REQUIRE(rig.until([&] { return calls == 1; }));
+    rig.advance(1'200);
+    REQUIRE(rig.until([&] { return box.times == 1; }));
+    CHECK(box.answered() == !after.empty());
+    CHECK(calls == (after.empty() ? 1 : 2));
+    if (after.empty()) CHECK(box.text().contains("503), and it is not known whether it did what was asked"));
+  }
+}
+
+TEST_CASE("remote: a call that is answered with an error about some session of its own is not sent again") {
+  std::atomic<int> calls = 0;
+  const remote_server server(remote_server::era::legacy,
+                             [&](http_peer& peer, const auto& q, const std::string& method) {
+                               if (method != "tools/call") return false;
+                               ++calls;
+                               return remote_server::send_json(peer, 400, remote_server::error(q, -32000, R"("the browser session has crashed")"));
+                             });
+  remote_rig rig(server.url());
+  rig.start();
+  REQUIRE(rig.ready());
+  const auto box = rig.called();
+  CHECK(box.text().contains("the browser session has crashed"));
+  CHECK(calls == 1);
+  CHECK(server.count("initialize") == 1);
+}
+
+TEST_CASE("remote: a server that knows no stream of its session and says 404 keeps its session") {
+  const remote_server server(remote_server::era::legacy, [&](http_peer& peer, const auto& q, const std::string&) {
+    return q.method == "GET" && send_plain(peer, 404, "text/html", "Cannot GET /mcp");
+  });
+  remote_rig rig(server.url());
+  rig.start();
+  REQUIRE(rig.ready());
+  REQUIRE(rig.until([&] { return server.count("GET") == 1; }));
+  rig.advance(3'000);
+  CHECK(rig.called().answered());
+  CHECK(server.count("initialize") == 1);
+  CHECK(server.count("GET") == 1);
+}
+
 TEST_CASE("remote: a server that comes back at its port loses no call that it had not seen") {
   auto first = std::make_unique<remote_server>(remote_server::era::legacy);
   const auto port = first->port();
