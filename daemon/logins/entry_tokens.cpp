@@ -44,8 +44,8 @@ void entry_tokens::leave(std::string_view why) {
   outdate();
   if (auto* const present = present_login()) present->cancel(why);
   if (renewing_) end_renewal(false);
-  const result<void> over = fail(errc::cancelled, "the login to server \"" + entry_.server + "\" was ended: " +
-                                                      std::string(why));
+  const result<void> over =
+      fail(errc::cancelled, "the login to server \"" + entry_.server + "\" was ended: " + std::string(why));
   call_all(when_loaded_);
   call_all(when_ready_);
   call_all(when_over_, over);
@@ -76,13 +76,14 @@ void entry_tokens::when_loaded(std::function<void()> then) {
       return call_all(self->when_loaded_);
     }
     self->settings_ = std::move(*settings);
-    self->keeper_.load(self->entry_.server, self->settings_.url, [weak, age = self->age_](std::optional<auth::grant> g) {
-      const auto tokens = weak.lock();
-      if (!tokens || tokens->dropped_) return;
-      tokens->loaded_ = true;
-      if (g && age == tokens->age_ && tokens->grant_.empty()) tokens->take(std::move(*g));
-      call_all(tokens->when_loaded_);
-    });
+    self->keeper_.load(self->entry_.server, self->settings_.url,
+                       [weak, age = self->age_](std::optional<auth::grant> g) {
+                         const auto tokens = weak.lock();
+                         if (!tokens || tokens->dropped_) return;
+                         tokens->loaded_ = true;
+                         if (g && age == tokens->age_ && tokens->grant_.empty()) tokens->take(std::move(*g));
+                         call_all(tokens->when_loaded_);
+                       });
   });
 }
 
@@ -108,20 +109,20 @@ void entry_tokens::renew(std::function<void(bool)> then) {
   if (dropped_ || when_renewed_.size() >= most_waiting) return then(false);
   when_renewed_.push_back(std::move(then));
   if (std::exchange(renewing_, true)) return;
-  keeper_.lock(entry_.server, settings_.url,
-               [weak = weak_from_this(), age = age_](result<grant_keeper::held_lock> held,
-                                                     std::optional<auth::grant> stored) {
-                 const auto self = weak.lock();
-                 if (!self || self->dropped_ || age != self->age_) return;
-                 // Another daemon may have renewed the tokens meanwhile, which makes the refresh token here a spent
-                 // one.
-                 if (stored && !stored->access_token.empty() &&
-                     stored->access_token.reveal() != self->grant_.access_token.reveal()) {
-                   self->take(std::move(*stored));
-                   if (!self->grant_.wants_renewal(self->parts_.time.wall_ms())) return self->end_renewal(true);
-                 }
-                 self->send_renewal(held ? *held : nullptr);
-               });
+  keeper_.lock(
+      entry_.server, settings_.url,
+      [weak = weak_from_this(), age = age_](result<grant_keeper::held_lock> held, std::optional<auth::grant> stored) {
+        const auto self = weak.lock();
+        if (!self || self->dropped_ || age != self->age_) return;
+        // Another daemon may have renewed the tokens meanwhile, which makes the refresh token here a spent
+        // one.
+        if (stored && !stored->access_token.empty() &&
+            stored->access_token.reveal() != self->grant_.access_token.reveal()) {
+          self->take(std::move(*stored));
+          if (!self->grant_.wants_renewal(self->parts_.time.wall_ms())) return self->end_renewal(true);
+        }
+        self->send_renewal(held ? *held : nullptr);
+      });
 }
 
 void entry_tokens::send_renewal(grant_keeper::held_lock held) {

@@ -92,7 +92,8 @@ class entry_tokens final : public mcp::authorizer, public std::enable_shared_fro
   void prepare_status(std::function<void()> then) { when_loaded(std::move(then)); }
   /// Forgets the tokens, here and on disk.
   void log_out(std::function<void(result<void>)> then);
-  /// Ends everything, because the entry is gone or has changed: all that wait for something are told that it has failed.
+  /// Ends everything, because the entry is gone or has changed: all that wait for something are told that it has
+  /// failed.
   void leave(std::string_view why);
   /// Ends everything: nothing is called any more.
   void drop();

@@ -16,11 +16,11 @@ bool is_token_char(char c) {
          std::string_view("!#$%&'*+-.^_`|~").find(c) != std::string_view::npos;
 }
 
-// Adds a scope that can be one (RFC 6749, appendix A.4), is new, and finds room: servers may name more and more of them.
+// Adds a scope that can be one (RFC 6749, appendix A.4), is new, and finds room: servers may name more and more of
+// them.
 void add_scope(std::vector<std::string>& all, std::string_view word) {
-  const bool usable = !word.empty() && word.size() <= longest_scope && std::ranges::all_of(word, [](char c) {
-    return c > 0x20 && c < 0x7F && c != '"' && c != '\\';
-  });
+  const bool usable = !word.empty() && word.size() <= longest_scope &&
+                      std::ranges::all_of(word, [](char c) { return c > 0x20 && c < 0x7F && c != '"' && c != '\\'; });
   if (usable && all.size() < most_scopes && std::ranges::find(all, word) == all.end()) all.emplace_back(word);
 }
 

@@ -178,7 +178,8 @@ bool uri_filter::allows(std::string_view uri) const {
   const auto match = [&](const std::string& meant) {
     return any_matches(allow_, meant) || any_matches(meant_allow_, meant);
   };
-  return each_decoding(uri, [&](const std::string& text) { return match(walked(text)) && match(walked(with_slashes(text))); });
+  return each_decoding(
+      uri, [&](const std::string& text) { return match(walked(text)) && match(walked(with_slashes(text))); });
 }
 
 }  // namespace mcpbx::mcp

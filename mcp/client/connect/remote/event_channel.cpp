@@ -50,7 +50,8 @@ void event_channel::on_head(int status, const std::vector<http::header>& headers
                   "protocol", false);
   http_.reset();
   // A server without such a stream may say 404, too. If it was its session that has ended, the next request tells.
-  if (status == 404 && opened_ && core_->has_session()) return core_->expire("has ended the session (HTTP status 404)", 0);
+  if (status == 404 && opened_ && core_->has_session())
+    return core_->expire("has ended the session (HTTP status 404)", 0);
   if (status / 100 == 5 || status == 408 || status == 429) return again();
   // 405: the server offers no such stream. Any other answer means the same to a client.
   drop();

@@ -177,8 +177,7 @@ void message_post::judge() {
       return core_->not_opened("takes no requests now (" + what + ")", "refused", std::max(wait, milliseconds(0)));
     // A 503 that asks for no repetition may be a gateway's, whose server has worked on the message before it failed.
     const bool may_have_run = status_ == 503 && asked_wait_ < milliseconds(0) && message_.once();
-    if (may_have_run)
-      return lost(errc::unavailable, "was refused (" + what + "), and " + std::string(not_known));
+    if (may_have_run) return lost(errc::unavailable, "was refused (" + what + "), and " + std::string(not_known));
     if (repetitions_ < most_repetitions && wait <= longest_wait) return repeat_later(wait);
     std::string text = "was refused (" + what + ")";
     if (asked_wait_ >= milliseconds(0))

@@ -125,13 +125,15 @@ TEST_CASE("a denial holds for what servers of other habits would take a URI for"
     CHECK_FALSE(filter.passes(uri));
   }
   const auto one = denying("file:///etc/passwd");
-  for (const auto* uri : {"file:///etc/passwd#a", "file:///etc/passwd?a=b", "file:///etc/passwd%3Fa", "file:/etc/passwd"}) {
+  for (const auto* uri :
+       {"file:///etc/passwd#a", "file:///etc/passwd?a=b", "file:///etc/passwd%3Fa", "file:/etc/passwd"}) {
     CAPTURE(uri);
     CHECK_FALSE(one.passes(uri));
   }
   CHECK(one.passes("file:///etc/passwd.txt"));
   const auto host = denying("https://intranet/*");
-  for (const auto* uri : {"https://intranet:443/a", "https://me@intranet/a", "HTTPS://INTRANET./a", "https://intranet:/a"}) {
+  for (const auto* uri :
+       {"https://intranet:443/a", "https://me@intranet/a", "HTTPS://INTRANET./a", "https://intranet:/a"}) {
     CAPTURE(uri);
     CHECK_FALSE(host.passes(uri));
   }

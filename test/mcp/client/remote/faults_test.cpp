@@ -1,5 +1,6 @@
 // Servers at an address that misbehave: each fault ends in one sentence that says what happened, and nothing hangs.
 #include "mcp/redact/secret.hpp"
+#include "test/mcp/client/question_recorder.hpp"
 #include "test/mcp/client/remote/remote_rig.hpp"
 #include "test/mcp/http/client/tls_peer.hpp"
 
@@ -412,12 +413,12 @@ TEST_CASE("remote: a call is not sent again after a 503 that asks for no repetit
 
 TEST_CASE("remote: a call that is answered with an error about some session of its own is not sent again") {
   std::atomic<int> calls = 0;
-  const remote_server server(remote_server::era::legacy,
-                             [&](http_peer& peer, const auto& q, const std::string& method) {
-                               if (method != "tools/call") return false;
-                               ++calls;
-                               return remote_server::send_json(peer, 400, remote_server::error(q, -32000, R"("the browser session has crashed")"));
-                             });
+  const remote_server server(remote_server::era::legacy, [&](http_peer& peer, const auto& q,
+                                                             const std::string& method) {
+    if (method != "tools/call") return false;
+    ++calls;
+    return remote_server::send_json(peer, 400, remote_server::error(q, -32000, R"("the browser session has crashed")"));
+  });
   remote_rig rig(server.url());
   rig.start();
   REQUIRE(rig.ready());
@@ -439,6 +440,61 @@ TEST_CASE("remote: a server that knows no stream of its session and says 404 kee
   CHECK(rig.called().answered());
   CHECK(server.count("initialize") == 1);
   CHECK(server.count("GET") == 1);
+}
+
+TEST_CASE("remote: an answer to a question of a session that has ended answers none of the next one") {
+  std::atomic<int> calls = 0;
+  std::atomic<bool> ask = false, expire = false, answer = false;
+  const remote_server server(remote_server::era::legacy, [&](http_peer& peer, const auto& q,
+                                                             const std::string& method) {
+    if (q.method == "GET") {
+      remote_server::begin_events(peer);
+      while (!peer.wait_closed(5))
+        if (ask.exchange(false))
+          peer.send_chunk("data: {\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"elicitation/create\",\"params\":{}}\n\n");
+      return true;
+    }
+    if (method != "tools/call") return false;
+    const bool first = calls++ == 0;
+    while (!(first ? expire : answer))
+      if (peer.wait_closed(5)) return true;
+    return first && send_plain(peer, 404, "text/plain", "session unknown");
+  });
+  remote_rig rig(server.url());
+  rig.start();
+  REQUIRE(rig.ready());
+  const auto questions = std::make_shared<question_recorder>();
+  remote_rig::outcome_box box;
+  mcp::server_call c;
+  c.params = raw_json::literal(R"({"name":"echo","arguments":{}})");
+  c.name = "far__echo";
+  c.questions = questions;
+  c.done = [&box](mcp::call_outcome o) {
+    ++box.times;
+    box.last = std::move(o);
+  };
+  rig.supervisor->snapshot()->find("far__echo")->owner.lock()->call(std::move(c));
+  REQUIRE(rig.until([&] { return server.count("GET") == 1 && calls == 1; }));
+  ask = true;
+  REQUIRE(rig.until([&] { return questions->questions.size() == 1; }));
+  expire = true;
+  REQUIRE(rig.until([&] { return server.count("GET") == 2 && calls == 2; }));
+  CHECK(questions->questions[0].withdrawn);
+  ask = true;
+  REQUIRE(rig.until([&] { return questions->questions.size() == 2; }));
+  questions->answer(0, R"({"old":1})");
+  questions->answer(1, R"({"new":1})");
+  const auto answers = [&] {
+    std::vector<std::string> all;
+    for (const auto& q : server.requests("POST"))
+      if (q.body.contains(R"("id":1,"result")")) all.push_back(q.body);
+    return all;
+  };
+  REQUIRE(rig.until([&] { return !answers().empty(); }));
+  CHECK(answers() == std::vector<std::string>{R"({"jsonrpc":"2.0","id":1,"result":{"new":1}})"});
+  answer = true;
+  REQUIRE(rig.until([&] { return box.times == 1; }));
+  CHECK(box.answered());
 }
 
 TEST_CASE("remote: a server that comes back at its port loses no call that it had not seen") {
