@@ -74,8 +74,6 @@ reach reach_of(std::string_view host) {
     return reach::loopback;
   for (const std::string_view label : {"local", "internal", "lan", "home", "intranet", "localdomain"})
     if (ends_with_label(host, label)) return reach::private_network;
-  // A name without a dot is one of the own network.
-  if (!host.contains('.')) return reach::private_network;
   return ends_in_number(host) ? reach::private_network : reach::public_network;
 }
 
