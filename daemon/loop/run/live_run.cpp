@@ -44,7 +44,7 @@ live_run::live_run(run_surroundings& around, run_request request, bool goes_on, 
       announcements_(feed_, {core_, request_.limits, clock_, offer_.now()}),
       model_({core_, request_, offer_, clock_, *feed_, around.time}, *this),
       calls_({core_, offer_, clock_, around.tools, around.time, around.random,
-              mcp::call_scope::of_run("run " + request_.run, std::move(request_.caller_scope))}),
+              mcp::call_scope::of_run("run " + request_.run, std::move(request_.caller_scope)), request_.links}),
       approvals_({core_, request_, *feed_, offer_, request_.configured->servers.configured(), around.tools, around.time,
                   around.random},
                  [this](std::string question) { answer({std::move(question), {}, true, {}}); }) {
