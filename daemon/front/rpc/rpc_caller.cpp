@@ -178,6 +178,12 @@ result<void> rpc_caller::admit_call(const mcp::catalog_entry& tool) const {
                                      " needs a yes of the user, so a tool server may not call it by itself");
 }
 
+std::shared_ptr<mcp::question_handler> rpc_caller::own_answers(const mcp::server_question&) {
+  if (!own_answers_ && door_.settings.answers)
+    own_answers_ = door_.settings.answers->handler_for({.principal = principal_, .pid = pid_, .name = name_});
+  return own_answers_;
+}
+
 bool rpc_caller::handle(std::string_view method, const raw_json& params, const mcp::reply_once& reply) {
   const auto* handler = mcp_only_ ? nullptr : door_.methods.find(method);
   if (!handler) return false;

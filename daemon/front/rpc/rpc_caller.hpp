@@ -101,6 +101,7 @@ class rpc_caller final : public std::enable_shared_from_this<rpc_caller>,
   result<void> admit_call() const override;
   result<void> admit_call(const mcp::catalog_entry& tool) const override;
   std::shared_ptr<mcp::call_recorder> recorder() const override { return audit_; }
+  std::shared_ptr<mcp::question_handler> own_answers(const mcp::server_question& q) override;
   bool handle(std::string_view method, const raw_json& params, const mcp::reply_once& reply) override;
   std::vector<std::string_view> methods() const override {
     return mcp_only_ ? std::vector<std::string_view>() : door_.methods.names();
@@ -129,6 +130,7 @@ class rpc_caller final : public std::enable_shared_from_this<rpc_caller>,
   std::unique_ptr<mcp::transport> transport_;
   pid_t pid_;
   std::string principal_, name_, profile_;
+  std::shared_ptr<mcp::question_handler> own_answers_;  // null until a server asks this caller
   std::shared_ptr<caller_audit> audit_;  // null: the audit is off
   std::shared_ptr<daemon::seen_pins> seen_pins_ = std::make_shared<daemon::seen_pins>();
   outgoing_queue outbox_;
