@@ -49,7 +49,7 @@ class runner::impl : public std::enable_shared_from_this<impl> {
   impl(boost::asio::any_io_executor executor, time_source& time, random_source& random, tool_source& tools,
        run_configurations configured, journal& store, options o)
       : around_{executor, time, random,           tools, store, room_queue(time), round_tools(std::move(o.adapt)),
-                {},       {},   o.resume_detached},
+                {},       {},   o.answers,        o.resume_detached},
         configured_(std::move(configured)),
         keep_to_present_terms_(std::move(o.keep_to_present_terms)),
         run_ended_(std::move(o.run_ended)),
