@@ -20,6 +20,8 @@ std::span<const key_note> key_notes() {
     {.section = "server", .key = "cwd", .usual = "`$HOME`"},
     {.section = "server", .key = "url", .more = "Such an entry is listed as `failed`, is not tried, and its tools are missing; the check says so."},
     {.section = "server", .key = "toolNames", .usual = "that at the top"},
+    {.section = "server", .key = "idleStopMs", .more = "For a server that is not shared 0 means five minutes."},
+    {.section = "server", .key = "sharing", .more = "[What that means](#one-process-for-each-caller-or-run)."},
     {.section = "server", .key = "callHardTimeoutMs", .more = "Not less than `callTimeoutMs`."},
     {.section = "server", .key = "approve", .example = R"("approve": ["delete_*"])"},
     {.section = "server", .key = "sampling", .more = "Requests are audited, and need a yes where `approve` matches `sampling/createMessage`: in a run its callers are asked, other callers cannot be and the answer is no.", .example = R"("sampling": {"model": "demo", "perMinute": 5})"},

@@ -136,7 +136,7 @@ const section_spec& server_keys() {
     key<&e::env>("env", "Environment variables of the server, beside the minimal set.").names(forms::env_name).secret(),
     key<&e::env_file>("envFile", "A file of NAME=value lines with more of them.").like(forms::filled),
     key<&e::pass_env>("passEnv", "Names of variables that are passed on from the daemon's environment.").like(forms::env_name),
-    key<&e::cwd>("cwd", "The directory the server runs in; $HOME when not given; \"caller\" needs sharing other than shared.").like(forms::filled),
+    key<&e::cwd>("cwd", "The directory the server runs in; $HOME when not given; \"caller\": that of its caller, with sharing other than shared.").like(forms::filled),
     key<&e::url>("url", "The address of a remote server, instead of command.").like(forms::server_url),
     key<&e::headers>("headers", "HTTP headers that are sent to a remote server.").names(forms::header_name).like(forms::header_value).secret(),
     section<&e::auth>("auth", "How a remote server is authorized with OAuth.", auth_keys()),
@@ -152,7 +152,8 @@ const section_spec& server_keys() {
     key<&e::max_concurrency>("maxConcurrency", "How many calls the server gets at the same time; 1 makes it serial, 0: unlimited.").range(0, 10'000),
     key<&e::trust_annotations>("trustAnnotations", "Whether the hints of the server's tools are believed: calls of tools that say that they only read or are idempotent may then be made again."),
     key<&e::max_retries>("maxRetries", "How often a call that may be made again is made again when no answer came.").range(0, 20),
-    key<&e::sharing>("sharing", "Who shares one process of the server."),
+    key<&e::sharing>("sharing", "Who shares one process of the server: all, or each caller or each run has one of its own."),
+    key<&e::max_instances>("maxInstances", "How many processes the server has at the same time for callers or runs, when it is not shared.").range(1, 1'000),
     key<&e::approve>("approve", "Globs of the tools that need a yes of the caller inside a run.").like(forms::tool_glob),
     section<&e::sampling>("sampling", "The model of ours that answers the server's sampling requests where the caller cannot; none when not given.", sampling_keys()),
     entries<&e::roots, &server_root::uri>("roots", "The folders that the server is told when it asks for roots and the caller cannot answer.", root_keys()).like(forms::root_place),
@@ -295,7 +296,6 @@ const std::vector<later_rule>& later_rules() {
       "version speaks to servers at an address";
   static const std::vector<later_rule> rules{
       {"mcpServers.*.url", forms::acting_server_urls, remote_mend},
-      {"mcpServers.*.sharing", {"shared"}},
   };
   return rules;
 }

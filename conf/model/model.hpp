@@ -91,6 +91,7 @@ struct server_entry {
   bool trust_annotations = false;              ///< believe readOnlyHint and idempotentHint: such calls may be retried
   std::int64_t max_retries = 2;                ///< of a call that may be made again
   sharing_mode sharing = sharing_mode::shared;
+  std::int64_t max_instances = 16;          ///< processes for callers or runs, unless it is shared
   std::vector<std::string> approve;         ///< globs of tools that need approval
   std::optional<server_sampling> sampling;  ///< unset: none of our models answers the server
   std::vector<server_root> roots;
@@ -98,6 +99,8 @@ struct server_entry {
   orphan_policy orphans = orphan_policy::end;
   std::optional<pin_mode> pin;  ///< unset: see pinning()
 
+  /// Returns true if the server runs in the working directory of the caller or run that it works for.
+  bool runs_at_caller() const noexcept { return cwd && cwd->text == "caller" && sharing != sharing_mode::shared; }
   /// Returns `pin` if set, else warn for a program, block for an address, off for the bundled toolbox.
   pin_mode pinning() const noexcept {
     if (pin) return *pin;

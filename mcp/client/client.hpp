@@ -35,6 +35,15 @@ struct process_status {
   std::string stderr_tail;  ///< the last 4 KiB of its stderr, printable
 };
 
+/// The connection to a server that has an address.
+struct remote_status {
+  std::string address;    ///< without its query
+  std::string transport;  ///< "streamable-http" or "sse"; "" before it is known
+  /// The kind of the present trouble, or "": "unreachable", "refused", "unauthorized", "slow", "certificate",
+  /// "protocol". last_error has the sentence.
+  std::string problem;
+};
+
 /// One process of a server that is not shared.
 struct instance_status {
   std::string of;  ///< its caller or run, as call_scope::label
@@ -58,6 +67,7 @@ struct server_status {
   std::string last_error;
   std::int64_t last_error_ms = -1;        ///< time of last_error in milliseconds since 1970, -1: none
   std::optional<process_status> process;  ///< nullopt: no process of mcpbx belongs to it
+  std::optional<remote_status> remote;    ///< nullopt: it has no address
   std::int64_t next_try_ms = -1;          ///< time until the next start, -1: none planned
   /// The last start failed (no program, not ready in time, refused), and the server has not been ready since; any start
   /// or restart now is a retry.

@@ -121,6 +121,21 @@ bool pending_calls::close(call_number number, call_outcome outcome) {
   return true;
 }
 
+void pending_calls::pause(call_number number, time_point now) {
+  const auto found = calls_.find(number);
+  if (found != calls_.end() && found->second.pauses++ == 0) found->second.paused_since = now;
+}
+
+void pending_calls::resume(call_number number, time_point now) {
+  const auto found = calls_.find(number);
+  if (found == calls_.end()) return;
+  call& c = found->second;
+  if (c.pauses == 0 || --c.pauses != 0) return;
+  c.idle_at = after(now, c.limits.idle);
+  if (c.hard_at != never) c.hard_at += now - c.paused_since;
+  earliest_ = std::min({earliest_, c.idle_at, c.hard_at});
+}
+
 void pending_calls::close_all(errc code, const std::string& why) {
   std::vector<call_number> open;
   open.reserve(calls_.size());
@@ -143,6 +158,7 @@ std::vector<call_number> pending_calls::expire(time_point now) {
   if (calls_.empty() || now < earliest_) return due;
   earliest_ = never;
   for (const auto& [number, c] : calls_) {
+    if (c.pauses != 0) continue;
     const time_point deadline = std::min(c.idle_at, c.hard_at);
     if (deadline <= now)
       due.push_back(number);

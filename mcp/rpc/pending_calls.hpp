@@ -24,7 +24,8 @@ struct call_outcome {
   kind type = kind::failed;
   raw_json value;
   mcpbx::error failure;
-  bool sent = false;  ///< for a failure: the request was sent, so it may have taken effect
+  bool sent = false;    ///< for a failure: the request was sent, so it may have taken effect
+  bool unseen = false;  ///< for a failure: the peer surely has not looked at it, and another session may send it again
 
   static call_outcome failed(errc code, std::string message) { return {kind::failed, {}, {code, std::move(message)}}; }
   static call_outcome lost(errc code, std::string message) {
@@ -66,6 +67,11 @@ class pending_calls {
   bool progress(const raw_json& params, time_point now);
   /// Ends a call locally (cancelled, refused). A later answer counts as late. Returns false if the call had ended.
   bool close(call_number number, call_outcome outcome);
+  /// Stops both limits of a call while its peer waits for an answer of ours; one resume() for each pause(). Ignores
+  /// calls that have ended.
+  void pause(call_number number, time_point now);
+  /// Goes on: the hard limit loses nothing by the pause, and the idle limit starts anew.
+  void resume(call_number number, time_point now);
   /// Ends every open call with the same failure, in the order of their numbers.
   void close_all(errc code, const std::string& why);
 
@@ -79,7 +85,7 @@ class pending_calls {
   /// Returns the number that open() will give next.
   call_number next_number() const noexcept { return next_; }
   bool contains(call_number n) const { return calls_.contains(n); }
-  /// Returns true if a call with a smaller number than `n` is open that has a time limit.
+  /// Returns true if a call with a smaller number than `n` is open that has a time limit, also if it is paused.
   bool has_older(call_number n) const;
   const counters& counts() const noexcept { return counters_; }
 
@@ -89,6 +95,8 @@ class pending_calls {
     time_point idle_at, hard_at;
     done_handler done;
     progress_handler progress;
+    int pauses = 0;
+    time_point paused_since{};
   };
   /// A recently ended call, to distinguish a late answer from a second one.
   struct ended_call {

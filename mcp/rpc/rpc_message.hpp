@@ -65,6 +65,8 @@ struct message {
   raw_json params;  ///< object, or absent
   raw_json result;  ///< response: any JSON, or absent; pending_calls checks that it is an object
   raw_json error;   ///< response: an object, or absent
+  /// The id of the request of ours in whose own stream it came, over connections that have such streams; 0: not known.
+  std::int64_t about = 0;
   /// Returns the unescaped method; valid as long as this message.
   std::string_view method() const noexcept {
     return method_storage.empty() ? method_ : std::string_view(method_storage);

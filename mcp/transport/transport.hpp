@@ -1,6 +1,7 @@
 // The interface of a connection that carries JSON-RPC messages both ways. Its user gets whole, checked messages and
 // never counts bytes. Everything happens on the speaking thread.
 #pragma once
+#include "mcp/rpc/lost_request.hpp"
 #include "mcp/rpc/message_sink.hpp"
 #include "mcp/rpc/outgoing.hpp"
 #include "mcp/rpc/rpc_message.hpp"
@@ -13,6 +14,8 @@ namespace mcpbx::mcp {
 /// Events that a connection reports to its user.
 class transport_events : public message_sink {
  public:
+  /// Reports that no answer to this request will come. Only connections that carry each request by itself know this.
+  virtual void on_lost(lost_request&&) {}
   /// Reports that the outbox has become empty, so that more may be sent.
   virtual void on_drained() {}
   /// Reports that the peer has ended its sending side only (a half-closed socket). Return true to keep the connection
@@ -28,6 +31,8 @@ class transport {
   /// Closes at once and without an event. Bytes not yet written are dropped.
   virtual ~transport() = default;
 
+  /// Returns true if the connection repeats facts about messages beside them, so that it wants outgoing::facts.
+  virtual bool mirrors() const noexcept { return false; }
   /// Begins reading. `events` must outlive the transport or its close().
   virtual void start(transport_events& events) = 0;
   /// Queues one message: its text without a line break, and its kind. Messages of one turn leave together. Messages

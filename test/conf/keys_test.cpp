@@ -305,6 +305,7 @@ TEST_CASE("keys: the defaults are the documented ones") {
   CHECK(s.call_hard_timeout_ms.count() == 600'000);
   CHECK(s.idle_stop_ms.count() == 0);
   CHECK(s.max_concurrency == 0);
+  CHECK(s.max_instances == 16);
   CHECK_FALSE(s.trust_annotations);
   CHECK(s.max_retries == 2);
   CHECK(s.tools.serial.empty());

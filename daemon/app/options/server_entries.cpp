@@ -182,7 +182,8 @@ result<std::vector<std::pair<std::string, std::string>>> parse_env_file(std::str
   return out;
 }
 
-result<mcp::process_spec> make_process_spec(const conf::server_entry& entry, const std::string& own_folder) {
+result<mcp::process_spec> make_process_spec(const conf::server_entry& entry, const std::string& own_folder,
+                                            const std::string& caller_cwd) {
   system_references source;
   const std::string home = home_of(source);
   mcp::process_spec spec;
@@ -232,8 +233,8 @@ result<mcp::process_spec> make_process_spec(const conf::server_entry& entry, con
     spec.argv.push_back(std::move(*resolved));
   }
 
-  spec.directory = home;
-  if (entry.cwd) {
+  spec.directory = caller_cwd.empty() ? home : caller_cwd;
+  if (entry.cwd && !entry.runs_at_caller()) {
     auto directory = conf::resolve(*entry.cwd, source);
     if (!directory) return std::unexpected(directory.error());
     spec.directory = conf::under_home(*directory, home);
@@ -268,11 +269,25 @@ bool has_plain_names(const conf::server_entry& entry, const conf::configuration&
 
 namespace {
 
-mcp::connector_factory process_of(const conf::server_entry& entry, const server_means& with) {
-  const auto shared = std::make_shared<const conf::server_entry>(entry);
-  const auto spec = [shared, own_folder = with.own_folder] { return make_process_spec(*shared, own_folder); };
+mcp::server_sharing sharing_of(const conf::server_entry& entry) {
+  switch (entry.sharing) {
+    case conf::sharing_mode::per_caller:
+      return mcp::server_sharing::per_caller;
+    case conf::sharing_mode::per_run:
+      return mcp::server_sharing::per_run;
+    case conf::sharing_mode::shared:
+      break;
+  }
+  return mcp::server_sharing::shared;
+}
+
+mcp::connector_factory process_of(const std::shared_ptr<const conf::server_entry>& shared, const server_means& with,
+                                  const std::string& caller_cwd = {}) {
+  const auto spec = [shared, own_folder = with.own_folder, caller_cwd] {
+    return make_process_spec(*shared, own_folder, caller_cwd);
+  };
   mcp::process_source source = [spec](const auto& then) { then(spec()); };
-  if (needs_lane(entry))
+  if (needs_lane(*shared))
     source = [spec, shared, &references = with.references, executor = with.executor](const auto& then) {
       auto posted = references.post(shared->name, [spec, executor, then] {
         boost::asio::post(executor, [resolved = spec(), then]() mutable { then(std::move(resolved)); });
@@ -313,7 +328,12 @@ mcp::server_options make_server_options(const conf::server_entry& entry, const c
     o.unusable = "it has a url, and this version of mcpbx runs programs only; give a command, or remove the entry";
     return o;
   }
-  o.connect = process_of(entry, with);
+  o.sharing = sharing_of(entry);
+  o.max_instances = static_cast<std::size_t>(entry.max_instances);
+  const auto shared = std::make_shared<const conf::server_entry>(entry);
+  o.connect = process_of(shared, with);
+  if (entry.runs_at_caller())
+    o.connect_in = [shared, with](const std::string& cwd) { return process_of(shared, with, cwd); };
   return o;
 }
 

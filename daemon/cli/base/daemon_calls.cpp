@@ -6,6 +6,9 @@
 
 #include <algorithm>
 #include <charconv>
+#include <filesystem>
+#include <string>
+#include <system_error>
 
 namespace mcpbx::cli {
 
@@ -25,10 +28,19 @@ bool is_newer(std::string_view version, std::string_view than) {
 
 namespace {
 
-std::string hello_of(const introduction& who) {
+std::string name_and_place(const introduction& who) {
+  std::error_code ignored;
   std::string p;
   json_writer w(p);
-  w.begin_object().member("name", who.name).filled("profile", who.profile).filled("cwd", who.cwd);
+  w.begin_object().member("name", who.name);
+  w.filled("cwd", std::filesystem::current_path(ignored).string()).end_object();
+  return p;
+}
+
+std::string bonds_of(const introduction& who) {
+  std::string p;
+  json_writer w(p);
+  w.begin_object().member("name", who.name).filled("profile", who.profile);
   w.set("mcpOnly", who.mcp_only).end_object();
   return p;
 }
@@ -62,8 +74,8 @@ result<connected> connect_or_explain(context& c, bool may_start, int& status, co
     return made;
   }
   const bool bound = !who.profile.empty() || who.mcp_only;
+  const auto hello = made->link.call("mcpbx/hello", name_and_place(who));
   if (c.place.standalone && !bound) return made;
-  const auto hello = made->link.call("mcpbx/hello", json_object("name", who.name));
   if (hello && who.of_age && !c.place.standalone)
     if (const auto news = news_for(made->link, hello->result); !news.empty()) {
       if (may_start && end_idle(made->link, hello->result)) return connect_or_explain(c, true, status, again(who));
@@ -77,7 +89,7 @@ result<connected> connect_or_explain(context& c, bool may_start, int& status, co
     c.screen->err_line("mcpbx: this program is version " MCPBX_VERSION ", the daemon is the older " + theirs +
                        "; `mcpbx stop` lets the next command start the new one");
   if (!bound) return made;
-  const auto kept = made->link.call("mcpbx/hello", hello_of(who));
+  const auto kept = made->link.call("mcpbx/hello", bonds_of(who));
   if (kept && !kept->error) return made;
   status = kept ? explain(c, *kept) : explain(c, kept.error());
   return fail(errc::invalid_argument, "the connection cannot be bound");

@@ -9,10 +9,10 @@ namespace mcpbx::cli {
 
 /// Compares versions such as "0.2.0" number by number; true if `version` is newer.
 bool is_newer(std::string_view version, std::string_view than);
-/// Parameters of a connection's first message. A profile and `mcp_only` are binding: a daemon that does not know them
-/// is not used.
+/// Parameters of a connection's first message, beside the working directory. A profile and `mcp_only` are binding: a
+/// daemon that does not know them is not used.
 struct introduction {
-  std::string name = "mcpbx", profile = {}, cwd = {};
+  std::string name = "mcpbx", profile = {};
   bool mcp_only = false;
   bool of_age = true;  ///< report or replace an outdated daemon; false for verbs that end it
 };

@@ -5,6 +5,7 @@
 #include "mcp/support/text.hpp"
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -22,6 +23,20 @@ look look_of_state(std::string_view state) {
 std::string count_of(const raw_json& server, std::string_view key) {
   const auto n = find_member(server, key).as_integer();
   return n ? std::to_string(*n) : "";
+}
+
+/// Returns the number of instances of a server that is not shared, by state: "2 ready, 1 lazy"; "" if it is shared.
+std::string instances_of(const raw_json& server) {
+  const raw_json all = find_member(server, "instances");
+  if (!all) return "";
+  std::map<std::string, std::size_t> states;
+  for_each_element(all, [&](const raw_json& one) {
+    ++states[member_text(one, "state")];
+    return true;
+  });
+  std::string text;
+  for (const auto& [state, count] : states) text += (text.empty() ? "" : ", ") + std::to_string(count) + " " + state;
+  return text.empty() ? "none" : text;
 }
 
 std::string next_try_of(const raw_json& server) {
@@ -52,6 +67,8 @@ fitted_table server_table(const raw_json& list) {
   for_each_element(list, [&](const raw_json& s) {
     const std::string state = member_text(s, "state");
     std::string note = error_with_time(s);
+    if (const auto own = instances_of(s); !own.empty() && own != "none")
+      note += (note.empty() ? "" : "; ") + ("instances: " + own);
     if (const auto next = next_try_of(s); !next.empty()) note += (note.empty() ? "" : "; ") + ("next try in " + next);
     table.add({{member_text(s, "name"),
                 {state, look_of_state(state)},
@@ -93,6 +110,13 @@ fitted_table server_facts(const raw_json& server) {
   unless_zero("late answers", "droppedAnswers");
   const std::string last_error = error_with_time(server);
   add("last error", last_error.empty() ? "none" : last_error, last_error.empty() ? look::plain : look::red);
+  if (const auto own = instances_of(server); !own.empty()) add("instances", own);
+  for_each_element(find_member(server, "instances"), [&](const raw_json& one) {
+    const std::string pid = count_of(one, "pid"), error = member_text(one, "lastError");
+    add("  for", member_text(one, "for") + ": " + member_text(one, "state") + (pid.empty() ? "" : ", pid " + pid) +
+                     ", " + count_of(one, "openCalls") + " calls open" + (error.empty() ? "" : "; " + error));
+    return true;
+  });
   add("last exit", member_text(server, "exit"));
   add("pins", member_text(server, "pins"));
   add("stderr", member_text(server, "stderr"));

@@ -12,7 +12,6 @@
 
 #include <array>
 #include <cerrno>
-#include <filesystem>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -22,12 +21,7 @@ namespace {
 
 int shim(context& c, const std::string& profile) {
   int code = 0;
-  std::error_code ignored;
-  auto made = connect_or_explain(c, true, code,
-                                 {.name = "mcpbx mcp",
-                                  .profile = profile,
-                                  .cwd = std::filesystem::current_path(ignored).string(),
-                                  .mcp_only = true});
+  auto made = connect_or_explain(c, true, code, {.name = "mcpbx mcp", .profile = profile, .mcp_only = true});
   if (!made) return code;
   const int daemon = made->link.fd();
 

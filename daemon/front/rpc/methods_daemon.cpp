@@ -20,7 +20,7 @@ namespace {
 
 /// The revision of mcpbx's own methods.
 constexpr int protocol = 1;
-constexpr std::size_t longest_problem = 1000;  // bytes
+constexpr std::size_t longest_problem = 1000, longest_path = 4096;  // bytes
 
 void append_servers(json_writer& out, const std::vector<mcp::server_status>& servers) {
   std::map<std::string_view, std::size_t> states;
@@ -104,15 +104,17 @@ void cancel(rpc_caller& c, const cancel_params& p, const mcp::reply_once& reply)
 }
 
 struct hello_params {
-  std::string name, profile;
+  std::string name, profile, cwd;
   bool mcp_only = false;
   std::optional<bool> answers;
 };
 
 hello_params read_hello(mcp::param_reader& in, const rpc_caller& c) {
-  in.text("cwd");
   hello_params p{in.text("name", 128).value_or(""), in.text("profile", 512).value_or(""),
-                 in.boolean("mcpOnly").value_or(false), in.boolean("answers")};
+                 in.text("cwd", longest_path).value_or(""), in.boolean("mcpOnly").value_or(false),
+                 in.boolean("answers")};
+  if (!p.cwd.empty() && (p.cwd.front() != '/' || p.cwd.contains('\0')))
+    in.wrong("cwd", "expected an absolute path, got " + json_quoted(cut_utf8(p.cwd, 128)));
   if (!in.has("profile") || in.failed()) return p;
   if (p.profile.empty()) in.wrong("profile", "expected the name of a profile, got \"\"");
   if (const auto known = c.door().settings.chat()->base("", p.profile); !known)
@@ -125,6 +127,7 @@ hello_params read_hello(mcp::param_reader& in, const rpc_caller& c) {
 
 void hello(rpc_caller& c, hello_params p, const mcp::reply_once& reply) {
   c.set_name(std::move(p.name));
+  if (!p.cwd.empty()) c.set_cwd(std::move(p.cwd));
   if (p.mcp_only) c.keep_to_mcp();
   if (p.answers) c.set_answers(*p.answers);
   std::string json;

@@ -200,6 +200,16 @@ raw_json servers_of(const std::vector<mcp::server_status>& servers) {
     out.member("openCalls", s.open_calls).member("queuedCalls", s.queued_calls);
     out.member("noiseLines", s.noise_lines).member("droppedAnswers", s.dropped_answers);
     out.member("withheldTools", s.withheld);
+    if (s.per_scope) {
+      out.key("instances").begin_array();
+      for (const auto& i : s.instances) {
+        out.begin_object().member("for", free_text(i.of)).member("state", mcp::to_string(i.state));
+        if (i.pid > 0) out.member("pid", i.pid);
+        out.member("openCalls", i.open_calls);
+        out.member("lastError", free_text(i.last_error)).end_object();
+      }
+      out.end_array();
+    }
     if (!s.pin_notice.empty()) out.member("pins", s.pin_notice);
     out.end_object();
   }

@@ -43,6 +43,7 @@ rpc_caller::rpc_caller(door_context& door, std::unique_ptr<mcp::transport> trans
       transport_(std::move(transport)),
       pid_(pid),
       principal_(std::move(principal)),
+      scope_(mcp::call_scope::of_caller(who())),
       audit_(door.settings.audit ? std::make_shared<caller_audit>(*door.settings.audit, door.time, principal_, pid)
                                  : nullptr),
       outbox_(door.settings.outbox, door.time, *transport_, *this),
@@ -73,6 +74,7 @@ void rpc_caller::close(std::string_view why) {
   count_into(door_.counters);
   outbox_.close();
   transport_->close();
+  scope_.reset();
   if (door_.on_gone) door_.on_gone(*this);
 }
 
@@ -226,6 +228,7 @@ void rpc_caller::on_stuck(const std::string& why) {
 
 void rpc_caller::chat(run_request r, const mcp::reply_once& reply) {
   r.principal = principal_;
+  r.caller_scope = scope_;
   if (r.run.empty()) return start_run(std::move(r), reply);
   // Results continue an active run. A request without them may mean a run of an earlier daemon, or begin one.
   const bool begins = r.results.empty();

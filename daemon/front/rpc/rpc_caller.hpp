@@ -49,7 +49,12 @@ class rpc_caller final : public std::enable_shared_from_this<rpc_caller>,
   /// Sets the name that the caller gave itself (mcpbx/hello), for logs and the audit.
   void set_name(std::string name) {
     name_ = std::move(name);
+    if (scope_) scope_->set_label(who());
     if (audit_) audit_->set_name(name_);
+  }
+  /// Sets its working directory (mcpbx/hello), for servers that run there.
+  void set_cwd(std::string cwd) {
+    if (scope_) scope_->set_cwd(std::move(cwd));
   }
   /// Sets the profile of its runs and the tools that it sees and calls (mcpbx/hello). Later changes are refused.
   void set_profile(std::string name);
@@ -102,6 +107,7 @@ class rpc_caller final : public std::enable_shared_from_this<rpc_caller>,
   result<void> admit_call(const mcp::catalog_entry& tool) const override;
   std::shared_ptr<mcp::call_recorder> recorder() const override { return audit_; }
   std::shared_ptr<mcp::question_handler> own_answers(const mcp::server_question& q) override;
+  mcp::call_scope_ptr scope() const override { return scope_; }
   bool handle(std::string_view method, const raw_json& params, const mcp::reply_once& reply) override;
   std::vector<std::string_view> methods() const override {
     return mcp_only_ ? std::vector<std::string_view>() : door_.methods.names();
@@ -131,6 +137,7 @@ class rpc_caller final : public std::enable_shared_from_this<rpc_caller>,
   pid_t pid_;
   std::string principal_, name_, profile_;
   std::shared_ptr<mcp::question_handler> own_answers_;  // null until a server asks this caller
+  mcp::call_scope_ptr scope_;            // null once closed
   std::shared_ptr<caller_audit> audit_;  // null: the audit is off
   std::shared_ptr<daemon::seen_pins> seen_pins_ = std::make_shared<daemon::seen_pins>();
   outgoing_queue outbox_;

@@ -9,6 +9,7 @@
 #include "daemon/policy/past_names.hpp"
 #include "daemon/store/journal.hpp"
 #include "mcp/async/scope.hpp"
+#include "mcp/client/call_scope.hpp"
 #include "mcp/support/time.hpp"
 #include "providers/model/message.hpp"
 
@@ -31,9 +32,11 @@ struct run_configuration;
 struct run_request {
   std::string run;        ///< caller's name for the run, or "": start() makes one
   std::string principal;  ///< the caller that asks
-  std::string session;    ///< session to continue, or "": a new one if sessions are kept
-  std::string model;      ///< configured name, or "": the default
-  std::string system;     ///< system prompt, or ""
+  /// Scope of the caller's connection, for servers with a process for each caller; null: the run counts as a caller.
+  mcp::call_scope_ptr caller_scope;
+  std::string session;  ///< session to continue, or "": a new one if sessions are kept
+  std::string model;    ///< configured name, or "": the default
+  std::string system;   ///< system prompt, or ""
   /// Ends with a user message. May be empty to continue a session whose last question was not answered.
   std::vector<providers::message_ptr> messages;
   std::string profile;                         ///< profile whose values were filled in here, or ""

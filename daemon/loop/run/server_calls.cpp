@@ -81,6 +81,7 @@ void server_calls::send(const std::string& id, const std::weak_ptr<listener>& to
   };
   out.asker = this;
   by_.questions.attach_to(out, id, asked);
+  out.scope = by_.scope;
   const auto ticket = server->call(std::move(out));
   if (const auto sent = find(id); sent != sent_.end()) sent->ticket = ticket;
 }

@@ -43,8 +43,9 @@ class server_calls {
     time_source& time;
     random_source& random;
     server_questions& questions;
+    mcp::call_scope_ptr scope;  ///< of the run
   };
-  explicit server_calls(means m) : by_(m) {}
+  explicit server_calls(means m) : by_(std::move(m)) {}
 
   /// Returns the record to write before the next attempt of a call of this offered tool.
   record::call_intent intent(const providers::tool_call_block& call, const mcp::catalog_entry& tool) const;

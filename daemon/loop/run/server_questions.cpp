@@ -102,6 +102,7 @@ std::shared_ptr<mcp::question_handler> server_questions::own() {
 }
 
 void server_questions::attach_to(mcp::server_call& call, const std::string& id, const std::weak_ptr<listener>& told) {
+  call.principal = of_.request.principal;
   call.questions = std::make_shared<call_handler>(id, told, of_.executor);
   std::string json;
   json_writer w(json);

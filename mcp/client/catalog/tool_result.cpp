@@ -38,7 +38,7 @@ error wrong(std::string what) {
 
 }  // namespace
 
-std::optional<error> tool_result_fault(const raw_json& result, era server_era) {
+std::optional<error> tool_result_fault(const raw_json& result, era server_era, accepted_results accepted) {
   const auto members = read_members(result, {"content", "structuredContent", "isError", "resultType"});
   if (!members) return wrong(members.error().message);
   const auto& [content, structured, flag, type] = *members;
@@ -46,15 +46,18 @@ std::optional<error> tool_result_fault(const raw_json& result, era server_era) {
   if (modern && type && type.text() != "\"complete\"") {
     const auto word = type.as_string();
     if (!word) return wrong("resultType must be a string");
+    if (*word == "task" && accepted.task) return std::nullopt;
     if (*word == "input_required") {
+      if (accepted.input_required) return std::nullopt;
       const std::string asked = questions(result);
       return error{errc::peer, "asks for input before it goes on" + (asked.empty() ? "" : " (" + asked + ")") +
-                                   "; this version of mcpbx cannot pass questions on"};
+                                   "; there is nobody whom mcpbx could ask for this call"};
     }
     if (*word != "complete")
       return wrong("resultType \"" + cut_for_people(*word, most_word_bytes) + "\" is none that mcpbx knows");
   }
   if (content && !content.is_array()) return wrong("\"content\" must be an array");
+  if (!content && !modern && accepted.task && find_member(result, "task").is_object()) return std::nullopt;
   if (!content && !(modern && structured)) return wrong("\"content\" is missing");
   if (flag && flag.type() != raw_json::kind::boolean) return wrong("\"isError\" must be true or false");
   return std::nullopt;

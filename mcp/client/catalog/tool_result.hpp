@@ -7,8 +7,14 @@
 
 namespace mcpbx::mcp {
 
+/// Results beside complete ones that the caller understands.
+struct accepted_results {
+  bool input_required = false;  ///< 2026-07-28, patterns, "Multi Round-Trip Requests"
+  bool task = false;            ///< the caller asked for a task, or declared that it knows them
+};
+
 /// Returns the reason not to pass on the result of a tools/call, if any: a wrong shape (errc::protocol), or a request
 /// for input by a modern server (errc::peer). The text is a clause about the server ("answered …").
-std::optional<error> tool_result_fault(const raw_json& result, era server_era);
+std::optional<error> tool_result_fault(const raw_json& result, era server_era, accepted_results accepted = {});
 
 }  // namespace mcpbx::mcp

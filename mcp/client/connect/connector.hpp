@@ -2,6 +2,7 @@
 // connections: a child process, or anything else that carries messages.
 #pragma once
 #include "mcp/client/client.hpp"
+#include "mcp/support/time.hpp"
 #include "mcp/transport/transport.hpp"
 
 #include <cstdint>
@@ -10,6 +11,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace mcpbx::mcp {
 
@@ -24,6 +26,13 @@ enum class ending : std::uint8_t {
 struct link_failure {
   std::string why;        ///< predicate of a sentence about the server: "cannot be started: …"
   bool try_again = true;  ///< false: only a restart by hand tries again
+  milliseconds wait{0};   ///< the server's own wish: the next attempt comes not before this time has passed
+};
+
+/// The end of a session by a server that is well and wants a new one.
+struct link_expiry {
+  std::string how;                 ///< predicate of a sentence about the server
+  std::vector<lost_request> lost;  ///< requests that this session had open, as far as more is known of them
 };
 
 /// Events of one connection. They come on the speaking thread, never from inside open() or end(). The link may be
@@ -33,11 +42,14 @@ class link_events {
   virtual ~link_events() = default;
   /// Reports that the connection is open. The receiver calls start() of `connection`.
   virtual void on_open(std::unique_ptr<transport> connection) = 0;
-  /// Reports that the connection could not be opened. No event comes afterwards.
+  /// Reports that the connection could not be opened. No event comes afterwards. It may follow on_open() as long as no
+  /// answer of the server has come: a connection that is made of single exchanges proves itself by the first one.
   virtual void on_not_opened(const link_failure& failure) = 0;
   /// Reports the end, after the server's last messages. `how` is the predicate of a sentence about the server ("exited
   /// with status 3"). A server whose transport has closed counts as lost if this takes more than 250 ms.
   virtual void on_ended(const std::string& how) = 0;
+  /// Reports an end after which a new connection is to be opened at once. No event comes afterwards.
+  virtual void on_expired(link_expiry&& expiry) { on_ended(expiry.how); }
 };
 
 /// One connection, from connector::open() to its end. The destructor ends it as ending::force does and drops all
@@ -67,6 +79,8 @@ class connector {
   virtual std::string_view force_name() const = 0;
   /// Returns the present or last process; nullopt if connections of this kind have none.
   virtual std::optional<process_status> process() const { return std::nullopt; }
+  /// Returns the address of the server and how it is reached; nullopt if it has none.
+  virtual std::optional<remote_status> remote() const { return std::nullopt; }
 };
 
 using connector_factory = std::function<std::unique_ptr<connector>()>;

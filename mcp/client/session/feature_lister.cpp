@@ -83,6 +83,9 @@ void feature_lister::take_item(raw_json definition, const depth_limit* depth) {
   }
   auto item = kind_->read(std::move(definition));
   if (!item) return notice("a " + std::string(kind_->noun) + " definition is left out: " + item.error().message);
+  if (options_.check != nullptr)
+    if (const auto checked = options_.check(*item); !checked)
+      return notice("a " + std::string(kind_->noun) + " definition is left out: " + checked.error().message);
   if (!keys_.insert(item->key).second)
     return notice(std::string(kind_->noun) + " \"" + cut_for_people(item->key, 100) +
                   "\" is listed twice; the first one counts");

@@ -16,11 +16,14 @@ namespace mcpbx::mcp {
 
 class feature_lister {
  public:
+  /// Refuses an item with one clause that says what is wrong.
+  using item_check = result<void> (*)(const feature_item&);
   struct options {
     int max_pages = 1000;
     std::size_t max_bytes = std::size_t{64} << 20;
     std::size_t max_items = 50'000;
     std::size_t max_notices = 20;
+    item_check check = nullptr;  ///< a further check of each item, or null
   };
   /// Limit of the nesting of a message.
   struct depth_limit {

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <memory>
+#include <string_view>
+#include <unordered_map>
 #include <utility>
 
 namespace mcpbx::mcp {
@@ -14,6 +16,19 @@ bool same_definitions(const feature_list& a, const std::vector<feature_item>& b)
   return a && std::ranges::equal(*a, b, [](const feature_item& x, const feature_item& y) {
            return x.definition.text() == y.definition.text();
          });
+}
+
+/// Keeps the pages of many walks from staying in memory for a few items each: unchanged items go on sharing the page
+/// that they came in first, changed ones get bytes of their own.
+void share_unchanged(const std::vector<feature_item>& before, std::vector<feature_item>& now) {
+  std::unordered_map<std::string_view, const feature_item*> known;
+  known.reserve(before.size());
+  for (const feature_item& item : before) known.emplace(item.key, &item);
+  for (feature_item& item : now) {
+    const auto found = known.find(item.key);
+    const bool same = found != known.end() && found->second->definition.text() == item.definition.text();
+    item.definition = same ? found->second->definition : item.definition.detached();
+  }
 }
 
 }  // namespace
@@ -30,12 +45,17 @@ void kept_list::clear() {
 
 void kept_list::begin() {
   gate_.begin();
+  walk_begins();
+}
+
+void kept_list::walk_begins() {
   lister_.emplace(*kind_, listing_);
+  told_walk_ = std::exchange(told_, false) || told_walk_;
 }
 
 bool kept_list::begin_again(time_point now) {
   if (!offered_ || !gate_.start(now)) return false;
-  lister_.emplace(*kind_, listing_);
+  walk_begins();
   return true;
 }
 
@@ -47,6 +67,7 @@ void kept_list::wanted(time_point now) {
 
 kept_list::news kept_list::end_walk(time_point now) {
   news out;
+  walk_ends();
   auto notices = lister_->notices();
   if (notices != notices_ || !known()) out.dropped = notices;
   notices_ = std::move(notices);
@@ -56,11 +77,13 @@ kept_list::news kept_list::end_walk(time_point now) {
   out.mended = !std::exchange(problem_, {}).empty();
   out.differs = !same_definitions(list_, items);
   gate_.finished(now, out.differs);
+  if (out.differs && list_) share_unchanged(*list_, items);
   if (out.differs) list_ = std::make_shared<const std::vector<feature_item>>(std::move(items));
   return out;
 }
 
 bool kept_list::fail_walk(time_point now, const std::string& problem) {
+  walk_ends();
   lister_.reset();
   gate_.failed(now);
   return std::exchange(problem_, problem) != problem;

@@ -10,6 +10,7 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace mcpbx::mcp {
@@ -20,6 +21,8 @@ class kept_list {
   kept_list(const feature_kind& kind, feature_lister::options listing) : kind_(&kind), listing_(listing) {}
 
   const feature_kind& kind() const noexcept { return *kind_; }
+  /// Leaves out items that `check` refuses, beside those that the kind itself refuses.
+  void check_by(feature_lister::item_check check) noexcept { listing_.check = check; }
   /// Reads from the server's capabilities if it has this list, and for a modern server if it reports changes to a
   /// subscriber.
   void declare(const raw_json& capabilities, bool modern);
@@ -41,6 +44,19 @@ class kept_list {
   time_point next() const { return offered_ ? gate_.next() : never; }
   /// Notes that the list has changed, or may have.
   void changed(time_point now) { gate_.changed(now); }
+  /// Notes that the server reports a change.
+  void told_changed(time_point now) {
+    if (!offered_) return;
+    told_ = true;
+    changed(now);
+  }
+  /// Returns true while a walk runs that will show a reported change, and no change has been shown since take_told().
+  bool awaits_told() const noexcept { return told_walk_ && !told_shown_; }
+  /// Returns true if a walk has ended that had to show a reported change, even if it failed. Asked once for each.
+  bool take_told() noexcept { return std::exchange(told_shown_, false); }
+  /// Keeps the list from being published until take_held().
+  void hold() noexcept { held_ = true; }
+  bool take_held() noexcept { return std::exchange(held_, false); }
   /// Notes that somebody wants the list. If it is stale and the (modern) server reports no changes, it counts as
   /// changed.
   void wanted(time_point now);
@@ -79,6 +95,13 @@ class kept_list {
   std::vector<std::string> notices_;
   std::string problem_;
   time_point stale_at_ = never;
+  bool told_ = false;        // a reported change waits for a walk to begin
+  bool told_walk_ = false;   // the walk that runs will show it
+  bool told_shown_ = false;  // a walk has shown it
+  bool held_ = false;
+
+  void walk_begins();
+  void walk_ends() noexcept { told_shown_ = std::exchange(told_walk_, false) || told_shown_; }
 };
 
 }  // namespace mcpbx::mcp

@@ -1,4 +1,5 @@
-// Messages of a conversation in both directions. session_opening.cpp has its beginning, session_lists.cpp its lists.
+// Messages of a conversation in both directions. session_opening.cpp has its beginning, session_lists.cpp its lists,
+// session_watches.cpp its subscriptions, session_questions.cpp the questions of the server.
 #include "mcp/client/session/session_core.hpp"
 
 #include "mcp/protocol/eras.hpp"
@@ -22,6 +23,15 @@ std::string quoted_for_people(std::string_view text) {
   return cut_for_people(text, longest_quote);
 }
 
+/// Returns the capabilities of a caller whose questions nobody answers.
+raw_json without_questions(const raw_json& capabilities) {
+  auto o = raw_object::open(capabilities);
+  if (!o) return {};
+  bool had = false;
+  for (const std::string_view key : {"roots", "sampling", "elicitation"}) had = o->erase(key) || had;
+  return had ? o->json() : capabilities;
+}
+
 }  // namespace
 
 session_core::session_core(options o, session_output& output, session_events& events)
@@ -37,7 +47,7 @@ call_number session_core::request(std::string_view method, const raw_json& param
       params,
       {era_ == era::modern ? std::string_view(revision_) : std::string_view(), {}, options_.own_info, {}, {}, {}, {}});
   const call_number number = pending_.open(limits, now_, std::move(done));
-  output_.session_send(make_request(number, method, body.value_or(segments())), outgoing::request(number));
+  send_request(number, method, body.value_or(segments()), {});
   return number;
 }
 
@@ -49,9 +59,11 @@ result<call_number> session_core::call(const server_call& c, call_limits limits,
   if (era_ == era::modern) {
     meta.revision = revision_;
     meta.client_info = c.caller.client_info;
-    if (c.log) meta.log_level = "info";
+    meta.log_level = !c.log_level.empty() ? std::string_view(c.log_level) : c.log ? "info" : std::string_view();
     meta.own_info = options_.own_info;
     meta.capabilities = c.caller.capabilities;
+    // No server may be led to ask somebody who cannot be asked.
+    if (!c.questions && !c.takes_input_required) meta.capabilities = without_questions(meta.capabilities);
   }
   // Progress is always requested, because it extends the idle limit even if nobody reads it. The call's number is the
   // token. Params are checked first: nothing may fail once the call is open.
@@ -59,8 +71,44 @@ result<call_number> session_core::call(const server_call& c, call_limits limits,
   const auto params = with_request_meta(c.params, meta);
   if (!params) return std::unexpected(params.error());
   const call_number number = pending_.open(limits, now, std::move(done), std::move(progress));
-  output_.session_send(make_request(number, c.method, *params), outgoing::request(number));
+  send_request(number, c.method, *params, c.params);
   return number;
+}
+
+call_number session_core::own_request(std::string_view method, const raw_json& params, call_limits limits,
+                                      time_point now, pending_calls::done_handler done) {
+  now_ = now;
+  return request(method, params, limits, std::move(done));
+}
+
+// Sends a request, with the facts about it where the connection wants them. `asked` are the params of its caller.
+void session_core::send_request(call_number number, std::string_view method, const segments& params,
+                                const raw_json& asked) {
+  outgoing what = outgoing::request(number);
+  if (!options_.mirrors) return output_.session_send(make_request(number, method, params), what);
+  message_facts facts{method, revision_, era_ == era::modern, {}, {}};
+  std::string name;
+  std::vector<std::pair<std::string, std::string>> fields;
+  if (facts.modern && asked) {
+    if (method == "tools/call" || method == "prompts/get") name = member_text(asked, "name");
+    if (method == "resources/read") name = member_text(asked, "uri");
+    if (method == "tools/call")
+      if (const auto known = mirrored_.find(name); known != mirrored_.end())
+        fields = header_values(known->second, find_member(asked, "arguments"));
+  }
+  facts.name = name;
+  facts.fields = fields;
+  what.facts = &facts;
+  output_.session_send(make_request(number, method, params), what);
+}
+
+void session_core::on_lost(lost_request&& lost, time_point now) {
+  now_ = now;
+  if (phase_ == phase::closed) return;
+  auto outcome = lost.unseen ? call_outcome::failed(lost.why.code, std::move(lost.why.message))
+                             : call_outcome::lost(lost.why.code, std::move(lost.why.message));
+  outcome.unseen = lost.unseen;
+  pending_.close(lost.id, std::move(outcome));
 }
 
 void session_core::send_cancelled(call_number number, std::string_view reason) {
@@ -122,13 +170,26 @@ void session_core::on_notification(const message& m) {
   const std::string_view method = m.method();
   if (method == "notifications/progress") {
     timeouts_in_row_ = 0;
-    if (!pending_.progress(m.params, now_)) log_sometimes("sent progress that nobody waits for");
+    if (pending_.progress(m.params, now_)) return;
+    if (phase_ == phase::closed) return;
+    const auto token = find_member(m.params, "progressToken").as_integer();
+    if (token && *token > 0 && *token < pending_.next_number()) return events_.session_late_progress(*token, m.params);
+    log_sometimes("sent progress that nobody waits for");
   } else if (method == "notifications/cancelled") {
-    if (listen_ != 0 && find_member(m.params, "requestId").as_integer() == listen_)
-      pending_.close(listen_, call_outcome::failed(errc::cancelled, "the server ended the subscription"));
+    if (on_question_cancelled(m.params)) return;
+    const auto request = find_member(m.params, "requestId").as_integer();
+    if (request && *request != 0 && (*request == listen_ || *request == former_listen_))
+      pending_.close(*request, call_outcome::failed(errc::cancelled, "the server ended the subscription"));
   } else if (method == "notifications/message") {
     if (may_log()) log_now("log: " + quoted_for_people(find_member(m.params, "data").text()));
     events_.session_log(m.params);
+  } else if (method == "notifications/resources/updated") {
+    if (of_subscription(m.params)) events_.session_updated(m.params);
+  } else if (method == "notifications/subscriptions/acknowledged") {
+    const auto listen = find_member(find_member(m.params, "_meta"), meta_key::subscription_id).as_integer();
+    if (era_ == era::modern && listen) listen_acknowledged(*listen);
+  } else if (method == "notifications/elicitation/complete" || method == "notifications/tasks/status") {
+    events_.session_note(method, m.params);
   } else {
     on_list_changed(m);
   }
@@ -144,11 +205,9 @@ void session_core::on_request(const message& m) {
   }
   const std::string_view method = m.method();
   if (method == "ping") return output_.session_send(make_result(m.id, raw_json::literal("{}")), outgoing::response());
-  const bool known = method == "roots/list" || method == "sampling/createMessage" || method == "elicitation/create";
+  if (method == "roots/list" || method == "sampling/createMessage" || method == "elicitation/create")
+    return on_question(m);
   std::string text = "mcpbx does not know the method " + quoted_for_people(method);
-  if (known)
-    text = "mcpbx has not declared the capability that " + std::string(method) +
-           " needs: it cannot pass questions of tool servers on";
   output_.session_send(make_error(m.id, rpc_error{code::method_not_found, std::move(text), {}}), outgoing::response());
 }
 
@@ -218,11 +277,8 @@ void session_core::tick(time_point now) {
     return;
   }
   if (fallback_at_ <= now && phase_ == phase::probing) probe_was_silent();
-  if (listen_at_ <= now) {
-    open_listen();
-    for (kept_list& list : lists_)
-      if (list.tells()) list.changed(now);  // changes may have been missed in between
-  }
+  if (former_until_ <= now) listen_acknowledged(listen_);  // it does not acknowledge, so the new one counts from now on
+  if (listen_at_ <= now) listen_again();
   pump();
 }
 
@@ -231,8 +287,8 @@ time_point session_core::next_deadline() const {
   time_point refresh = never;
   if (phase_ == phase::ready)
     for (const kept_list& list : lists_) refresh = std::min(refresh, list.next());
-  return std::min(
-      {pending_.next_deadline(), check_until_, phase_ == phase::probing ? fallback_at_ : never, listen_at_, refresh});
+  return std::min({pending_.next_deadline(), check_until_, phase_ == phase::probing ? fallback_at_ : never, listen_at_,
+                   former_until_, refresh});
 }
 
 void session_core::close(errc code, const std::string& why) {

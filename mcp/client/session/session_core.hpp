@@ -6,6 +6,8 @@
 #include "mcp/client/session/era_probe.hpp"
 #include "mcp/client/session/kept_list.hpp"
 #include "mcp/protocol/features.hpp"
+#include "mcp/protocol/header_params.hpp"
+#include "mcp/rpc/lost_request.hpp"
 #include "mcp/rpc/message_sink.hpp"
 #include "mcp/rpc/outgoing.hpp"
 #include "mcp/rpc/pending_calls.hpp"
@@ -13,7 +15,10 @@
 #include "mcp/support/rate_limit.hpp"
 #include "mcp/support/time.hpp"
 
+#include <functional>
+#include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -43,6 +48,22 @@ class session_events {
   /// Reports a list of this kind that differs from the one before. A server without this list reports an empty one
   /// first.
   virtual void session_list(const feature_kind& kind, feature_list list) = 0;
+  /// Reports the declared capabilities, before the first lists.
+  virtual void session_offers(const server_offers& offers) = 0;
+  /// Reports that the server said that this list has changed, and that the new one is here: after session_list() if it
+  /// differs, and also if it does not or could not be fetched.
+  virtual void session_list_changed(const feature_kind& kind) = 0;
+  /// Passes on a question of a legacy server: roots/list, sampling/createMessage or elicitation/create. It is answered
+  /// by session_core::answer().
+  virtual void session_asks(const rpc_id& id, std::string_view method, raw_json params) = 0;
+  /// Reports that the server has cancelled its question.
+  virtual void session_asks_no_more(const rpc_id& id) = 0;
+  /// Passes on a notifications/resources/updated about a watched resource.
+  virtual void session_updated(const raw_json& params) = 0;
+  /// Passes on a notifications/elicitation/complete or notifications/tasks/status.
+  virtual void session_note(std::string_view method, const raw_json& params) = 0;
+  /// Passes on progress of a request that has ended, as that of a task.
+  virtual void session_late_progress(call_number request, const raw_json& params) = 0;
   /// Reports a problem that does not end the conversation, for the status; "" reports that it is over.
   virtual void session_problem(const std::string& what) = 0;
   /// Passes on a notifications/message.
@@ -53,6 +74,9 @@ class session_events {
 
 class session_core {
  public:
+  /// Bounds of the server's open questions.
+  static constexpr std::size_t most_questions = 16, most_question_bytes = std::size_t{16} << 20;
+
   struct options {
     std::string server;                  ///< configured name, for messages
     raw_json own_info;                   ///< mcpbx's Implementation object
@@ -61,6 +85,7 @@ class session_core {
     bool skip_probe = false;             ///< an earlier session found a legacy server
     feature_lister::options listing;
     feature_table kinds = feature_kinds();  ///< must outlive the session
+    bool mirrors = false;                   ///< transport::mirrors(): the connection wants outgoing::facts
   };
   session_core(options o, session_output& output, session_events& events);
   session_core(const session_core&) = delete;
@@ -70,6 +95,8 @@ class session_core {
   void begin(time_point now);
   void on_message(message&& m, time_point now);
   void on_fault(const message_fault& fault, time_point now);
+  /// Ends a request that the connection brings no answer for.
+  void on_lost(lost_request&& lost, time_point now);
   /// Handles everything that is due. Call it at next_deadline() or later.
   void tick(time_point now);
   time_point next_deadline() const;
@@ -82,6 +109,22 @@ class session_core {
   /// params cannot be edited. Failure texts are clauses.
   result<call_number> call(const server_call& c, call_limits limits, time_point now, pending_calls::done_handler done,
                            pending_calls::progress_handler progress);
+  /// Sends a request that belongs to no caller, once ready(). Failure texts are clauses.
+  call_number own_request(std::string_view method, const raw_json& params, call_limits limits, time_point now,
+                          pending_calls::done_handler done);
+  /// Stops and continues the limits of an open call; see pending_calls.
+  void pause(call_number number, time_point now) { pending_.pause(number, now); }
+  void resume(call_number number, time_point now) { pending_.resume(number, now); }
+  /// Answers a question of the server with a result, an error object, or an error that says the failure's text. Ignores
+  /// questions that are not open.
+  void answer(const rpc_id& question, call_outcome&& outcome);
+  /// Sets the resources whose updates are wanted, which need not be the same as before. A legacy server gets one
+  /// resources/subscribe or /unsubscribe for each change, a modern one a new subscription with all of them.
+  void watch(const std::set<std::string, std::less<>>& uris, time_point now);
+  /// Sets the lowest level of logs that a legacy server with logs is to send.
+  void set_log_level(std::string_view level, time_point now);
+  /// Tells a legacy server that has asked for roots that they have changed.
+  void tell_roots_changed();
   /// Asks a modern server that reports no changes again for each list that is stale by its `ttlMs` (2026-07-28,
   /// caching). Until the answer comes, the old list stays.
   void lists_wanted(time_point now);
@@ -131,10 +174,24 @@ class session_core {
   void list_failed(kept_list& list, const std::string& why);
   void publish(kept_list& list);
   void on_list_changed(const message& m);
-  bool may_listen() const;
-  void open_listen();
-  void listen_ended(const call_outcome& outcome);
+  void end_told(const feature_kind& kind);
   void pump();
+
+  // Subscriptions (session_watches.cpp)
+  bool may_listen() const;
+  bool of_subscription(const raw_json& params) const;
+  void open_listen();
+  void listen_acknowledged(call_number listen);
+  void listen_ended(call_number listen, const call_outcome& outcome);
+  void end_listen(call_number listen, std::string_view why);
+  void listen_again();
+  bool reopens() const noexcept { return former_listen_ != 0; }
+  void subscribe(const std::string& uri, bool on);
+
+  // Questions of the server (session_questions.cpp)
+  void on_question(const message& m);
+  bool on_question_cancelled(const raw_json& params);
+  raw_json own_capabilities(std::string_view revision) const;
 
   // Messages (session_core.cpp)
   void check_life();
@@ -147,6 +204,7 @@ class session_core {
   void log_now(const std::string& what) const;
   void log_sometimes(const std::string& what);
   void send_cancelled(call_number number, std::string_view reason);
+  void send_request(call_number number, std::string_view method, const segments& params, const raw_json& asked);
   call_number request(std::string_view method, const raw_json& params, call_limits limits,
                       pending_calls::done_handler done);
   std::string failure_text(const call_outcome& outcome) const;
@@ -160,16 +218,33 @@ class session_core {
   std::string revision_, instructions_;
   time_point now_{};
 
-  call_number probe_ = 0, initialize_ = 0, listen_ = 0;
+  call_number probe_ = 0, initialize_ = 0;
   int probes_ = 0;
   time_point fallback_at_ = never;          // end of the probe's wait: then the server counts as a legacy one
   std::string handshake_failure_;           // failure of initialize, kept while the probe is still open
   std::optional<call_outcome> late_probe_;  // outcome of the probe that came after initialize had been sent
 
-  std::vector<kept_list> lists_;                           // one for each kind, in the order of the table
+  header_params_of_tools mirrored_;  // by tool, of those whose schema asks for it; empty unless options::mirrors
+  std::vector<kept_list> lists_;     // one for each kind, in the order of the table
   std::optional<feature_lister::depth_limit> page_limit_;  // exceeded by the page that is being handled
-  time_point listen_at_ = never, listen_since_{};
+
+  call_number listen_ = 0;         // the subscription of a modern server
+  call_number former_listen_ = 0;  // the one before, which stays until the new one is acknowledged
+  time_point listen_at_ = never;   // time to open it
+  time_point listen_since_{}, former_until_ = never;
   int listens_failed_ = 0;
+  bool listen_stale_ = false;                   // the one being opened has an old set of resources
+  bool uris_refused_ = false;                   // the server refuses a subscription to these resources
+  std::set<std::string, std::less<>> watched_;  // resources whose updates are wanted
+  std::string log_level_;
+
+  struct question {
+    rpc_id id;
+    std::size_t bytes = 0;
+  };
+  std::map<std::string, question, std::less<>> questions_;  // open ones, by key of the id
+  std::size_t question_bytes_ = 0;
+  bool asked_roots_ = false;
 
   int timeouts_in_row_ = 0;
   call_number next_in_row_ = 0;     // calls with lower numbers waited beside the time-out counted last

@@ -1,4 +1,4 @@
-// Keeps the lists of a conversation: pages, changes that the server reports, the subscription to them.
+// Keeps the lists of a conversation: pages, and changes that the server reports.
 #include "mcp/client/session/session_core.hpp"
 #include "mcp/protocol/eras.hpp"
 #include "mcp/support/log.hpp"
@@ -10,7 +10,6 @@ namespace mcpbx::mcp {
 namespace {
 
 constexpr call_limits page_limits{milliseconds(60'000), milliseconds(60'000)};
-constexpr milliseconds first_listen_gap{1'000}, most_listen_gap{60'000};
 
 }  // namespace
 
@@ -35,8 +34,26 @@ void session_core::list_ended(kept_list& list) {
     events_.session_dropped(list.kind(), *news.dropped);
   }
   if (news.mended) events_.session_problem({});
-  if (news.differs) publish(list);
+  if (news.differs) list.hold();
+  end_told(list.kind());
   pump();
+}
+
+// Publishes the lists of one notification together, once all that it made stale have been fetched, so that callers hear
+// of one change once.
+void session_core::end_told(const feature_kind& kind) {
+  const auto same = [&](const kept_list& list) { return list.kind().changed == kind.changed; };
+  if (phase_ == phase::ready &&
+      std::ranges::any_of(lists_, [&](const kept_list& list) { return same(list) && list.awaits_told(); }))
+    return;
+  for (kept_list& list : lists_) {
+    if (!same(list)) continue;
+    const bool told = list.take_told();
+    if (list.take_held()) publish(list);
+    if (phase_ == phase::closed) return;
+    if (told) events_.session_list_changed(list.kind());
+    if (phase_ == phase::closed) return;
+  }
 }
 
 void session_core::list_failed(kept_list& list, const std::string& why) {
@@ -45,13 +62,16 @@ void session_core::list_failed(kept_list& list, const std::string& why) {
   if (list.fail_walk(now_, text)) log::warn(text);
   events_.session_problem(text);
   // A server whose list is broken still counts as up; the list is requested again.
-  if (list.known()) return;
+  if (list.known()) return end_told(list.kind());
   list.clear();
   events_.session_dropped(list.kind(), {});
-  publish(list);
+  list.hold();
+  end_told(list.kind());
 }
 
 void session_core::publish(kept_list& list) {
+  if (options_.mirrors && era_ == era::modern && list.kind().id == kind_id::tools)
+    mirrored_ = header_params_of(*list.list());
   events_.session_list(list.kind(), list.list());
   if (phase_ != phase::listing || !std::ranges::all_of(lists_, &kept_list::known)) return;
   phase_ = phase::ready;
@@ -61,11 +81,9 @@ void session_core::publish(kept_list& list) {
 void session_core::on_list_changed(const message& m) {
   const auto told = [&](const kept_list& list) { return list.kind().changed == m.method(); };
   if (std::ranges::none_of(lists_, told)) return;
-  const raw_json subscription = find_member(find_member(m.params, "_meta"), meta_key::subscription_id);
-  if (era_ == era::modern && subscription && subscription.as_integer() != listen_)
-    return log_sometimes("sent a change for a subscription that is not open");
+  if (!of_subscription(m.params)) return;
   for (kept_list& list : lists_)
-    if (told(list)) list.changed(now_);
+    if (told(list)) list.told_changed(now_);
   pump();
 }
 
@@ -79,42 +97,6 @@ void session_core::lists_wanted(time_point now) {
 void session_core::pump() {
   for (kept_list& list : lists_)
     if (phase_ == phase::ready && list.begin_again(now_)) ask_page(list);
-}
-
-bool session_core::may_listen() const {
-  return std::ranges::any_of(lists_, &kept_list::tells);
-}
-
-void session_core::open_listen() {
-  listen_at_ = never;
-  listen_since_ = now_;
-  std::string wanted;
-  for (const kept_list& list : lists_) {
-    const std::string member = json_quoted(list.kind().listen_member) + ":true";
-    // Kinds that share a capability share one member of the subscription.
-    if (list.tells() && !wanted.contains(member)) wanted += (wanted.empty() ? "" : ",") + member;
-  }
-  listen_ = request("subscriptions/listen", raw_json::own("{\"notifications\":{" + wanted + "}}"), no_limits,
-                    [this](const call_outcome& o) { listen_ended(o); });
-}
-
-void session_core::listen_ended(const call_outcome& outcome) {
-  listen_ = 0;
-  if (phase_ == phase::closed) return;
-  if (outcome.type == call_outcome::kind::error) {
-    const auto refused = find_member(outcome.value, "code").as_integer();
-    if (refused == code::method_not_found || refused == code::invalid_params) {
-      std::string unheard;
-      for (kept_list& list : lists_) {
-        if (list.tells()) unheard += (unheard.empty() ? "" : ", ") + list.kind().plural();
-        list.stop_telling();
-      }
-      return log_sometimes("refuses subscriptions/listen, so a change of its " + unheard +
-                           " is noticed only if it reports it all the same, or after the ttlMs of the list");
-    }
-  }
-  if (now_ - listen_since_ >= most_listen_gap) listens_failed_ = 0;
-  listen_at_ = now_ + std::min(most_listen_gap, first_listen_gap * (1 << std::min(listens_failed_++, 6)));
 }
 
 }  // namespace mcpbx::mcp

@@ -73,9 +73,9 @@ void session_core::decide(const probe_verdict& verdict) {
 void session_core::initialize(std::string_view revision) {
   phase_ = phase::initializing;
   fallback_at_ = never;
-  const auto params =
-      raw_json::own("{\"protocolVersion\":" + json_quoted(revision) +
-                    ",\"capabilities\":{},\"clientInfo\":" + std::string(options_.own_info.text()) + "}");
+  const auto params = raw_json::own("{\"protocolVersion\":" + json_quoted(revision) +
+                                    ",\"capabilities\":" + std::string(own_capabilities(revision).text()) +
+                                    ",\"clientInfo\":" + std::string(options_.own_info.text()) + "}");
   initialize_ = request("initialize", params, no_limits, [this](const call_outcome& o) { on_initialize(o); });
 }
 
@@ -100,7 +100,9 @@ void session_core::on_initialize(const call_outcome& outcome) {
   if (revision::is_legacy(options_.protocol) && *agreed != options_.protocol)
     return refuse("speaks MCP revision " + *agreed + ", but its entry insists on " + options_.protocol);
   if (probe_ != 0) pending_.close(probe_, call_outcome::failed(errc::cancelled, "the server is a legacy one"));
-  output_.session_send(make_notification("notifications/initialized", raw_json()), outgoing());
+  const message_facts facts{"notifications/initialized", *agreed, false, {}, {}};
+  output_.session_send(make_notification(facts.method, raw_json()),
+                       {outgoing::kind::notification, 0, options_.mirrors ? &facts : nullptr});
   opened(era::legacy, *agreed, find_member(outcome.value, "capabilities"), find_member(outcome.value, "instructions"));
 }
 
@@ -113,7 +115,12 @@ void session_core::opened(mcp::era e, std::string revision, const raw_json& capa
   revision_ = std::move(revision);
   phase_ = phase::listing;
   late_probe_.reset();
-  for (kept_list& list : lists_) list.declare(capabilities, e == era::modern);
+  for (kept_list& list : lists_) {
+    list.declare(capabilities, e == era::modern);
+    if (options_.mirrors && e == era::modern && list.kind().id == kind_id::tools) list.check_by(&check_header_params);
+  }
+  events_.session_offers(read_server_offers(capabilities));
+  if (phase_ != phase::listing) return;
   if (may_listen()) open_listen();  // before the lists, so that no change is missed between the two
   for (kept_list& list : lists_) {
     if (phase_ != phase::listing) return;

@@ -176,6 +176,11 @@ void instance_pool::adjust() {
   }
 }
 
+void instance_pool::roots_changed() {
+  lister_->roots_changed();
+  for (const auto& client : clients()) client->roots_changed();
+}
+
 void instance_pool::restart() {
   for (const auto& client : clients())
     if (client->state() != server_state::lazy) client->restart();

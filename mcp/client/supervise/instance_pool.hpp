@@ -42,6 +42,8 @@ class instance_pool final : public client, private server_host, public std::enab
     return lister_->watch_logs(level, std::move(logged));
   }
 
+  void roots_changed() override;
+
   /// Returns the clients of all instances, oldest first.
   std::vector<std::shared_ptr<managed_client>> clients() const;
   /// Takes settings that need no restart; those of the lister have been adjusted.
@@ -68,6 +70,10 @@ class instance_pool final : public client, private server_host, public std::enab
   // server_host, for the instances
   void server_dropped(const managed_client& s, const feature_kind& kind, std::vector<std::string> why) override;
   void server_list(const managed_client& s, const feature_kind& kind, feature_list list) override;
+  void server_offered(const managed_client&) override { context_.host.server_offered(*lister_); }
+  void server_list_changed(const managed_client&, const feature_kind& kind) override {
+    if (!stopping_) context_.host.server_list_changed(*lister_, kind);
+  }
   std::size_t server_ended(const managed_client&) override { return context_.host.server_ended(*lister_); }
   void server_moved() override;
 

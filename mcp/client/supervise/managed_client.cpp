@@ -9,26 +9,14 @@
 #include <utility>
 
 namespace mcpbx::mcp {
-namespace {
-
-/// Time for which a server must be ready until its last end is no longer shown as an error.
-constexpr milliseconds well_after{60'000};
-
-std::string in_words(duration wait) {
-  const auto ms = std::chrono::duration_cast<milliseconds>(wait).count();
-  if (ms < 1000) return std::to_string(std::max<std::int64_t>(ms, 0)) + " ms";
-  return std::to_string((ms + 500) / 1000) + " s";
-}
-
-}  // namespace
-
 managed_client::managed_client(server_options o, server_context context)
     : options_(std::move(o)),
       context_(std::move(context)),
       core_({options_.disabled, options_.lazy, !options_.unusable.empty(), options_.start_timeout, options_.idle_stop},
             context_.random),
       connector_(options_.connect ? options_.connect() : nullptr),
-      timer_(context_.time.make_timer()) {
+      timer_(context_.time.make_timer()),
+      desk_(std::make_shared<question_desk>(context_.soon)) {
   if (!options_.unusable.empty()) failed(who() + " cannot be started: " + options_.unusable);
 }
 
@@ -42,7 +30,9 @@ void managed_client::drop() {
   timer_->cancel();
   drop_session();
   waiting_.clear();
+  task_runs_.clear();
   std::exchange(calls_, {}).clear();
+  desk_->clear("mcpbx is stopping");
 }
 
 void managed_client::start() {
@@ -112,7 +102,7 @@ void managed_client::session_not_opened(const link_failure& failure) {
   failed(who() + " " + redactor::redact(failure.why));
   log::warn(last_error_);
   attempted_ = true;
-  core_.not_opened(context_.time.now(), context_.host.server_ended(*this), failure.try_again);
+  core_.not_opened(context_.time.now(), context_.host.server_ended(*this), failure.try_again, failure.wait);
   fail_waiting({errc::unavailable, last_error_});
   drive();
 }
@@ -147,6 +137,17 @@ void managed_client::session_ended(const std::string& how) {
   drive();
 }
 
+void managed_client::session_expired(const std::string& how) {
+  const time_point now = context_.time.now();
+  // A server that ends its sessions one after another is treated like one that exits.
+  if (!up() || core_.ending() || !core_.renew(now)) return session_ended(how);
+  const auto self = shared_from_this();
+  log::info(who() + " " + how + "; a new session is opened");
+  dirty_ = true;
+  end_session(who() + " " + how + " during the call, and it is not known whether it did what was asked");
+  drive();
+}
+
 void managed_client::session_ready() {
   up_since_ = context_.time.now();
   era_ = session_->core()->era();
@@ -156,6 +157,7 @@ void managed_client::session_ready() {
   attempted_ = true;
   core_.ready(context_.time.now());
   note_load(context_.time.now());
+  sync_watches();
   dirty_ = true;
   if (!log::enabled(log::level::info)) return;
   const std::string label = connector_->label();
@@ -177,8 +179,16 @@ void managed_client::session_dropped(const feature_kind& kind, std::vector<std::
   context_.host.server_dropped(*this, kind, std::move(why));
 }
 
+void managed_client::session_offers(const server_offers& offers) {
+  offers_ = offers;
+  context_.host.server_offered(*this);
+}
+
 void managed_client::session_list(const feature_kind& kind, feature_list list) {
-  if (kind.id == kind_id::tools) tools_ = list->size();
+  if (kind.id == kind_id::tools) {
+    tools_ = list->size();
+    read_task_tools(*list);
+  }
   listed_ = true;
   context_.host.server_list(*this, kind, std::move(list));
 }
@@ -201,6 +211,7 @@ void managed_client::session_lost(const std::string& why) {
   const std::string text = last_error_;
   fail_waiting({errc::unavailable, text});
   if (session_) session_->close_session(errc::unavailable, text);
+  end_unsent_rounds(text);
 }
 
 void managed_client::session_settled() {
@@ -242,7 +253,7 @@ void managed_client::obey(supervisor_core::command command, time_point now) {
       return this->open();
     case start_timed_out: {
       const auto waits_for = session_ && session_->core() ? session_->core()->waits_for() : std::string_view();
-      failed(with_last_words(who() + " was not ready within " + in_words(options_.start_timeout) +
+      failed(with_last_words(who() + " was not ready within " + wait_in_words(options_.start_timeout) +
                              (waits_for.empty() ? "" : ": it did not answer " + std::string(waits_for)) + junk()));
       log::warn(last_error_);
       attempted_ = true;
@@ -294,6 +305,8 @@ void managed_client::end_session(const std::string& why) {
     dropped_before_ += session->core()->dropped_answers();
   }
   session->close_session(errc::unavailable, why);
+  end_unsent_rounds(why);
+  notes_.clear();
   context_.soon->bury(std::move(session));
 }
 
@@ -313,6 +326,9 @@ void managed_client::tick() {
   const time_point now = context_.time.now();
   if (session_) session_->tick(now);
   expire_waiting(now);
+  desk_->expire(now);
+  tick_tasks(now);
+  deliver_updates(now);
   if (!dropped_) drive();
 }
 
@@ -324,75 +340,11 @@ void managed_client::arm_for(time_point when) {
 
 void managed_client::rearm() {
   time_point next =
-      std::min({core_.next_time(), session_ ? session_->next_time() : never, core_.ended() ? never : stop_at_});
+      std::min({core_.next_time(), session_ ? session_->next_time() : never, core_.ended() ? never : stop_at_,
+                desk_->next_deadline(), next_task_time(), watches_.next_time()});
   for (const auto& w : waiting_)
     if (const auto r = calls_.find(w.t); r != calls_.end()) next = std::min(next, waits_until(r->second));
   arm_for(next);
-}
-
-// Texts for people.
-
-void managed_client::failed(std::string why, recovery by) {
-  last_error_ = std::move(why);
-  last_error_ms_ = context_.time.wall_ms();
-  recovers_by_ = by;
-}
-
-void managed_client::recovered(recovery how) {
-  if (recovers_by_ != how) return;
-  last_error_.clear();
-  last_error_ms_ = -1;
-}
-
-// Returns true if the last error was an end or a failed start and the server has been ready for long since.
-bool managed_client::well_again() const {
-  return recovers_by_ == recovery::ready && up() && context_.time.now() - up_since_ >= well_after;
-}
-
-std::string managed_client::with_last_words(std::string text) const {
-  const std::string last = connector_ ? connector_->last_words() : "";
-  return last.empty() ? text : text + "; " + last;
-}
-
-std::string managed_client::junk() const {
-  const std::string text = session_ && session_->core() ? session_->core()->junk_text() : std::string();
-  return text.empty() ? text : "; " + text;
-}
-
-std::string managed_client::down_text(time_point now) const {
-  if (options_.disabled) return who() + " is disabled in the configuration";
-  if (!options_.unusable.empty() && !stopping_) return last_error_;
-  if (stopping_ || core_.ended()) return who() + " takes no new calls: " + stop_why_;
-  std::string text = last_error_.empty() ? who() + " is down" : last_error_;
-  if (core_.next_try() != never) text += "; next start in " + in_words(core_.next_try() - now);
-  return text;
-}
-
-server_status managed_client::status() const {
-  server_status s;
-  const auto* session = session_ ? session_->core() : nullptr;
-  s.name = options_.name;
-  s.command = options_.command;
-  s.state = core_.state();
-  s.era = era_;
-  s.revision = revision_;
-  s.tools = tools_;
-  s.restarts = core_.restarts();
-  if (!well_again()) {
-    s.last_error = last_error_;
-    s.last_error_ms = last_error_ms_;
-  }
-  if (connector_) s.process = connector_->process();
-  if (core_.next_try() != never)
-    s.next_try_ms =
-        std::max<std::int64_t>(0, std::chrono::ceil<milliseconds>(core_.next_try() - context_.time.now()).count());
-  s.start_failed = core_.start_failed();
-  s.open_calls = running_;
-  s.queued_calls = waiting_.size();
-  s.noise_lines = noise_before_ + (session ? session->noise_lines() : 0);
-  s.dropped_answers = dropped_before_ + (session ? session->dropped_answers() : 0);
-  s.suspect = suspect_;
-  return s;
 }
 
 }  // namespace mcpbx::mcp

@@ -2,15 +2,23 @@
 // supervisor_core; holds the calls, their queue and the status.
 #pragma once
 #include "mcp/client/deferred.hpp"
+#include "mcp/client/supervise/call_course.hpp"
+#include "mcp/client/supervise/note_book.hpp"
+#include "mcp/client/supervise/question_desk.hpp"
 #include "mcp/client/supervise/server_session.hpp"
+#include "mcp/client/supervise/server_watches.hpp"
 #include "mcp/client/supervise/supervisor.hpp"
 #include "mcp/client/supervise/supervisor_core.hpp"
 #include "mcp/support/recycled.hpp"
 
 #include <deque>
+#include <functional>
+#include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
+#include <vector>
 
 namespace mcpbx::mcp {
 
@@ -59,6 +67,10 @@ class managed_client final : public client,
   ticket call(server_call&& c) override;
   void cancel(ticket t, std::string_view reason) override;
   time_point next_start() const override { return core_.next_try(); }
+  const server_offers& offers() const override { return offers_; }
+  watch watch_resource(std::string_view uri, std::function<void(const raw_json&)> updated) override;
+  watch watch_logs(std::string_view level, std::function<void(const raw_json&)> logged) override;
+  void roots_changed() override;
 
   const server_options& configured() const noexcept { return options_; }
   void start();
@@ -85,8 +97,12 @@ class managed_client final : public client,
   struct open_call {
     server_call call;
     call_limits limits;
-    time_point since;        // arrival, or begin of the wait for the server to be ready again
-    call_number number = 0;  // 0: waits
+    time_point since;                          // arrival, or begin of the wait for the server to be ready again
+    bool sent = false;                         // false: it waits in the queue
+    call_number number = 0;                    // of the request that is open at the server; 0: none is
+    int comebacks = 0;                         // times that it came back unseen
+    bool wants_task = false;                   // its caller takes a task as its result
+    std::unique_ptr<call_course> course = {};  // of a call that may need more than one request
   };
   // A call that has not been sent.
   struct waiting_call {
@@ -112,6 +128,12 @@ class managed_client final : public client,
   void dispatch(ticket t, open_call& r, time_point now);
   void dispatch_waiting(time_point now);
   void call_ended(ticket t, call_outcome&& outcome);
+  void conclude(ticket t, call_outcome&& outcome);
+  result<call_number> send(ticket t, open_call& r, call_limits limits, time_point now);
+  void fail_soon(ticket t, call_outcome&& outcome);
+  void tell_later(server_call& c);
+  void end_unsent_rounds(const std::string& why);
+  bool send_again(ticket t);
   void call_progress(ticket t, const raw_json& params);
   const open_call* logging_call() const;
   void expire_waiting(time_point now);
@@ -119,16 +141,61 @@ class managed_client final : public client,
   void fail_waiting(const error& why);
   void told(server_call& c, call_outcome&& outcome);
   void note_load(time_point now);
+  void settle_down();
+
+  // Questions of a legacy server (managed_client_questions.cpp)
+  void session_asks(const rpc_id& id, std::string_view method, raw_json params) override;
+  void session_asks_no_more(const rpc_id& id) override;
+  void session_note(std::string_view method, const raw_json& params) override;
+  void note_principal(const server_call& c);
+  result<ticket> asked_call(const raw_json& params) const;
+  void refuse_question(const rpc_id& id, std::string_view method, std::string why);
+  void ask(ticket t, server_question q, question_desk::done_handler done);
+  void pause(ticket t);
+  void resume(ticket t);
+  void remember_notes(const server_call& c, const call_outcome& outcome, bool wants_task);
+
+  // Rounds of a call at a modern server (managed_client_inputs.cpp)
+  void begin_course(open_call& r, time_point now);
+  bool may_ask(const server_call& c) const;
+  static bool wants_input(const raw_json& result);
+  bool asks_for_input(const open_call& r, const raw_json& result) const;
+  bool speaks_again(open_call& r, const raw_json& error) const;
+  void begin_inputs(ticket t, raw_json result);
+  void input_answered(ticket t, int round, std::size_t index, call_outcome&& outcome);
+  void next_round(ticket t);
+
+  // Tasks that are run to their end here (managed_client_task_runs.cpp)
+  void read_task_tools(const std::vector<feature_item>& tools);
+  bool needs_task(const server_call& c) const;
+  raw_json with_task(const open_call& r) const;
+  void task_created(ticket t, const raw_json& result);
+  void poll_task(ticket t, open_call& r, time_point now);
+  void task_told(ticket t, call_number poll, call_outcome&& outcome);
+  void fetch_result(ticket t, open_call& r, time_point now);
+  void leave_task(open_call& r, std::string_view why);
+  void tick_tasks(time_point now);
+  time_point next_task_time() const;
+  void session_late_progress(call_number request, const raw_json& params) override;
+
+  // Watches (managed_client_watches.cpp)
+  void session_updated(const raw_json& params) override;
+  void deliver_updates(time_point now);
+  void watches_changed();
+  void sync_watches();
 
   // Life (managed_client.cpp)
   void session_not_opened(const link_failure& failure) override;
   void session_ended(const std::string& how) override;
+  void session_expired(const std::string& how) override;
   void session_lost(const std::string& why) override;
   void session_settled() override;
   void session_ready() override;
   void session_refused(const error& why) override;
   void session_dropped(const feature_kind& kind, std::vector<std::string> why) override;
   void session_list(const feature_kind& kind, feature_list list) override;
+  void session_offers(const server_offers& offers) override;
+  void session_list_changed(const feature_kind& kind) override { context_.host.server_list_changed(*this, kind); }
   void session_problem(const std::string& what) override;
   void session_log(const raw_json& params) override;
   void session_hangs(const std::string& why) override { session_lost("hangs: " + why); }
@@ -162,6 +229,17 @@ class managed_client final : public client,
   std::size_t waiting_bytes_ = 0, running_ = 0;
   ticket last_ticket_ = 0;
 
+  std::shared_ptr<question_desk> desk_;
+  std::map<std::string, question_desk::number, std::less<>> questions_;  // of a legacy server, by key of its id
+  std::string principal_;        // of the calls since the server was last idle; "": not told
+  const void* asker_ = nullptr;  // the same, if no principal was told
+  bool principals_mixed_ = false;
+  note_book notes_;
+  std::vector<ticket> task_runs_;                  // calls that run a task here
+  std::set<std::string, std::less<>> task_tools_;  // tools that are called as tasks only
+  server_watches watches_;
+
+  server_offers offers_;
   mcp::era era_ = mcp::era::unknown;
   std::string revision_, instructions_, last_error_;
   std::int64_t last_error_ms_ = -1;
@@ -171,9 +249,12 @@ class managed_client final : public client,
   time_point up_since_{};                                // start of the present session, once it is ready
   bool legacy_known_ = false, listed_ = false, attempted_ = false;
   bool suspect_ = false;  // as in server_status
-  bool dirty_ = false, driving_ = false, stopping_ = false, dropped_ = false;
+  bool dirty_ = false, driving_ = false, stopping_ = false, dropped_ = false, watches_posted_ = false;
   time_point stop_at_ = never;
   std::string stop_why_ = "mcpbx is stopping";
 };
+
+/// Returns a time to wait for people: "250 ms", "3 s".
+std::string wait_in_words(duration wait);
 
 }  // namespace mcpbx::mcp

@@ -1,5 +1,6 @@
 // Calls of one tool server: accepted or refused, queued, sent, ended. This is the hot path: a call that can be sent at
-// once costs one open call, one pending call and its bytes.
+// once and needs one request costs one open call, one pending call and its bytes. managed_client_inputs.cpp and
+// managed_client_task_runs.cpp have calls that need more.
 #include "mcp/client/catalog/tool_result.hpp"
 #include "mcp/client/supervise/managed_client.hpp"
 #include "mcp/support/shared_bytes.hpp"
@@ -10,6 +11,9 @@
 
 namespace mcpbx::mcp {
 namespace {
+
+/// Bound on the sessions that a call is sent in, if no server looks at it.
+constexpr int most_comebacks = 3;
 
 milliseconds less(milliseconds limit, duration waited) {
   if (waited <= duration::zero()) return limit;
@@ -35,7 +39,7 @@ client::ticket managed_client::call(server_call&& c) {
   }
   const call_limits limits = c.limits.value_or(options_.limits);
   const bool first = calls_.empty();
-  open_call& r = calls_.try_emplace(t, std::move(c), limits, now).first->second;
+  open_call& r = calls_.try_emplace(t, std::move(c), limits, now, false).first->second;
   if (first) note_load(now);
   if (waiting_.empty() && has_room()) {
     dispatch(t, r, now);
@@ -108,21 +112,34 @@ time_point managed_client::waits_until(const open_call& r) const {
 void managed_client::dispatch(ticket t, open_call& r, time_point now) {
   const duration waited = up_since_ - r.since;
   const call_limits limits{less(r.limits.idle, waited), less(r.limits.hard, waited)};
-  pending_calls::progress_handler progress;
-  if (r.call.progress) progress = [this, t](const raw_json& params) { call_progress(t, params); };
-  auto number = session_->call(
-      r.call, limits, now, [this, t](call_outcome&& o) { call_ended(t, std::move(o)); }, std::move(progress));
+  r.limits = limits;
+  begin_course(r, now);
+  note_principal(r.call);
+  auto number = send(t, r, limits, now);
   if (number) {
-    r.number = *number;
-    // A sent request's bytes are not needed again, and the call may last for minutes.
-    r.call.params = {};
-    r.call.caller = {};
+    r.sent = true;
+    if (r.course && r.course->creation == 0) r.course->creation = *number;
     ++running_;
     return;
   }
   fail_later(r.call, {number.error().code, r.call.what() + ": " + number.error().message});
   calls_.erase(t);
   if (calls_.empty()) note_load(now);
+}
+
+// Sends a request of a call. Its bytes are not needed again, unless it can come back or its course keeps them, and it
+// may last for minutes.
+result<call_number> managed_client::send(ticket t, open_call& r, call_limits limits, time_point now) {
+  pending_calls::progress_handler progress;
+  if (r.call.progress) progress = [this, t](const raw_json& params) { call_progress(t, params); };
+  auto number = session_->call(
+      r.call, limits, now, [this, t](call_outcome&& o) { call_ended(t, std::move(o)); }, std::move(progress));
+  if (!number) return number;
+  r.number = *number;
+  if (session_->gives_back()) return number;
+  r.call.params = {};
+  if (!r.course) r.call.caller = {};
+  return number;
 }
 
 void managed_client::dispatch_waiting(time_point now) {
@@ -153,26 +170,56 @@ void managed_client::call_progress(ticket t, const raw_json& params) {
 // Returns the call that a log of the server belongs to, as far as it can be known, or null.
 const managed_client::open_call* managed_client::logging_call() const {
   const open_call* latest = nullptr;
+  ticket latest_ticket = 0;
   for (const auto& [t, r] : calls_) {
-    if (r.number == 0) continue;
+    if (!r.sent) continue;
     if (latest != nullptr && (r.call.asker == nullptr || r.call.asker != latest->call.asker)) return nullptr;
-    if (latest == nullptr || r.number > latest->number) latest = &r;
+    if (latest == nullptr || t > latest_ticket) {
+      latest = &r;
+      latest_ticket = t;
+    }
   }
   return latest;
 }
 
-void managed_client::session_log(const raw_json& params) {
-  const auto* r = logging_call();
-  if (r == nullptr || !r->call.log) return;
-  const auto handler = r->call.log;  // the handler may end the call
-  const deferred::call inside(context_.soon);
-  handler(params);
+// A request of a call has ended, and with it the call, unless it goes on by its course.
+void managed_client::call_ended(ticket t, call_outcome&& outcome) {
+  const auto found = calls_.find(t);
+  if (found == calls_.end()) return;
+  open_call& r = found->second;
+  r.number = 0;
+  if (outcome.unseen && send_again(t)) return;
+  if (outcome.type == call_outcome::kind::result) {
+    if (r.course && r.course->runs_task) return task_created(t, outcome.value);
+    if (asks_for_input(r, outcome.value)) return begin_inputs(t, std::move(outcome.value));
+  }
+  if (outcome.type == call_outcome::kind::error && r.course && speaks_again(r, outcome.value)) return next_round(t);
+  conclude(t, std::move(outcome));
 }
 
-void managed_client::call_ended(ticket t, call_outcome&& outcome) {
+// Puts a call back that no server has looked at, for the next session. Returns false if it has come back too often.
+bool managed_client::send_again(ticket t) {
+  const auto found = calls_.find(t);
+  if (found == calls_.end() || stopping_ || found->second.comebacks >= most_comebacks) return false;
+  open_call& r = found->second;
+  ++r.comebacks;
+  r.sent = false;
+  r.since = context_.time.now();
+  --running_;
+  waiting_.push_front({t, r.call.params.text().size(), r.call.asker});
+  waiting_bytes_ += waiting_.front().bytes;
+  dirty_ = true;
+  return true;
+}
+
+void managed_client::conclude(ticket t, call_outcome&& outcome) {
   auto node = calls_.extract(t);
   if (node.empty()) return;
   --running_;
+  if (node.mapped().course) {
+    std::erase(task_runs_, t);
+    if (outcome.type == call_outcome::kind::failed) leave_task(node.mapped(), "its call has ended");
+  }
   if (!waiting_.empty() || stopping_) dirty_ = true;
   if (calls_.empty()) note_load(context_.time.now());
   server_call& c = node.mapped().call;
@@ -191,11 +238,50 @@ void managed_client::call_ended(ticket t, call_outcome&& outcome) {
       suspect_ = true;
       failed(text, recovery::answer);
     }
-  } else if (outcome.type == call_outcome::kind::result && c.method == "tools/call") {
-    if (auto fault = tool_result_fault(outcome.value, era_))
+  } else if (outcome.type == call_outcome::kind::result &&
+             (c.method == "tools/call" || (may_ask(c) && wants_input(outcome.value)))) {
+    if (auto fault = tool_result_fault(outcome.value, era_, {c.takes_input_required, node.mapped().wants_task}))
       outcome = call_outcome::lost(fault->code, who() + " " + fault->message + " (" + c.what() + ")");
   }
+  if (c.notified) remember_notes(c, outcome, node.mapped().wants_task);
+  if (!desk_->empty()) desk_->end_call(t, "the call that the question belongs to has ended");
   told(c, std::move(outcome));
+}
+
+// Ends a call in the next turn, since code of others may be running.
+void managed_client::fail_soon(ticket t, call_outcome&& outcome) {
+  const auto found = calls_.find(t);
+  if (found == calls_.end()) return;
+  tell_later(found->second.call);
+  conclude(t, std::move(outcome));
+  settle_down();
+}
+
+// Takes the steps that an event outside of the session's has made due.
+void managed_client::settle_down() {
+  if (dropped_) return;
+  if (dirty_ && !driving_) return drive();
+  if (!driving_) rearm();
+}
+
+// Makes the outcome of a call be reported in a later turn.
+void managed_client::tell_later(server_call& c) {
+  if (!c.done) return;
+  c.done = [soon = context_.soon, done = std::move(c.done)](call_outcome&& o) mutable {
+    soon->post([done = std::move(done), o = std::move(o)] mutable { done(std::move(o)); });
+  };
+}
+
+// Ends the calls that have been sent and have no request open at the session that has ended.
+void managed_client::end_unsent_rounds(const std::string& why) {
+  std::vector<ticket> between;
+  for (const auto& [t, r] : calls_)
+    if (r.sent && r.number == 0) between.push_back(t);
+  std::ranges::sort(between);
+  for (const ticket t : between) {
+    if (const auto r = calls_.find(t); r != calls_.end() && r->second.course) r->second.course->task_id.clear();
+    conclude(t, call_outcome::lost(errc::unavailable, why));
+  }
 }
 
 void managed_client::told(server_call& c, call_outcome&& outcome) {
@@ -207,7 +293,7 @@ void managed_client::cancel(ticket t, std::string_view reason) {
   const auto found = calls_.find(t);
   if (found == calls_.end()) return;
   open_call& r = found->second;
-  if (r.number == 0) {
+  if (!r.sent) {
     std::erase(waiting_, t);
     waiting_bytes_ -= r.call.params.text().size();
     fail_later(r.call, {errc::cancelled, r.call.what() + " was cancelled: " + std::string(reason)});
@@ -216,11 +302,10 @@ void managed_client::cancel(ticket t, std::string_view reason) {
     return;
   }
   // The outcome is reported in the next turn: the caller may be walking through its own list of calls.
-  if (r.call.done)
-    r.call.done = [soon = context_.soon, done = std::move(r.call.done)](call_outcome&& o) mutable {
-      soon->post([done = std::move(done), o = std::move(o)] mutable { done(std::move(o)); });
-    };
-  if (session_ && session_->core()) session_->core()->cancel(r.number, reason);
+  tell_later(r.call);
+  const bool open = r.number != 0 && session_ && session_->core();
+  if (!open || !session_->core()->cancel(r.number, reason))
+    conclude(t, call_outcome::lost(errc::cancelled, "was cancelled: " + std::string(reason)));
   if (dirty_ && !driving_) drive();
 }
 

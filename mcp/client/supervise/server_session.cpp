@@ -18,6 +18,7 @@ void server_session::on_open(std::unique_ptr<transport> connection) {
   if (!owner_) return;
   transport_ = std::move(connection);
   connected_ = true;
+  options_.mirrors = transport_->mirrors();
   transport_->start(*this);
   if (closing_) {
     transport_->finish_sending();
@@ -37,6 +38,21 @@ void server_session::on_not_opened(const link_failure& failure) {
 void server_session::on_ended(const std::string& how) {
   if (!owner_) return;
   owner_->session_ended(how);
+  if (owner_) owner_->session_settled();
+}
+
+void server_session::on_expired(link_expiry&& expiry) {
+  if (!owner_) return;
+  // First the requests that may be sent again: with the end of the session all others are lost.
+  if (core_)
+    for (lost_request& lost : expiry.lost) core_->on_lost(std::move(lost), time_.now());
+  if (owner_) owner_->session_expired(expiry.how);
+  if (owner_) owner_->session_settled();
+}
+
+void server_session::on_lost(lost_request&& lost) {
+  if (!owner_ || !core_) return;
+  core_->on_lost(std::move(lost), time_.now());
   if (owner_) owner_->session_settled();
 }
 

@@ -21,6 +21,8 @@ class server_session_events : public session_events {
  public:
   virtual void session_not_opened(const link_failure& failure) = 0;
   virtual void session_ended(const std::string& how) = 0;
+  /// Reports that the server has ended this session and wants a new one. `how` is a predicate about the server.
+  virtual void session_expired(const std::string& how) = 0;
   /// Reports that the server does not read, or closed a stream and lives on. `why` is a clause about the server.
   virtual void session_lost(const std::string& why) = 0;
   /// Reports that an event has been handled.
@@ -47,6 +49,8 @@ class server_session final : private link_events, private transport_events, priv
   result<call_number> call(const server_call& c, call_limits limits, time_point now, pending_calls::done_handler done,
                            pending_calls::progress_handler progress);
   std::size_t unsent() const noexcept { return transport_ ? transport_->unsent() : 0; }
+  /// Returns true if a request may come back unseen (call_outcome::unseen), so that its params are kept.
+  bool gives_back() const noexcept { return transport_ && transport_->mirrors(); }
   std::size_t unsent_requests() { return window_.requests(unsent()); }
   /// Returns the requests that unsent_requests() counted last.
   const std::deque<write_window::request>& unwritten() const noexcept { return window_.unwritten(); }
@@ -64,8 +68,10 @@ class server_session final : private link_events, private transport_events, priv
   void on_open(std::unique_ptr<transport> connection) override;
   void on_not_opened(const link_failure& failure) override;
   void on_ended(const std::string& how) override;
+  void on_expired(link_expiry&& expiry) override;
   void on_message(message&& m) override;
   void on_fault(message_fault fault) override;
+  void on_lost(lost_request&& lost) override;
   void on_drained() override;
   void on_closed(const error& why) override;
   void session_send(const segments& text, outgoing what) override;

@@ -30,12 +30,12 @@ void supervisor_core::ready(time_point now) {
   if (trouble_ == server_state::failed) trouble_ = server_state::starting;
 }
 
-void supervisor_core::not_opened(time_point now, std::size_t crowd, bool try_again) {
+void supervisor_core::not_opened(time_point now, std::size_t crowd, bool try_again, milliseconds wait) {
   if (phase_ == phase::ending) return gone(now, crowd);
   if (phase_ != phase::starting) return;
   trouble_ = server_state::failed;
   if (!try_again) return launch_at(never);
-  plan_restart(now, crowd);
+  plan_restart(now, crowd, wait);
 }
 
 void supervisor_core::refused(time_point now) {
@@ -69,6 +69,12 @@ void supervisor_core::gone(time_point now, std::size_t crowd) {
       phase_ = phase::off;
       return;
   }
+}
+
+bool supervisor_core::renew(time_point now) {
+  if (phase_ != phase::up || !renewals_.take(now)) return false;
+  launch_at(now);
+  return true;
 }
 
 void supervisor_core::restart(time_point now) {
@@ -201,7 +207,7 @@ void supervisor_core::note_end(time_point now) {
     trouble_ = server_state::restarting;
 }
 
-void supervisor_core::plan_restart(time_point now, std::size_t crowd) {
+void supervisor_core::plan_restart(time_point now, std::size_t crowd, milliseconds least) {
   is_restart_ = true;
   // The first restart comes at once, the next ones after 0.2 s × 2^n with n = 0, 1, …
   duration wait{};
@@ -213,7 +219,7 @@ void supervisor_core::plan_restart(time_point now, std::size_t crowd) {
   }
   ++failures_;
   if (crowd > 0) wait += std::chrono::duration_cast<duration>(stagger * (static_cast<double>(crowd) * fresh_jitter()));
-  launch_at(now + wait);
+  launch_at(now + std::max<duration>(wait, least));
 }
 
 /// Returns a factor of ±20 %. Every second one mirrors the one before it, so that a series of short waits cannot lead

@@ -2,6 +2,7 @@
 // given the time and random numbers. A shell carries out next_command() and reports events.
 #pragma once
 #include "mcp/client/client.hpp"
+#include "mcp/support/rate_limit.hpp"
 #include "mcp/support/time.hpp"
 
 #include <cstdint>
@@ -46,14 +47,17 @@ class supervisor_core {
   void wake(time_point now);
   void ready(time_point now);
   /// Reports that no connection could be opened (no such program, an unset reference). Without `try_again`, only
-  /// restart() tries again.
-  void not_opened(time_point now, std::size_t crowd, bool try_again);
+  /// restart() tries again. The next try comes after `wait` at the earliest.
+  void not_opened(time_point now, std::size_t crowd, bool try_again, milliseconds wait = {});
   /// Reports that the connection is open and the conversation could not be opened.
   void refused(time_point now);
   /// Reports that the server hangs or closed a stream.
   void lost(time_point now);
   /// Reports that the connection has ended, or that there was none to end.
   void gone(time_point now, std::size_t crowd);
+  /// Reports that a ready server wants a new session, which then begins at once and is no restart. Returns false, and
+  /// does nothing, if that happens too often.
+  bool renew(time_point now);
   void restart(time_point now);
   /// Starts a server at once that waits for its next try.
   void retry_now(time_point now, std::size_t crowd);
@@ -85,7 +89,7 @@ class supervisor_core {
   enum class then : std::uint8_t { back_off, launch, sleep, stay_off };
 
   void launch_at(time_point when);
-  void plan_restart(time_point now, std::size_t crowd);
+  void plan_restart(time_point now, std::size_t crowd, milliseconds least = {});
   void note_end(time_point now);
   void end(time_point now, then next, bool hurried);
   double jitter();
@@ -103,6 +107,7 @@ class supervisor_core {
   int failures_ = 0;
   double last_jitter_ = 1;
   std::uint64_t launches_ = 0, restarts_ = 0;
+  rate_limit renewals_{0.1, 3};
   bool busy_ = false, is_restart_ = false, stopped_ = false;
 };
 

@@ -521,9 +521,15 @@ TEST_CASE("a modern server is told who calls") {
   supervisor_rig r;
   r.start("srv", modern_script());
   server_call c;
+  std::string able = R"({"extensions":{"x/y":{}}})";
   c.params = raw_json::literal(R"({"name":"echo"})");
   c.caller.client_info = raw_json::literal(R"({"name":"host","version":"9"})");
-  c.caller.capabilities = raw_json::literal(R"({"roots":{}})");
+  c.caller.capabilities = raw_json::literal(R"({"roots":{},"extensions":{"x/y":{}}})");
+  SUBCASE("and what it can do, if questions reach it") {
+    c.takes_input_required = true;
+    able = R"({"roots":{},"extensions":{"x/y":{}}})";
+  }
+  SUBCASE("and not to ask, if questions do not") {}
   int done = 0;
   c.done = [&](const call_outcome&) { ++done; };
   r.owner("srv__echo")->call(std::move(c));
@@ -531,7 +537,7 @@ TEST_CASE("a modern server is told who calls") {
   CHECK(done == 1);
   const auto meta = find_member(find_member(raw_json::own(r.launcher.last().last("tools/call")), "params"), "_meta");
   CHECK(find_member(meta, "io.modelcontextprotocol/clientInfo").text() == R"({"name":"host","version":"9"})");
-  CHECK(find_member(meta, "io.modelcontextprotocol/clientCapabilities").text() == R"({"roots":{}})");
+  CHECK(find_member(meta, "io.modelcontextprotocol/clientCapabilities").text() == able);
 }
 
 TEST_CASE("G49: a server is suspect from its first time-out until a call is answered, or it is restarted") {

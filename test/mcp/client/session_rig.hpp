@@ -34,6 +34,16 @@ class session_rig : public mcp::session_output, public mcp::session_events {
   std::vector<std::pair<std::string_view, mcp::feature_list>> lists_of_others;  ///< by list method
   std::vector<std::pair<std::string_view, std::vector<std::string>>> dropped_of_others;
   std::vector<std::string> logs;
+  struct question {
+    mcp::rpc_id id;
+    std::string method, params;
+  };
+  mcp::server_offers offers;
+  std::vector<std::string_view> told_changes;  ///< list methods
+  std::vector<question> questions;
+  std::vector<mcp::rpc_id> cancelled_questions;
+  std::vector<std::string> updates, notes;
+  std::vector<mcp::call_number> late_progress;
   int ready = 0;
   std::string refused, hangs, problem;
   std::size_t unsent = 0;
@@ -135,6 +145,17 @@ class session_rig : public mcp::session_output, public mcp::session_events {
     if (kind.id == mcp::kind_id::tools) return lists.push_back(std::move(list));
     lists_of_others.emplace_back(kind.list_method, std::move(list));
   }
+  void session_offers(const mcp::server_offers& o) override { offers = o; }
+  void session_list_changed(const mcp::feature_kind& kind) override { told_changes.push_back(kind.list_method); }
+  void session_asks(const mcp::rpc_id& id, std::string_view method, raw_json params) override {
+    questions.push_back({id, std::string(method), std::string(params.text())});
+  }
+  void session_asks_no_more(const mcp::rpc_id& id) override { cancelled_questions.push_back(id); }
+  void session_updated(const raw_json& params) override { updates.emplace_back(params.text()); }
+  void session_note(std::string_view method, const raw_json& params) override {
+    notes.push_back(std::string(method) + " " + std::string(params.text()));
+  }
+  void session_late_progress(mcp::call_number request, const raw_json&) override { late_progress.push_back(request); }
   void session_problem(const std::string& what) override { problem = what; }
   void session_log(const raw_json& params) override { logs.emplace_back(params.text()); }
   void session_hangs(const std::string& why) override { hangs = why; }

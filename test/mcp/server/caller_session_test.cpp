@@ -315,7 +315,8 @@ TEST_CASE("a host is told which request each answer belongs to, its error code, 
   const auto server = std::make_shared<fake_client>("s");
   c.host.catalog = std::make_shared<mcp::catalog>(std::vector{make_tool(server, "t", "t")}, 1);
   const auto call = c.session.next_serial();
-  c.say(R"([{"jsonrpc":"2.0","id":4,"method":"tools/call","params":{"name":"t"}},{"jsonrpc":"2.0","id":5,"method":"ping"}])");
+  c.say(
+      R"([{"jsonrpc":"2.0","id":4,"method":"tools/call","params":{"name":"t"}},{"jsonrpc":"2.0","id":5,"method":"ping"}])");
   CHECK(c.host.answers.size() == 4);
   c.say(R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":4}})");
   REQUIRE(c.host.answers.size() == 5);

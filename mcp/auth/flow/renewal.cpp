@@ -1,0 +1,35 @@
+// The refresh request and its answer.
+#include "mcp/auth/flow/renewal.hpp"
+
+#include "mcp/auth/challenge.hpp"
+
+#include <utility>
+
+namespace mcpbx::auth {
+
+result<document_request> renewal_request(const grant& g, std::int64_t wall_ms) {
+  if (g.refresh_token.empty()) return fail(errc::not_found, "there is no refresh token");
+  if (g.client.expires_at_ms >= 0 && g.client.expires_at_ms <= wall_ms)
+    return fail(errc::not_found, "the registration of mcpbx has ended");
+  form_fields fields = {{"grant_type", "refresh_token"}, {"refresh_token", g.refresh_token.reveal()}};
+  if (!g.resource.empty()) fields.emplace_back("resource", g.resource);
+  std::vector<http::header> headers;
+  add_client(g.client, g.method, fields, headers);
+  return document_request::form(g.token_endpoint, fields, std::move(headers));
+}
+
+result<grant> renewed(const grant& g, const document_answer& answer, std::int64_t wall_ms) {
+  if (!answer.ok()) {
+    const bool later = answer.status >= 500 || answer.status == 429 || answer.status == 408;
+    return fail(later ? errc::unavailable : errc::peer, "did not renew the token: " + answer.refusal());
+  }
+  const auto document = answer.json();
+  if (!document) return fail(errc::protocol, "answered the renewal with a text that " + document.error().message);
+  grant next = g;
+  if (auto taken = take_token_answer(*document, wall_ms, next); !taken)
+    return fail(errc::protocol, "answered the renewal with a text that " + taken.error().message);
+  next.scopes = united_scopes(g.scopes, next.scopes);
+  return next;
+}
+
+}  // namespace mcpbx::auth

@@ -1,0 +1,74 @@
+// Questions of a legacy server: requests that it sends while it works on a call. Bounds them, and sees to it that each
+// gets one answer at most. They are handed on as events; managed_client knows whose call they belong to.
+#include "mcp/client/session/session_core.hpp"
+#include "mcp/protocol/revisions.hpp"
+
+#include <string>
+#include <utility>
+
+namespace mcpbx::mcp {
+
+/// Declares what mcpbx can pass on to some caller, as the revision that is asked for spells it. No caller is known yet:
+/// one that lacks a capability is found out when it is asked.
+raw_json session_core::own_capabilities(std::string_view revision) const {
+  if (revision == "2024-11-05" || revision == "2025-03-26")
+    return raw_json::literal(R"({"roots":{"listChanged":true},"sampling":{}})");
+  if (revision == "2025-06-18")
+    return raw_json::literal(R"({"roots":{"listChanged":true},"sampling":{},"elicitation":{}})");
+  return raw_json::literal(
+      R"({"roots":{"listChanged":true},"sampling":{"context":{},"tools":{}},"elicitation":{"form":{},"url":{}}})");
+}
+
+void session_core::on_question(const message& m) {
+  // An answer to either of two requests with one id could be taken for that of the other.
+  if (questions_.contains(m.id.key())) return log_sometimes("sent a request with the id of one that is open");
+  const std::size_t bytes = m.params.text().size();
+  const bool many = questions_.size() >= most_questions;
+  if (many || question_bytes_ + bytes > most_question_bytes) {
+    const std::string bound = many ? std::to_string(most_questions) + " questions"
+                                   : std::to_string(most_question_bytes >> 20) + " MiB of questions";
+    return output_.session_send(
+        make_error(m.id, rpc_error{code::overloaded,
+                                   "mcpbx holds no more than " + bound + " of one tool server; ask again later",
+                                   raw_json::literal(R"({"retryable":true})")}),
+        outgoing::response());
+  }
+  if (m.method() == "roots/list") asked_roots_ = true;
+  questions_.emplace(m.id.key(), question{m.id, bytes});
+  question_bytes_ += bytes;
+  events_.session_asks(m.id, m.method(), m.params);
+}
+
+bool session_core::on_question_cancelled(const raw_json& params) {
+  const auto id = rpc_id::from(find_member(params, "requestId"));
+  if (!id || era_ == era::modern) return false;
+  auto taken = questions_.extract(id->key());
+  if (taken.empty()) return false;
+  question_bytes_ -= taken.mapped().bytes;
+  events_.session_asks_no_more(taken.mapped().id);
+  return true;
+}
+
+void session_core::answer(const rpc_id& question, call_outcome&& outcome) {
+  auto taken = questions_.extract(question.key());
+  if (taken.empty()) return;
+  question_bytes_ -= taken.mapped().bytes;
+  if (phase_ == phase::closed) return;
+  const rpc_id& id = taken.mapped().id;
+  switch (outcome.type) {
+    case call_outcome::kind::result:
+      return output_.session_send(make_result(id, outcome.value), outgoing::response());
+    case call_outcome::kind::error:
+      return output_.session_send(make_error(id, outcome.value), outgoing::response());
+    case call_outcome::kind::failed:
+      return output_.session_send(make_error(id, rpc_error{code::server_error, std::move(outcome.failure.message), {}}),
+                                  outgoing::response());
+  }
+}
+
+void session_core::tell_roots_changed() {
+  if (phase_ == phase::closed || era_ != era::legacy || !asked_roots_) return;
+  output_.session_send(make_notification("notifications/roots/list_changed", raw_json()), outgoing());
+}
+
+}  // namespace mcpbx::mcp

@@ -1,0 +1,160 @@
+// Subscriptions of a conversation: one subscriptions/listen of a modern server for everything that is wanted
+// (2026-07-28, patterns, "Subscriptions"), resources/subscribe and logging/setLevel of a legacy one.
+#include "mcp/client/session/session_core.hpp"
+#include "mcp/protocol/revisions.hpp"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+namespace mcpbx::mcp {
+namespace {
+
+constexpr call_limits subscribe_limits{milliseconds(60'000), milliseconds(60'000)};
+constexpr milliseconds first_listen_gap{1'000}, most_listen_gap{60'000};
+/// Time in which a server should acknowledge a subscription.
+constexpr milliseconds longest_acknowledgment{5'000};
+
+}  // namespace
+
+bool session_core::may_listen() const {
+  return (!watched_.empty() && !uris_refused_) || std::ranges::any_of(lists_, &kept_list::tells);
+}
+
+// Returns true unless it is marked with a subscription other than the present one or the one that it replaces.
+bool session_core::of_subscription(const raw_json& params) const {
+  if (era_ != era::modern) return true;
+  const raw_json mark = find_member(find_member(params, "_meta"), meta_key::subscription_id);
+  if (!mark) return true;
+  const auto number = mark.as_integer();
+  return number && *number != 0 && (*number == listen_ || *number == former_listen_);
+}
+
+void session_core::open_listen() {
+  listen_at_ = never;
+  listen_since_ = now_;
+  std::string wanted;
+  for (const kept_list& list : lists_) {
+    const std::string member = json_quoted(list.kind().listen_member) + ":true";
+    // Kinds that share a capability share one member of the subscription.
+    if (list.tells() && !wanted.contains(member)) wanted += (wanted.empty() ? "" : ",") + member;
+  }
+  if (!watched_.empty() && !uris_refused_) {
+    std::string uris;
+    for (const std::string& uri : watched_) uris += (uris.empty() ? "" : ",") + json_quoted(uri);
+    wanted += (wanted.empty() ? "" : ",") + ("\"resourceSubscriptions\":[" + uris + "]");
+  }
+  // The number is known before the request is sent, since the answer may come at once in tests and in memory.
+  const call_number number = pending_.next_number();
+  listen_ = number;
+  request("subscriptions/listen", raw_json::own("{\"notifications\":{" + wanted + "}}"), no_limits,
+          [this, number](const call_outcome& o) { listen_ended(number, o); });
+}
+
+void session_core::end_listen(call_number listen, std::string_view why) {
+  if (listen == 0 || !pending_.contains(listen)) return;
+  send_cancelled(listen, why);
+  pending_.close(listen, call_outcome::failed(errc::cancelled, std::string(why)));
+}
+
+// Opens the subscription again, because it has ended or something else is wanted. The one before, if it is still open,
+// ends when the new one is acknowledged; what it brings until then counts, so nothing is missed.
+void session_core::listen_again() {
+  listen_at_ = never;
+  if (phase_ == phase::closed) return;
+  if (listen_ != 0) {
+    if (!may_listen()) return end_listen(std::exchange(listen_, 0), "nobody listens any more");
+    former_listen_ = listen_;
+    former_until_ = now_ + longest_acknowledgment;
+    return open_listen();
+  }
+  if (!may_listen()) return;
+  open_listen();
+  for (kept_list& list : lists_)
+    if (list.tells()) list.changed(now_);  // changes may have been missed in between
+}
+
+void session_core::listen_acknowledged(call_number listen) {
+  if (listen != listen_) return;
+  former_until_ = never;
+  end_listen(std::exchange(former_listen_, 0), "another subscription takes its place");
+  if (listen_stale_) {
+    listen_stale_ = false;
+    listen_at_ = now_;
+  }
+}
+
+void session_core::listen_ended(call_number listen, const call_outcome& outcome) {
+  if (phase_ == phase::closed) return;
+  if (listen == former_listen_) {
+    former_listen_ = 0;
+    former_until_ = never;
+    return;
+  }
+  if (listen != listen_) return;
+  // The one that was to be replaced stays, if there is one.
+  listen_ = std::exchange(former_listen_, 0);
+  former_until_ = never;
+  if (outcome.type == call_outcome::kind::error) {
+    const auto refused = find_member(outcome.value, "code").as_integer();
+    if (refused == code::method_not_found || refused == code::invalid_params) {
+      if (!watched_.empty() && !uris_refused_) {
+        // It may be the resources that it does not like: the lists matter more.
+        uris_refused_ = true;
+        log_sometimes("refuses a subscription to resources: " + failure_text(outcome));
+        if (listen_ == 0) listen_at_ = now_;
+        return;
+      }
+      std::string unheard;
+      for (kept_list& list : lists_) {
+        if (list.tells()) unheard += (unheard.empty() ? "" : ", ") + list.kind().plural();
+        list.stop_telling();
+      }
+      return log_sometimes("refuses subscriptions/listen, so a change of its " + unheard +
+                           " is noticed only if it reports it all the same, or after the ttlMs of the list");
+    }
+  }
+  if (listen_ != 0) return;
+  if (now_ - listen_since_ >= most_listen_gap) listens_failed_ = 0;
+  listen_at_ = now_ + std::min(most_listen_gap, first_listen_gap * (1 << std::min(listens_failed_++, 6)));
+}
+
+void session_core::watch(const std::set<std::string, std::less<>>& uris, time_point now) {
+  now_ = now;
+  if (phase_ != phase::ready || uris == watched_) return;
+  const auto before = std::exchange(watched_, uris);
+  if (era_ == era::modern) {
+    uris_refused_ = false;
+    if (reopens())
+      listen_stale_ = true;  // the one that is being opened has another set: it is acknowledged first
+    else if (listen_at_ == never || listen_ != 0)
+      listen_at_ = now;
+    return;
+  }
+  for (const std::string& uri : before)
+    if (!watched_.contains(uri)) subscribe(uri, false);
+  for (const std::string& uri : watched_)
+    if (!before.contains(uri)) subscribe(uri, true);
+}
+
+void session_core::subscribe(const std::string& uri, bool on) {
+  request(on ? "resources/subscribe" : "resources/unsubscribe", raw_json::own("{\"uri\":" + json_quoted(uri) + "}"),
+          subscribe_limits, [this, on](const call_outcome& o) {
+            if (o.type != call_outcome::kind::result && phase_ != phase::closed)
+              log_sometimes((on ? "answered resources/subscribe with " : "answered resources/unsubscribe with ") +
+                            failure_text(o));
+          });
+}
+
+void session_core::set_log_level(std::string_view level, time_point now) {
+  now_ = now;
+  if (phase_ != phase::ready || era_ != era::legacy || level.empty() || level == log_level_) return;
+  log_level_ = level;
+  request("logging/setLevel", raw_json::own("{\"level\":" + json_quoted(level) + "}"), subscribe_limits,
+          [this](const call_outcome& o) {
+            if (o.type != call_outcome::kind::result && phase_ != phase::closed)
+              log_sometimes("answered logging/setLevel with " + failure_text(o));
+          });
+}
+
+}  // namespace mcpbx::mcp

@@ -1,0 +1,141 @@
+// Questions of a legacy server, which name no call: finds the call that each belongs to and passes it to that call's
+// handler. While one is open, the call's limits stand still.
+#include "mcp/client/supervise/managed_client.hpp"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+namespace mcpbx::mcp {
+namespace {
+
+constexpr std::string_view related_task = "io.modelcontextprotocol/related-task";
+constexpr int url_elicitation_required = -32042;
+constexpr std::size_t most_elicitations = 16;
+
+}  // namespace
+
+// A server that is idle has forgotten its earlier callers; one that is not may ask on behalf of any of them.
+void managed_client::note_principal(const server_call& c) {
+  if (running_ == 0) {
+    principal_ = c.principal;
+    asker_ = c.asker;
+    principals_mixed_ = false;
+    return;
+  }
+  if (principals_mixed_) return;
+  const bool same =
+      c.principal.empty() ? principal_.empty() && asker_ != nullptr && asker_ == c.asker : principal_ == c.principal;
+  principals_mixed_ = !same;
+}
+
+result<client::ticket> managed_client::asked_call(const raw_json& params) const {
+  if (!task_runs_.empty()) {
+    const raw_json task = find_member(find_member(params, "_meta"), related_task);
+    const std::string id = member_text(task, "taskId");
+    for (const ticket t : task_runs_)
+      if (const auto r = calls_.find(t); !id.empty() && r != calls_.end() && r->second.course->task_id == id) return t;
+  }
+  ticket latest = 0;
+  for (const auto& [t, r] : calls_)
+    if (r.sent) latest = std::max(latest, t);
+  if (latest == 0)
+    return fail(errc::unavailable, "mcpbx passes a question on while a call is open at the server, and none is");
+  if (principals_mixed_)
+    return fail(errc::unavailable,
+                "several callers have calls at this server, and a question of MCP " + revision_ +
+                    " does not say whose call it belongs to; with sharing: \"perCaller\" in the entry of \"" +
+                    options_.name + "\" each caller gets a process of its own");
+  return latest;
+}
+
+void managed_client::refuse_question(const rpc_id& id, std::string_view method, std::string why) {
+  // The configured roots are the answer that needs no caller.
+  if (method == "roots/list")
+    return session_->core()->answer(
+        id, {call_outcome::kind::result, options_.roots ? options_.roots : raw_json::literal(R"({"roots":[]})"), {}});
+  session_->core()->answer(id, call_outcome::failed(errc::unavailable, std::move(why)));
+}
+
+void managed_client::session_asks(const rpc_id& id, std::string_view method, raw_json params) {
+  const auto t = asked_call(params);
+  if (!t) return refuse_question(id, method, t.error().message);
+  const server_call& c = calls_.find(*t)->second.call;
+  if (!c.questions) return refuse_question(id, method, "nobody can be asked for the call that this question is about");
+  if (c.notified && method == "elicitation/create") notes_.add(member_text(params, "elicitationId"), c.notified);
+  questions_[id.key()] = desk_->next_number();
+  ask(*t, {options_.name, std::string(method), std::move(params)}, [this, id, t = *t](call_outcome&& outcome) {
+    questions_.erase(id.key());
+    if (session_ && session_->core()) session_->core()->answer(id, std::move(outcome));
+    if (!calls_.contains(t)) return;
+    resume(t);
+    settle_down();
+  });
+}
+
+void managed_client::session_asks_no_more(const rpc_id& id) {
+  const auto found = questions_.find(id.key());
+  if (found == questions_.end()) return;
+  const auto n = found->second;
+  questions_.erase(found);
+  const ticket t = desk_->call_of(n);
+  desk_->withdraw(n, "the tool server does not wait for the answer any more");
+  resume(t);
+}
+
+// Passes a question to the handler of an open call that has one. `done` must call resume().
+void managed_client::ask(ticket t, server_question q, question_desk::done_handler done) {
+  const auto handler = calls_.find(t)->second.call.questions;
+  const time_point now = context_.time.now();
+  pause(t);
+  const auto limit = options_.question_timeout;
+  const bool endless = limit >= std::chrono::duration_cast<milliseconds>(never - now);
+  const time_point until = endless ? never : now + limit;
+  desk_->ask(t, handler, std::move(q), until, std::move(done));
+  arm_for(until);
+}
+
+void managed_client::pause(ticket t) {
+  const auto found = calls_.find(t);
+  if (found == calls_.end() || desk_->open(t) != 0) return;
+  open_call& r = found->second;
+  const time_point now = context_.time.now();
+  if (r.number != 0 && session_ && session_->core()) session_->core()->pause(r.number, now);
+  if (r.course) r.course->paused_since = now;
+}
+
+// Called after a question of the call has ended, however it did.
+void managed_client::resume(ticket t) {
+  const auto found = calls_.find(t);
+  if (found == calls_.end() || desk_->open(t) != 0) return;
+  open_call& r = found->second;
+  const time_point now = context_.time.now();
+  if (r.number != 0 && session_ && session_->core()) session_->core()->resume(r.number, now);
+  if (!r.course || r.course->paused_since == never) return;
+  if (r.course->hard_at != never) r.course->hard_at += now - r.course->paused_since;
+  r.course->paused_since = never;
+}
+
+// Remembers elicitations and tasks that outlive the call, for the notifications about them.
+void managed_client::remember_notes(const server_call& c, const call_outcome& outcome, bool wants_task) {
+  if (outcome.type == call_outcome::kind::error &&
+      find_member(outcome.value, "code").as_integer() == url_elicitation_required) {
+    std::size_t n = 0;
+    for_each_element(find_member(find_member(outcome.value, "data"), "elicitations"), [&](const raw_json& e) {
+      notes_.add(member_text(e, "elicitationId"), c.notified);
+      return ++n < most_elicitations;
+    });
+  }
+  if (outcome.type == call_outcome::kind::result && wants_task)
+    notes_.add(member_text(find_member(outcome.value, "task"), "taskId"), c.notified);
+}
+
+void managed_client::session_note(std::string_view method, const raw_json& params) {
+  const bool of_task = method == "notifications/tasks/status";
+  const auto handler = notes_.find(member_text(params, of_task ? "taskId" : "elicitationId"));
+  if (!handler) return;
+  const deferred::call inside(context_.soon);
+  handler(method, params);
+}
+
+}  // namespace mcpbx::mcp

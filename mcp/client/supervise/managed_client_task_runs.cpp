@@ -1,0 +1,180 @@
+// Tools that a legacy server runs as tasks only (2025-11-25, tasks, taskSupport "required"), for callers that do not
+// ask for a task: the task is created, looked at until it has ended, and its result is the result of the call.
+#include "mcp/client/supervise/managed_client.hpp"
+#include "mcp/redact/cut_text.hpp"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace mcpbx::mcp {
+namespace {
+
+constexpr call_limits cancel_limits{milliseconds(60'000), milliseconds(60'000)};
+constexpr call_limits endless{milliseconds::max(), milliseconds::max()};
+
+raw_json task_params(const std::string& id) {
+  return raw_json::own("{\"taskId\":" + json_quoted(id) + "}");
+}
+
+time_point next_poll(const raw_json& task, time_point now) {
+  const auto told = find_member(task, "pollInterval").as_integer();
+  const milliseconds wait(std::clamp<std::int64_t>(told.value_or(call_course::usual_poll.count()),
+                                                   call_course::least_poll.count(), call_course::most_poll.count()));
+  return now + wait;
+}
+
+bool has_ended(std::string_view status) {
+  return status == "completed" || status == "failed" || status == "cancelled";
+}
+
+}  // namespace
+
+void managed_client::read_task_tools(const std::vector<feature_item>& tools) {
+  task_tools_.clear();
+  const raw_json calls = find_member(find_member(find_member(offers_.tasks, "requests"), "tools"), "call");
+  if ((session_ && session_->core()->era() != mcp::era::legacy) || !calls.is_object()) return;
+  for (const feature_item& tool : tools)
+    if (member_text(find_member(tool.definition, "execution"), "taskSupport") == "required")
+      task_tools_.insert(tool.key);
+}
+
+bool managed_client::needs_task(const server_call& c) const {
+  return !task_tools_.empty() && c.method == "tools/call" && task_tools_.contains(member_text(c.params, "name"));
+}
+
+raw_json managed_client::with_task(const open_call& r) const {
+  auto params = raw_object::open(r.call.params);
+  if (!params) return r.call.params;
+  // The server need not keep it for longer than anybody waits.
+  const bool bounded = r.limits.hard < milliseconds(86'400'000);
+  const std::string ttl = std::to_string((r.limits.hard + options_.question_timeout).count());
+  params->set("task", bounded && options_.question_timeout < milliseconds(86'400'000)
+                          ? raw_json::own("{\"ttl\":" + ttl + "}")
+                          : raw_json::literal("{}"));
+  return params->json();
+}
+
+void managed_client::task_created(ticket t, const raw_json& result) {
+  open_call& r = calls_.find(t)->second;
+  call_course& c = *r.course;
+  const raw_json task = find_member(result, "task");
+  c.task_id = member_text(task, "taskId");
+  if (c.task_id.empty() || c.task_id.size() > note_book::longest_id) {
+    c.task_id.clear();
+    // A server may finish at once all the same, as one that knows no tasks would.
+    if (!task) return conclude(t, {call_outcome::kind::result, result, {}});
+    return conclude(
+        t, call_outcome::lost(errc::protocol, who() + " made a task without a usable taskId (" + r.call.what() + ")"));
+  }
+  task_runs_.push_back(t);
+  const time_point now = context_.time.now();
+  if (has_ended(member_text(task, "status")))
+    fetch_result(t, r, now);
+  else
+    c.poll_at = next_poll(task, now);
+  arm_for(std::min(c.poll_at, c.hard_at));
+}
+
+void managed_client::poll_task(ticket t, open_call& r, time_point now) {
+  call_course& c = *r.course;
+  c.poll_at = never;
+  // The number is known before the answer, which finds its poll by it.
+  c.poll = session_->core()->own_request("tasks/get", task_params(c.task_id), {r.limits.idle, r.limits.idle}, now,
+                                         [this, t](call_outcome&& o) {
+                                           const auto found = calls_.find(t);
+                                           if (found != calls_.end() && found->second.course)
+                                             task_told(t, found->second.course->poll, std::move(o));
+                                         });
+}
+
+// Takes the state of a task. Each one that says that it goes on is a sign of life.
+void managed_client::task_told(ticket t, call_number poll, call_outcome&& outcome) {
+  open_call& r = calls_.find(t)->second;
+  call_course& c = *r.course;
+  if (poll == 0) return;
+  c.poll = 0;
+  if (outcome.type == call_outcome::kind::error) c.task_id.clear();  // the server does not know it any more
+  if (outcome.type != call_outcome::kind::result) return conclude(t, std::move(outcome));
+  const time_point now = context_.time.now();
+  const std::string status = member_text(outcome.value, "status");
+  if (has_ended(status)) {
+    if (c.fetch == 0) fetch_result(t, r, now);
+    const bool bounded = r.limits.idle < std::chrono::duration_cast<milliseconds>(never - now);
+    c.result_until = bounded ? now + r.limits.idle : never;
+  } else if (status == "working" || status == "input_required") {
+    c.poll_at = next_poll(outcome.value, now);
+    // "When the requestor encounters the input_required status, it SHOULD preemptively call tasks/result."
+    if (status == "input_required" && c.fetch == 0) fetch_result(t, r, now);
+  } else {
+    return conclude(t,
+                    call_outcome::lost(errc::protocol, who() + " told an unknown state of a task: \"" +
+                                                           cut_for_people(status, 64) + "\" (" + r.call.what() + ")"));
+  }
+  arm_for(std::min({c.poll_at, c.hard_at, c.result_until}));
+}
+
+void managed_client::fetch_result(ticket t, open_call& r, time_point now) {
+  r.course->fetch = session_->core()->own_request("tasks/result", task_params(r.course->task_id), endless, now,
+                                                  [this, t](call_outcome&& o) {
+                                                    const auto found = calls_.find(t);
+                                                    if (found == calls_.end() || !found->second.course) return;
+                                                    found->second.course->fetch = 0;
+                                                    found->second.course->task_id.clear();  // it has ended
+                                                    conclude(t, std::move(o));
+                                                  });
+}
+
+// Leaves a task alone that may still run: the server is told to end it.
+void managed_client::leave_task(open_call& r, std::string_view why) {
+  if (!r.course || r.course->task_id.empty() || !up()) return;
+  call_course& c = *r.course;
+  auto* core = session_->core();
+  core->own_request("tasks/cancel", task_params(std::exchange(c.task_id, {})), cancel_limits, context_.time.now(), {});
+  for (const call_number open : {std::exchange(c.poll, 0), std::exchange(c.fetch, 0)})
+    if (open != 0) core->cancel(open, why);
+}
+
+void managed_client::tick_tasks(time_point now) {
+  for (const ticket t : std::vector(task_runs_)) {
+    const auto found = calls_.find(t);
+    if (found == calls_.end()) continue;
+    open_call& r = found->second;
+    call_course& c = *r.course;
+    const bool paused = c.paused_since != never;
+    if (!paused && std::min(c.hard_at, c.result_until) <= now) {
+      conclude(
+          t, call_outcome::lost(errc::timed_out, c.hard_at <= now ? "has not ended within its time: its task still runs"
+                                                                  : "has ended its task and gives no result"));
+      continue;
+    }
+    if (c.poll_at > now) continue;
+    if (up())
+      poll_task(t, r, now);
+    else
+      c.poll_at = never;  // the end of the session ends the call
+  }
+}
+
+time_point managed_client::next_task_time() const {
+  time_point next = never;
+  for (const ticket t : task_runs_) {
+    const auto found = calls_.find(t);
+    if (found == calls_.end()) continue;
+    const call_course& c = *found->second.course;
+    next = std::min(next, c.poll_at);
+    if (c.paused_since == never) next = std::min({next, c.hard_at, c.result_until});
+  }
+  return next;
+}
+
+// "The progressToken provided in the initial request remains valid throughout the task lifetime."
+void managed_client::session_late_progress(call_number request, const raw_json& params) {
+  for (const ticket t : task_runs_) {
+    const auto found = calls_.find(t);
+    if (found != calls_.end() && found->second.course->creation == request) return call_progress(t, params);
+  }
+}
+
+}  // namespace mcpbx::mcp

@@ -1,0 +1,77 @@
+// Watches of resources and logs at one tool server: held over restarts, and passed to whoever watches.
+#include "mcp/client/supervise/managed_client.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace mcpbx::mcp {
+
+watch managed_client::watch_resource(std::string_view uri, std::function<void(const raw_json&)> updated) {
+  if (dropped_ || (offers_.known && !offers_.subscribe)) return nullptr;
+  auto w = watches_.add_resource(uri, std::move(updated), [weak = weak_from_this()] {
+    if (const auto self = weak.lock()) self->watches_changed();
+  });
+  if (w) watches_changed();
+  return w;
+}
+
+watch managed_client::watch_logs(std::string_view level, std::function<void(const raw_json&)> logged) {
+  if (dropped_ || (offers_.known && !offers_.logging)) return nullptr;
+  auto w = watches_.add_log(level, std::move(logged), [weak = weak_from_this()] {
+    if (const auto self = weak.lock()) self->watches_changed();
+  });
+  watches_changed();
+  return w;
+}
+
+void managed_client::roots_changed() {
+  if (up()) session_->core()->tell_roots_changed();
+}
+
+// Many watches may begin and end in one turn: the server hears of all at once.
+void managed_client::watches_changed() {
+  if (dropped_ || std::exchange(watches_posted_, true)) return;
+  context_.soon->post([weak = weak_from_this()] {
+    const auto self = weak.lock();
+    if (!self) return;
+    self->watches_posted_ = false;
+    self->sync_watches();
+  });
+}
+
+void managed_client::sync_watches() {
+  if (dropped_ || !up()) return;
+  const time_point now = context_.time.now();
+  auto uris = watches_.resources();
+  if (!offers_.subscribe) uris.clear();
+  session_->core()->watch(uris, now);
+  if (offers_.logging) session_->core()->set_log_level(watches_.lowest_level(), now);
+  if (session_) arm_for(session_->next_time());
+}
+
+void managed_client::session_updated(const raw_json& params) {
+  const auto to = watches_.updated(params, context_.time.now());
+  arm_for(watches_.next_time());
+  const deferred::call inside(context_.soon);
+  for (const auto& w : to) w->told(params);
+}
+
+void managed_client::deliver_updates(time_point now) {
+  for (const auto& late : watches_.due(now)) {
+    const deferred::call inside(context_.soon);
+    for (const auto& w : late.to) w->told(late.params);
+  }
+}
+
+// A log goes to the call that it belongs to, as far as that can be known, else to all who watch.
+void managed_client::session_log(const raw_json& params) {
+  const auto* r = logging_call();
+  const deferred::call inside(context_.soon);
+  if (r != nullptr && r->call.log) {
+    const auto handler = r->call.log;  // the handler may end the call
+    return handler(params);
+  }
+  for (const auto& w : watches_.logged(params)) w->told(params);
+}
+
+}  // namespace mcpbx::mcp

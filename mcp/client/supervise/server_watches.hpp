@@ -1,0 +1,80 @@
+// Everybody who watches resources and logs of one tool server. Updates of one resource that come one upon another are
+// brought together. A core: the owner delivers what these functions return.
+#pragma once
+#include "mcp/client/client.hpp"
+#include "mcp/support/time.hpp"
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace mcpbx::mcp {
+
+/// Returns the rank of a log level (RFC 5424), 0 for the lowest; -1: no such level.
+int log_rank(std::string_view level);
+
+class server_watches {
+ public:
+  /// Largest number of watched resources of one server.
+  static constexpr std::size_t most_resources = 4096;
+  /// Least time between two updates of one resource that are delivered; further ones are delivered as one.
+  static constexpr milliseconds least_gap{100};
+  using handler = std::function<void(const raw_json&)>;
+
+  /// A watch while it lives. `dropped` is called at its end.
+  struct watcher {
+    watcher(std::string w, handler h, std::function<void()> d)
+        : what(std::move(w)), told(std::move(h)), dropped(std::move(d)) {}
+    ~watcher() {
+      if (dropped) dropped();
+    }
+    watcher(const watcher&) = delete;
+    watcher& operator=(const watcher&) = delete;
+    std::string what;  // URI or level
+    handler told;
+    std::function<void()> dropped;
+  };
+  using watcher_ptr = std::shared_ptr<watcher>;
+
+  /// Returns null at the bound.
+  watcher_ptr add_resource(std::string_view uri, handler updated, std::function<void()> dropped);
+  watcher_ptr add_log(std::string_view level, handler logged, std::function<void()> dropped);
+
+  /// Forgets ended watches. Returns the resources that are watched.
+  std::set<std::string, std::less<>> resources();
+  /// Returns the lowest level that anybody wants, or "".
+  std::string lowest_level();
+
+  /// Returns those to tell of an update now. An update may be about a part of the watched resource (2025-11-25,
+  /// resources/updated).
+  std::vector<watcher_ptr> updated(const raw_json& params, time_point now);
+  /// An update that had to wait, and those to tell of it.
+  struct late_update {
+    raw_json params;
+    std::vector<watcher_ptr> to;
+  };
+  std::vector<late_update> due(time_point now);
+  /// Returns the time for the next due(), or `never`.
+  time_point next_time() const noexcept { return next_; }
+  /// Returns those to tell of a log.
+  std::vector<watcher_ptr> logged(const raw_json& params) const;
+
+ private:
+  struct resource {
+    std::vector<std::weak_ptr<watcher>> watchers;
+    time_point quiet_until{};
+    raw_json waits;  // update to deliver then
+  };
+  static std::vector<watcher_ptr> living(const std::vector<std::weak_ptr<watcher>>& watchers);
+
+  std::map<std::string, resource, std::less<>> resources_;
+  std::vector<std::weak_ptr<watcher>> logs_;
+  time_point next_ = never;
+};
+
+}  // namespace mcpbx::mcp

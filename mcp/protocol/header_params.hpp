@@ -1,0 +1,38 @@
+// Arguments of tools that Streamable HTTP repeats in headers (2026-07-28, "Custom Headers from Tool Parameters"): reads
+// `x-mcp-header` in the schemas of tools, and the values out of the arguments of calls. Pure functions over raw JSON.
+#pragma once
+#include "mcp/json/raw_json.hpp"
+#include "mcp/protocol/features.hpp"
+#include "mcp/support/error.hpp"
+
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace mcpbx::mcp {
+
+/// One argument that is repeated in a header.
+struct header_param {
+  std::vector<std::string> path;  ///< keys from the arguments down to the value
+  std::string name;               ///< the value of `x-mcp-header`, without "Mcp-Param-"
+};
+using header_params = std::vector<header_param>;
+using header_params_of_tools = std::unordered_map<std::string, header_params>;
+
+/// Reads the annotations of an inputSchema. An error is a clause that says which rule of the specification is broken.
+result<header_params> read_header_params(const raw_json& input_schema);
+/// Refuses a tool whose annotations break a rule, as a client over HTTP must.
+result<void> check_header_params(const feature_item& tool);
+/// Returns the tools that have annotations.
+header_params_of_tools header_params_of(const std::vector<feature_item>& tools);
+
+/// Returns the names and values for the headers of a call. A value that is absent, null, or no text, number or boolean
+/// has none. Numbers stay as they are written.
+std::vector<std::pair<std::string, std::string>> header_values(const header_params& params, const raw_json& arguments);
+
+/// Returns `value` in the form in which headers carry it: as it is, or =?base64?…?= if a header cannot hold it so.
+std::string header_text(std::string_view value);
+
+}  // namespace mcpbx::mcp

@@ -1,0 +1,53 @@
+// Any bytes as the answers to the requests of an authorization, one piece for each, ended by a zero byte: it ends, and
+// never with a token for another issuer than the one that the resource's document named.
+#include "mcp/auth/flow/authorization.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+
+namespace {
+
+class constant_secrets final : public mcpbx::auth::secret_source {
+ public:
+  std::string bytes(std::size_t count) override { return std::string(count, 'x'); }
+};
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace mcpbx::auth;
+  using kind = authorization::step::kind;
+  std::string_view rest(reinterpret_cast<const char*>(data), size);
+  const auto piece = [&] {
+    const auto end = std::min(rest.find('\0'), rest.size());
+    const auto taken = rest.substr(0, end);
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+    return std::string(taken);
+  };
+  constant_secrets secrets;
+  authorization flow({.server = "fuzz", .server_url = "https://mcp.example/mcp"}, secrets);
+  for (int i = 0; i < 100; ++i) switch (flow.now().type) {
+      case kind::fetch: {
+        const std::string text = piece();
+        const bool fails = !text.empty() && text.front() == '!';
+        flow.answered({fails ? 404 : 200, text}, 0);
+        break;
+      }
+      case kind::listen:
+        flow.listening("http://127.0.0.1:1/callback");
+        break;
+      case kind::browse:
+        if (flow.redirected(piece()) == redirect_answer::kind::not_ours) return 0;
+        break;
+      case kind::finished:
+        if (flow.granted().issuer != flow.issuer() || flow.granted().access_token.empty()) std::abort();
+        return 0;
+      case kind::failed:
+        if (flow.now().problem.message.find('\n') != std::string::npos) std::abort();
+        return 0;
+    }
+  std::abort();  // it did not end
+}

@@ -1,0 +1,13 @@
+// JSON of a test.
+#pragma once
+#include "mcp/json/raw_json.hpp"
+
+#include <string_view>
+
+namespace mcpbx::test {
+
+inline raw_json parsed(std::string_view text) {
+  return raw_json::parse(text).value();
+}
+
+}  // namespace mcpbx::test

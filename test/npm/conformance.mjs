@@ -1,0 +1,141 @@
+// The conformance table: the official suite, as caller of either era, against the fixture server directly and through
+// mcpbx's /mcp, which has the fixture as a stdio server of one era or both, alone or beside five other servers. Every
+// check that passes directly must pass through mcpbx, but for those that conformance/expected.json calls impossible.
+//
+// usage: conformance.mjs [--direct] [--row WORDS] [--pin]      MCPBX_BIN: the folder of the built programs
+//   --direct     only the fixture itself
+//   --row WORDS  only rows whose name has these words
+//   --pin        write what the direct run shows to conformance/expected.json
+import fs from 'node:fs';
+import net from 'node:net';
+import os from 'node:os';
+import path from 'node:path';
+import { spawn } from 'node:child_process';
+import { parseArgs } from 'node:util';
+import { Daemon, here, node, packagePath } from './lib.mjs';
+import { expected, installed, judge, pin, run, write } from './conformance/suite.mjs';
+
+const { values: options } = parseArgs({ options: {
+  direct: { type: 'boolean' }, pin: { type: 'boolean' }, row: { type: 'string', default: '' }, lanes: { type: 'string', default: '2' } } });
+const fixture = path.join(here, 'conformance', 'fixture.mjs');
+const revisions = { old: '2025-11-25', new: '2026-07-28' };
+const files = fs.realpathSync(fs.mkdtempSync(path.join(os.tmpdir(), 'mcpbx-crowd-')));
+process.on('exit', () => fs.rmSync(files, { recursive: true, force: true }));
+
+const server = (file, ...args) => ({ command: node, args: [packagePath(file), ...args], toolNames: 'prefixed' });
+// Five servers of three revisions whose names stay out of the fixture's way.
+const crowd = {
+  everything: server('@modelcontextprotocol/server-everything/dist/index.js'),
+  files: server('@modelcontextprotocol/server-filesystem/dist/index.js', files),
+  memory: { ...server('@modelcontextprotocol/server-memory/dist/index.js'), env: { MEMORY_FILE_PATH: path.join(files, 'memory.json') } },
+  docs: server('@upstash/context7-mcp/dist/index.js'),
+  github: server('@modelcontextprotocol/server-github/dist/index.js'),
+};
+const groups = [];
+for (const beside of [false, true])
+  for (const [era, callers] of Object.entries({ both: ['old', 'new'], modern: ['old'], legacy: ['new'] })) groups.push({ era, callers, beside });
+const title = (caller, era, beside) =>
+  `${caller} caller, ${{ both: 'server of both eras', modern: 'new server', legacy: 'old server' }[era]}${beside ? ', five beside' : ''}`;
+
+const rows = [];
+const lines = [];
+let faults = 0;
+const fault = (words) => { faults++; lines.push(words); };
+
+async function measure(name, url, caller, excused) {
+  const started = Date.now();
+  const row = { name, caller };
+  rows.push(row);
+  try {
+    row.found = await run(url, revisions[caller]);
+    Object.assign(row, judge(row.found, revisions[caller], excused));
+    for (const loss of row.lost) fault(`LOST (${name}) ${loss.scenario} ${loss.check}: ${loss.why}`);
+    for (const entry of row.stale) fault(`NOT IMPOSSIBLE (${name}) ${entry.scenario} ${entry.check} passes; take it out of expected.json`);
+  } catch (error) {
+    fault(`LOST (${name}) everything: ${error.message}`);
+  }
+  row.seconds = (Date.now() - started) / 1000;
+  return row;
+}
+function excusedFor(caller, era) {
+  const excused = {};
+  for (const entry of expected.impossible)
+    if (entry.caller === caller && entry.server === era)
+      for (const scenario of [entry.scenario].flat()) excused[scenario] = entry.checks === 'all' ? true : [...(excused[scenario] ?? []), ...entry.checks];
+  return excused;
+}
+
+async function directly() {
+  const child = spawn(node, [fixture, '--http', '0'], { stdio: ['ignore', 'pipe', 'inherit'] });
+  process.on('exit', () => child.kill('SIGKILL'));
+  const url = await new Promise((ok, no) => {
+    child.stdout.setEncoding('utf8').once('data', (words) => ok(words.trim()));
+    child.once('exit', (code) => no(new Error(`the fixture ended with ${code}`)));
+  });
+  const both = await Promise.all(['old', 'new'].map((caller) => measure(`${caller} caller, directly`, url, caller, {})));
+  child.kill();
+  return both;
+}
+// The suite passes some checks where nobody listens; the judge must not.
+async function nobody() {
+  const listener = net.createServer();
+  await new Promise((ok) => listener.listen(0, '127.0.0.1', ok));
+  const url = `http://127.0.0.1:${listener.address().port}/mcp`;
+  await new Promise((ok) => listener.close(ok));
+  for (const revision of Object.values(revisions)) {
+    const { required, lost } = judge(await run(url, revision), revision);
+    if (required.scenarios > 0 || lost.length < 30) fault(`BLIND: where nobody listens, ${required.scenarios} scenarios of ${revision} count as passed`);
+  }
+}
+async function through({ era, callers, beside }) {
+  const wanted = callers.filter((caller) => title(caller, era, beside).includes(options.row));
+  if (wanted.length === 0) return;
+  const daemon = await Daemon.start({
+    mcpServers: { fixture: { command: node, args: [fixture, '--era', era] }, ...(beside ? crowd : {}) },
+    toolNames: 'plain', http: { address: '127.0.0.1:0', auth: 'none' },
+  });
+  try {
+    await daemon.ready(60);
+    const { http } = JSON.parse((await daemon.mcpbx('--json', 'status')).stdout);
+    for (const caller of wanted) await measure(title(caller, era, beside), `${http}/mcp`, caller, excusedFor(caller, era));
+    await daemon.stop();
+  } catch (error) {
+    for (const caller of wanted) fault(`LOST (${title(caller, era, beside)}) everything: ${error.message}`);
+    daemon.process.kill('SIGKILL');
+  }
+}
+
+function table() {
+  const cell = (count) => count ? `${count.scenarios}/${count.ofScenarios} (${count.checks}/${count.ofChecks})` : 'no result';
+  const direct = (caller) => rows.find((row) => row.name === `${caller} caller, directly`);
+  const order = ['directly', ...groups.flatMap(({ era, callers, beside }) => callers.map((caller) => title(caller, era, beside)))];
+  const place = (row) => order.findIndex((name) => row.name.endsWith(name));
+  console.log('\n| suite as | required scenarios (checks) | directly | beside the required | directly | lost | s |\n|---|---|---|---|---|---|---|');
+  for (const row of rows.sort((a, b) => place(a) - place(b) || b.caller.localeCompare(a.caller))) {
+    const own = direct(row.caller);
+    console.log(`| ${row.name} | ${cell(row.required)} | ${cell(own?.required)} | ${cell(row.extra)} | ${cell(own?.extra)} | ${row.lost?.length ?? 'all'} | ${row.seconds.toFixed(1)} |`);
+  }
+  console.log();
+  for (const entry of expected.impossible)
+    console.log(`impossible (${title(entry.caller, entry.server, false)}) ${[entry.scenario].flat().join(', ')}${entry.checks === 'all' ? '' : ` ${entry.checks.join(', ')}`}: ${entry.reason}`);
+}
+
+if (expected.suite !== installed && !options.pin) fault(`the suite installed is ${installed}, the pinned results are of ${expected.suite}`);
+const both = await directly();
+if (options.pin) {
+  expected.suite = installed;
+  for (const row of both) expected.revisions[revisions[row.caller]] = pin(row.found, revisions[row.caller]);
+  write(expected);
+  console.log('pinned; look at the difference');
+  process.exit(0);
+}
+await nobody();
+if (!options.direct) {
+  // Each group has a daemon of its own, so that groups side by side do not meet.
+  const queue = [...groups];
+  await Promise.all(Array.from({ length: Number(options.lanes) }, async () => { while (queue.length > 0) await through(queue.shift()); }));
+}
+table();
+for (const line of lines) console.log(line);
+console.log(faults === 0 ? 'ok: nothing is lost' : `FAILED: ${faults} faults`);
+process.exit(faults === 0 ? 0 : 1);
