@@ -12,7 +12,7 @@ class App;
 namespace mcpbx::cli {
 
 struct ask_options {
-  std::string text, model, profile, system, status, approve;
+  std::string text, model, profile, system, status, approve, input;
   bool input_follows = false;  ///< `-` stands behind the text: wait for standard input
   std::string session;         ///< to go on with
   bool latest = false;         ///< go on with the last session of this terminal or folder

@@ -147,7 +147,7 @@ class rpc_caller final : public std::enable_shared_from_this<rpc_caller>,
   std::vector<std::weak_ptr<run_feed>> detached_;                             // detached runs started here
   bool outbox_full_ = false, not_read_ = false;
   bool closed_ = false, was_large_ = false, mcp_only_ = false;
-  bool answers_ = true;
+  bool answers_ = false;
   bool input_ended_ = false;  // the caller sends no more but still gets its answers
 };
 

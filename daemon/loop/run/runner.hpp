@@ -56,9 +56,9 @@ struct run_request {
   /// Fills in the terms of the session's latest run (profile, tools, limits) that the request leaves open. Unset: the
   /// request is used as it is.
   std::function<result<void>(run_request&, const run_terms&)> keep_terms;
-  bool stream = true;   ///< false: its caller gets no text and reasoning events
-  bool answers = true;  ///< false: its caller answers no questions
-  bool detach = false;  ///< the run continues without a caller
+  bool stream = true;    ///< false: its caller gets no text and reasoning events
+  bool answers = false;  ///< true: its caller answers questions
+  bool detach = false;   ///< the run continues without a caller
   /// Hash of the request without `run`, `stream` and `detach`, to recognise a repeated request; 0: equal to none.
   std::uint64_t likeness = 0;
   bool name_only = false;  ///< the request has only a name: attach to that run, start none
