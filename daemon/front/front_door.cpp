@@ -2,6 +2,7 @@
 #include "daemon/front/front_door.hpp"
 
 #include "daemon/front/http/http_caller.hpp"
+#include "daemon/front/mcp/mcp_room.hpp"
 #include "daemon/front/new_caller.hpp"
 #include "daemon/front/rpc/methods.hpp"
 #include "daemon/store/records/principal.hpp"
@@ -56,6 +57,7 @@ struct front_door::state : std::enable_shared_from_this<front_door::state> {
                 .relieve = {},
                 .load = {},
                 .handed = {},
+                .mcp = nullptr,
                 .refuses_calls = false,
                 .tools_cache = {},
                 .views = {}},
@@ -72,8 +74,11 @@ struct front_door::state : std::enable_shared_from_this<front_door::state> {
     context.on_gone = [this](caller& c) { gone(c); };
     context.relieve = [this] { relieve(); };
     context.load = [this] { return load(); };
+    mcp = std::make_unique<mcp_room>(context);
+    context.mcp = mcp.get();
     catalog_subscription = context.daemon.on_catalog_change([this](const mcp::feature_kind& kind) {
       for (const auto& c : all()) c->list_changed(kind);
+      mcp->list_changed(kind);
     });
   }
 
@@ -127,13 +132,19 @@ struct front_door::state : std::enable_shared_from_this<front_door::state> {
     if (!is_person(principal)) of_servers.emplace(&c, principal);
   }
 
-  /// Returns true if the port has room, if need be after closing the oldest caller without a permitted request.
+  /// Returns true if the port has room, if need be after closing the oldest caller without a permitted request, or else
+  /// the one that has waited longest between two requests (RFC 9112, section 9.5, permits that at any time).
   bool has_place_on_port() {
     const auto share = std::max<std::size_t>(context.settings.max_callers / 2, 1);
     if (on_port.size() < share && callers.size() < context.settings.max_callers) return true;
     const auto silent = std::ranges::find_if(on_port, [](const auto* c) { return !c->authorized(); });
-    if (silent == on_port.end()) return false;
-    (*silent)->close("");
+    if (silent != on_port.end()) {
+      (*silent)->close("");
+      return true;
+    }
+    const auto resting = std::ranges::min_element(on_port, {}, [](const auto* c) { return c->rests_since(); });
+    if (resting == on_port.end() || (*resting)->rests_since() == never) return false;
+    (*resting)->close("");
     return true;
   }
 
@@ -163,7 +174,7 @@ struct front_door::state : std::enable_shared_from_this<front_door::state> {
   std::shared_ptr<caller> made_for(int fd, pid_t pid, const std::string& principal, caller_protocol p) {
     if (p == caller_protocol::json_rpc) return std::make_shared<rpc_caller>(context, lines_of(fd), pid, principal);
     return std::make_shared<http_caller>(context, fd, socket_rules, "caller (pid " + std::to_string(pid) + ", HTTP)",
-                                         principal);
+                                         principal, pid);
   }
 
   identity_question question_about(int fd) const {
@@ -205,6 +216,7 @@ struct front_door::state : std::enable_shared_from_this<front_door::state> {
   /// largest outboxes. Callers that read are left alone.
   void relieve() {
     if (std::exchange(relieving, true)) return;
+    mcp->relieve();
     std::unordered_map<const caller*, std::uint64_t> taken;
     for (const auto& [key, c] : callers)
       if (c->outbox_bytes() >= worth_closing) taken.emplace(key, c->taken_bytes());
@@ -252,6 +264,7 @@ struct front_door::state : std::enable_shared_from_this<front_door::state> {
       l.open_requests += c->open_requests();
       c->count_into(l.counters);
     }
+    mcp->count_into(l.counters);
     return l;
   }
 
@@ -259,10 +272,13 @@ struct front_door::state : std::enable_shared_from_this<front_door::state> {
     if (std::exchange(closed, true)) return;
     catalog_subscription.reset();
     relief.reset();
+    mcp->close();
     for (const auto& c : all()) c->close("");
+    context.held.close("mcpbx is stopping");
   }
 
   door_context context;
+  std::unique_ptr<mcp_room> mcp;
   admission admit;
   http_rules socket_rules;
   port_admission identify;
@@ -324,8 +340,8 @@ void front_door::accept_on_port(int fd, const std::string& from) {
         from, state_->closed ? "mcpbx is stopping" : "all places of the port are taken (half of limits.callers)");
     return refuse(fd, "HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
   }
-  const auto known = std::make_shared<http_caller>(context, fd, context.settings.port_rules,
-                                                   "caller (" + from + ", HTTP)", "http", state_->question_about(fd));
+  const auto known = std::make_shared<http_caller>(
+      context, fd, context.settings.port_rules, "caller (" + from + ", HTTP)", "http", -1, state_->question_about(fd));
   state_->on_port.push_back(known.get());
   state_->add(known);
 }
@@ -342,8 +358,9 @@ raw_json front_door::status() {
   return status_of(state_->context);
 }
 
-void front_door::refuse_calls() noexcept {
+void front_door::refuse_calls() {
   state_->context.refuses_calls = true;
+  for (const auto& c : state_->all()) c->end_listens();
 }
 
 void front_door::close() {

@@ -59,8 +59,9 @@ struct server_status {
   std::string command;  ///< server_options::command
   server_state state = server_state::stopped;
   mcp::era era = mcp::era::unknown;
-  std::string revision;  ///< negotiated MCP revision, or ""
-  std::size_t tools = 0;
+  std::string revision;                                                       ///< negotiated MCP revision, or ""
+  server_offers offers;                                                       ///< capabilities that it declared last
+  std::size_t tools = 0, prompts = 0, resources = 0, resource_templates = 0;  ///< items of its lists
   std::uint64_t restarts = 0;
   /// One sentence, or "" if none has occurred or the server is well again: it has answered a call since, or been ready
   /// for a minute; for the shape of a list: it has sent a right one.

@@ -49,6 +49,7 @@ export class Daemon {
     assert.equal(r.status, 0, `mcpbx wait: ${r.stderr}\n${this.log}`);
   }
   caller() { return new Caller(this.socket); }
+  modernCaller() { return new Caller(this.socket, modern); }
   async stop() {
     this.process.kill('SIGTERM');
     const how = await this.ended;
@@ -57,9 +58,14 @@ export class Daemon {
   }
 }
 
-// One connection to the socket: requests by line, notifications collected.
+// What each request of the new era says of its caller.
+const modern = { _meta: { 'io.modelcontextprotocol/protocolVersion': '2026-07-28', 'io.modelcontextprotocol/clientInfo': { name: 'test', version: '1' },
+  'io.modelcontextprotocol/clientCapabilities': {} } };
+
+// One connection to the socket: requests by line, notifications collected. `common` is in the parameters of each request.
 export class Caller {
-  constructor(socket) {
+  constructor(socket, common = {}) {
+    this.common = common;
     this.notifications = [];
     this.waiting = new Map();
     this.next = 1;
@@ -79,23 +85,28 @@ export class Caller {
     const id = this.next++;
     return new Promise((ok) => {
       this.waiting.set(id, ok);
-      this.link.write(JSON.stringify({ jsonrpc: '2.0', id, method, params }) + '\n');
+      this.link.write(JSON.stringify({ jsonrpc: '2.0', id, method, params: { ...this.common, ...params } }) + '\n');
     });
   }
   events() { return this.notifications.filter((n) => n.method === 'mcpbx/event').map((n) => n.params); }
   close() { this.link.end(); }
 }
 
-// Runs named checks in order; the first that fails ends the program with status 1.
-export async function checks(list) {
-  for (const [name, check] of Object.entries(list)) {
+// Runs named checks in order. The first that fails ends the program with status 1; with `all`, the others run all the same
+// and the number of those that passed is told.
+export async function checks(list, { all = false } = {}) {
+  const names = Object.keys(list);
+  let passed = 0;
+  for (const name of names) {
     try {
-      await check();
+      await list[name]();
       console.log(`ok: ${name}`);
+      passed++;
     } catch (error) {
       console.error(`FAILED: ${name}\n${error.stack ?? error}`);
-      process.exit(1);
+      if (!all) process.exit(1);
     }
   }
-  process.exit(0);
+  if (all) console.log(`${passed} of ${names.length} checks passed`);
+  process.exit(passed === names.length ? 0 : 1);
 }

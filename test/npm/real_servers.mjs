@@ -18,9 +18,9 @@ const config = {
     github: server('@modelcontextprotocol/server-github/dist/index.js'),
   },
 };
-// era and revision as each server speaks them, and how many tools it lists to a client that answers no questions
+// era and revision as each server speaks them, and how many tools it lists to a client that can be asked
 const expected = {
-  everything: ['legacy', '2025-11-25', 13],
+  everything: ['legacy', '2025-11-25', 17],
   files: ['legacy', '2025-11-25', 14],
   memory: ['legacy', '2025-11-25', 9],
   db: ['modern', '2026-07-28', 2],
@@ -60,6 +60,30 @@ await checks({
     const r = await call('db__execute_sql', { sql: 'SELECT 6 * 7 AS answer' });
     assert.match(JSON.stringify(r), /42/);
     assert.equal(r.resultType, undefined);
+  },
+  'callers of both eras list the prompts and resources of all servers, and read what others quote': async () => {
+    const seen = [];
+    for (const c of [d.caller(), d.modernCaller()]) {
+      if (seen.length === 0) await c.request('initialize', { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'test', version: '1' } });
+      const result = async (method, params) => {
+        const answer = await c.request(method, params);
+        assert.ok(answer.result, `${method}: ${JSON.stringify(answer)}`);
+        return answer.result;
+      };
+      const prompts = (await result('prompts/list')).prompts.map((p) => p.name);
+      const resources = (await result('resources/list')).resources.map((r) => r.uri);
+      const templates = (await result('resources/templates/list')).resourceTemplates.map((t) => t.uriTemplate);
+      assert.match(JSON.stringify(await result('prompts/get', { name: 'everything__args-prompt', arguments: { city: 'Oslo' } })), /Oslo/);
+      for (const uri of [resources[0], 'demo://resource/dynamic/text/2'])
+        assert.equal((await result('resources/read', { uri })).contents[0].uri, uri);
+      const links = (await result('tools/call', { name: 'everything__get-resource-links', arguments: { count: 2 } })).content.filter((block) => block.type === 'resource_link');
+      assert.equal(links.length, 2);
+      for (const link of links) assert.equal((await result('resources/read', { uri: link.uri })).contents[0].uri, link.uri);
+      seen.push({ prompts, resources, templates });
+      c.close();
+    }
+    assert.deepEqual(seen[0], seen[1]);
+    assert.deepEqual([seen[0].prompts, seen[0].resources, seen[0].templates].map((list) => list.length), [4, 8, 2]);
   },
   'L20: progress of a long call reaches its caller': async () => {
     const c = d.caller();

@@ -62,8 +62,16 @@ std::string memory_of(const raw_json& server) {
 }
 
 fitted_table server_table(const raw_json& list) {
-  fitted_table table(
-      {{"NAME"}, {"STATE"}, {"ERA", 6}, {"REVISION", 5}, {"TOOLS", 1}, {"PID", 3}, {"MEMORY", 4}, {"RESTARTS", 2}});
+  fitted_table table({{"NAME"},
+                      {"STATE"},
+                      {"ERA", 8},
+                      {"REVISION", 7},
+                      {"TOOLS", 1},
+                      {"PROMPTS", 3},
+                      {"RESOURCES", 4},
+                      {"PID", 5},
+                      {"MEMORY", 6},
+                      {"RESTARTS", 2}});
   for_each_element(list, [&](const raw_json& s) {
     const std::string state = member_text(s, "state");
     std::string note = error_with_time(s);
@@ -75,6 +83,8 @@ fitted_table server_table(const raw_json& list) {
                 member_text(s, "era"),
                 member_text(s, "revision"),
                 count_of(s, "tools"),
+                count_of(s, "prompts"),
+                count_of(s, "resources"),
                 count_of(s, "pid"),
                 memory_of(s),
                 count_of(s, "restarts")},
@@ -102,6 +112,21 @@ fitted_table server_facts(const raw_json& server) {
   const std::string withheld = count_of(server, "withheldTools");
   add("tools",
       count_of(server, "tools") + (withheld.empty() || withheld == "0" ? "" : ", " + withheld + " not offered"));
+  std::string others, words;
+  const auto counted = [&](std::string_view key, std::string_view one, std::string_view many) {
+    const auto n = count_of(server, key);
+    if (n.empty() || n == "0") return;
+    others.append(others.empty() ? "" : ", ").append(n).append(" ").append(n == "1" ? one : many);
+  };
+  counted("prompts", "prompt", "prompts");
+  counted("resources", "resource", "resources");
+  counted("resourceTemplates", "resource template", "resource templates");
+  add("lists", others);
+  for_each_element(find_member(server, "offers"), [&](const raw_json& one) {
+    words.append(words.empty() ? "" : ", ").append(one.as_string().value_or(""));
+    return true;
+  });
+  add("offers", words);
   add("calls", count_of(server, "openCalls") + " open, " + count_of(server, "queuedCalls") + " waiting");
   const auto unless_zero = [&](const char* what, std::string_view key) {
     if (const auto n = count_of(server, key); n != "0") add(what, n);

@@ -5,6 +5,7 @@
 #include "daemon/cli/base/input_files.hpp"
 #include "daemon/cli/base/server_wait.hpp"
 #include "daemon/cli/base/verb.hpp"
+#include "daemon/cli/terminal/offer_text.hpp"
 #include "daemon/cli/verbs/verbs.hpp"
 #include "mcp/json/json_writer.hpp"
 #include "mcp/redact/hidden_text.hpp"
@@ -95,15 +96,7 @@ result<std::string> build_arguments(const call_options& o, const raw_json& schem
 void print_content(context& c, const raw_json& result) {
   bool any = false;
   for_each_element(find_member(result, "content"), [&](const raw_json& block) {
-    const std::string type = member_text(block, "type");
-    std::string text = member_text(block, "text");
-    if (type == "resource") text = member_text(find_member(block, "resource"), "text");
-    if (type == "resource_link") text = member_text(block, "uri");
-    if (text.empty() && type != "text")
-      text = "[" + type + " " + member_text(block, "mimeType") + ", " +
-             std::to_string(find_member(block, "data").text().size()) + " bytes of base64; see --json]";
-    if (!text.empty() && text.back() != '\n') text += '\n';
-    c.screen->out(text);
+    c.screen->out(text_of_block(block));
     any = true;
     return true;
   });

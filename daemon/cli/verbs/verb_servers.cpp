@@ -38,10 +38,11 @@ void show_last_words(context& c, const raw_json& list) {
 // Prints the table as scripts know it, with all columns.
 void show_plain(context& c, const raw_json& list) {
   std::vector<std::vector<std::string>> rows{
-      {"NAME", "STATE", "ERA", "REVISION", "TOOLS", "PID", "MEMORY", "RESTARTS", "LAST ERROR"}};
+      {"NAME", "STATE", "ERA", "REVISION", "TOOLS", "PROMPTS", "RESOURCES", "PID", "MEMORY", "RESTARTS", "LAST ERROR"}};
   for_each_element(list, [&](const raw_json& s) {
     rows.push_back({member_text(s, "name"), member_text(s, "state"), member_text(s, "era"), member_text(s, "revision"),
-                    number_of(s, "tools"), number_of(s, "pid"), memory_of(s), number_of(s, "restarts"), trouble_of(s)});
+                    number_of(s, "tools"), number_of(s, "prompts"), number_of(s, "resources"), number_of(s, "pid"),
+                    memory_of(s), number_of(s, "restarts"), trouble_of(s)});
     return true;
   });
   c.screen->out(table(rows));
@@ -115,7 +116,8 @@ verb verb_servers() {
       .summary = "how the tool servers are",
       .more =
           R"(At a terminal the table is as wide as the terminal, with the last error of a server below its row; elsewhere it has all
-columns. With NAME: state, command, process, protocol, tools and last error of this server, one a line.
+columns. With NAME: state, command, process, protocol, tools, what else it offers and last error of this server, one a
+line. `offers` has the capabilities that the server declared, with its extensions.
 
 States: disabled, starting, ready, lazy (starts at its first call), restarting, crash_loop (ended five times within
 10 s; it is tried again, ever more rarely), failed (could not be started; tried again likewise), stopped. What a server

@@ -29,7 +29,7 @@ std::span<const verb> all_verbs() {
 }
 
 std::span<const later_verb> later_verbs() {
-  static constexpr std::array<later_verb, 12> all{{
+  static constexpr std::array<later_verb, 10> all{{
       {"add", "changing the configuration"},
       {"answer", "answering a question of a run"},
       {"auth", "authorization of remote servers"},
@@ -38,10 +38,8 @@ std::span<const later_verb> later_verbs() {
       {"doctor", "the check-up"},
       {"import", "importing the configuration of other programs"},
       {"logs", "reading logs; a daemon that this program started writes mcpbxd.log in its state folder"},
-      {"prompts", "prompts of tool servers"},
       {"reload", "reloading the configuration; `mcpbx stop` and the next command start anew"},
       {"remove", "changing the configuration"},
-      {"resources", "resources of tool servers"},
   }};
   return all;
 }

@@ -4,6 +4,8 @@
 #include "mcp/http/server/server_connection.hpp"
 #include "mcp/support/shared_bytes.hpp"
 
+#include <sys/types.h>
+
 #include <cstddef>
 #include <memory>
 #include <string>
@@ -45,6 +47,8 @@ class exchange final : public std::enable_shared_from_this<exchange> {
     virtual void on_drained() {}
     /// Called at most once, when the caller has left; open() is false. Never called after a complete answer.
     virtual void on_left() = 0;
+    /// Returns the bytes of the answer that wait outside of the connection.
+    virtual std::size_t waiting() const { return 0; }
   };
 
   struct request {
@@ -52,6 +56,8 @@ class exchange final : public std::enable_shared_from_this<exchange> {
     shared_bytes body;
     std::string parameter;  ///< parameter of the path, percent escapes decoded; "" without one
     std::string principal;  ///< identity for which runs are recorded
+    pid_t pid = -1;         ///< process of the caller; -1: not known
+    bool on_port = false;   ///< came through the TCP port
   };
 
   /// `door` and `out` must live until the answer is complete or leave() was called.
@@ -62,6 +68,8 @@ class exchange final : public std::enable_shared_from_this<exchange> {
   const http::request_head& head() const noexcept { return request_.head; }
   const std::string& parameter() const noexcept { return request_.parameter; }
   const std::string& principal() const noexcept { return request_.principal; }
+  pid_t pid() const noexcept { return request_.pid; }
+  bool on_port() const noexcept { return request_.on_port; }
   /// Moves the body out, so that a large one need not be held while its answer is made.
   shared_bytes take_body() { return std::move(request_.body); }
   /// Returns true while the answer is incomplete and the caller is connected.
@@ -83,6 +91,8 @@ class exchange final : public std::enable_shared_from_this<exchange> {
   void finish(bool whole = true);
   /// Returns the bytes for this caller that are not sent yet; 0 once open() is false.
   std::size_t unsent() const { return out_ == nullptr ? 0 : out_->unsent(); }
+  /// Returns the bytes of the answer that wait for the connection.
+  std::size_t waiting() const { return work_ ? work_->waiting() : 0; }
 
   // Functions for the caller's connection.
 

@@ -10,6 +10,7 @@ found_route find_route(std::span<const route> table, std::string_view method, st
   for (const auto& r : table) {
     const auto parameter = r.match(path);
     if (!parameter) continue;
+    if (found.methods.empty()) found.faults = r.faults;
     if (std::ranges::find(found.methods, r.method) == found.methods.end()) found.methods.push_back(r.method);
     if (found.row != nullptr || r.method != method) continue;
     found.row = &r;

@@ -19,6 +19,12 @@ enum class body_kind : std::uint8_t {
   json  ///< a request whose Content-Type is not JSON is refused before the body is read
 };
 
+/// Form of the answers to requests that are refused before their handler sees them.
+enum class fault_form : std::uint8_t {
+  openai,   ///< {"error": {message, type, param, code}}
+  json_rpc  ///< a JSON-RPC error response without an id
+};
+
 /// One row: a method of a path, and the function that answers it.
 struct route {
   std::string_view method;  ///< as a request has it: "GET"
@@ -28,6 +34,9 @@ struct route {
   /// Answers one request. Called once, when the whole body is there; see exchange.
   void (*handle)(const std::shared_ptr<exchange>& x);
   body_kind body = body_kind::any;
+  fault_form faults = fault_form::openai;
+  /// The handler itself decides what a daemon that is stopping still takes.
+  bool while_stopping = false;
 
   /// Returns the path up to its parameter ("/v1/models/"), or the whole path.
   constexpr std::string_view fixed_part() const { return path.substr(0, path.find('{')); }
@@ -42,8 +51,9 @@ struct route {
 
 /// The outcome of a search in a table.
 struct found_route {
-  const route* row = nullptr;  ///< null: no row has this path and method
-  std::string_view parameter;  ///< parameter of the path, as sent; a view into the argument of find_route()
+  const route* row = nullptr;              ///< null: no row has this path and method
+  std::string_view parameter;              ///< parameter of the path, as sent; a view into the argument of find_route()
+  fault_form faults = fault_form::openai;  ///< of the first row of this path
   std::vector<std::string_view>
       methods;  ///< methods of this path, in the order of the rows; empty: the path is unknown
 };

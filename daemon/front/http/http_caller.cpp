@@ -3,6 +3,7 @@
 
 #include "daemon/front/completions/fault_answer.hpp"
 #include "daemon/front/http/routes.hpp"
+#include "daemon/front/mcp/mcp_refusal.hpp"
 #include "daemon/store/records/principal.hpp"
 #include "mcp/redact/hidden_text.hpp"
 #include "mcp/support/log.hpp"
@@ -50,6 +51,14 @@ completion_fault nothing_at(std::string_view path) {
           "not_found"};
 }
 
+/// Returns the answer to a refused request, in the form of its path.
+http::server_answer in_form(fault_form form, completion_fault f, std::vector<http::header> headers = {}) {
+  if (form == fault_form::openai) return error_answer(f, std::move(headers));
+  auto a = refusal_answer(mcp_refusal::invalid_request(f.status, std::move(f.message)));
+  a.headers.insert(a.headers.end(), headers.begin(), headers.end());
+  return a;
+}
+
 http::server_limits limits_of(const door_context& door) {
   http::server_limits l;
   l.size.body = door.settings.framing.max_message_bytes;
@@ -59,11 +68,12 @@ http::server_limits limits_of(const door_context& door) {
 }  // namespace
 
 http_caller::http_caller(door_context& door, int fd, const http_rules& rules, std::string who, std::string principal,
-                         identity_question identify)
+                         pid_t pid, identity_question identify)
     : door_(door),
       rules_(rules),
       who_(std::move(who)),
       principal_(std::move(principal)),
+      pid_(pid),
       identify_(std::move(identify)),
       line_(door.executor, door.time, fd, limits_of(door), *this) {}
 
@@ -98,8 +108,11 @@ void http_caller::count_into(door_counters& counters) const {
 std::optional<http::server_answer> http_caller::on_head(const http::request_head& head) {
   const auto refuse = [&](completion_fault f, std::vector<http::header> headers = {}) {
     ++faults_;
-    return error_answer(f, std::move(headers));
+    return in_form(form_, std::move(f), std::move(headers));
   };
+  const auto path = path_of(head.target);
+  const auto found = find_route(http_routes(), head.method, path);
+  form_ = found.faults;
   if (auto refused = check_access(head, rules_)) {
     log::info(who_ + ": refused: " + refused->message);
     if (refused->status != 401) return refuse({refused->status, std::move(refused->message), "", "forbidden"});
@@ -107,8 +120,6 @@ std::optional<http::server_answer> http_caller::on_head(const http::request_head
   }
   authorized_ = true;
   patience_.reset();
-  const auto path = path_of(head.target);
-  const auto found = find_route(http_routes(), head.method, path);
   if (found.methods.empty()) return refuse(nothing_at(path));
   if (found.row == nullptr) {
     std::string allowed;
@@ -120,7 +131,8 @@ std::optional<http::server_answer> http_caller::on_head(const http::request_head
   if (found.row->body == body_kind::json && !is_json(http::find_header(head.headers, "content-type")))
     return refuse(
         {415, "The body must be JSON: send \"Content-Type: application/json\".", "", "unsupported_media_type"});
-  if (door_.refuses_calls) return refuse({503, "mcpbx is stopping and takes no new requests.", "", "unavailable"});
+  if (door_.refuses_calls && !found.row->while_stopping)
+    return refuse({503, "mcpbx is stopping and takes no new requests.", "", "unavailable"});
   return std::nullopt;
 }
 
@@ -138,8 +150,11 @@ void http_caller::on_request(http::request_head head, shared_bytes body) {
       const auto& why = server.error();
       // Overload is no decision about this caller.
       if (why.code == errc::limit)
-        return self->answer(error_answer({503, why.message, "", "overloaded", false, 1'000}), true);
-      return self->answer(error_answer({403, why.message, "", "forbidden"}), true);
+        return self->answer(in_form(self->form_, {503, why.message, "", "overloaded", false, 1'000}), true);
+      self->authorized_ = false;  // it takes no place from others
+      ++self->faults_;
+      self->line_.answer_last(in_form(self->form_, {403, why.message, "", "forbidden"}));
+      return self->ended();
     }
     if (!server->empty()) self->principal_ = principal_of_server(*server);
     self->identify_ = nullptr;  // identified once: a connection keeps its owner
@@ -153,14 +168,15 @@ void http_caller::serve(http::request_head head, shared_bytes body) {
   exchange::outlet& out = *this;
   // Holds the exchange, because the handler may close the caller, which resets going_.
   const auto x = going_ = std::make_shared<exchange>(
-      door_, out, exchange::request{std::move(head), std::move(body), std::move(parameter), principal_});
+      door_, out,
+      exchange::request{std::move(head), std::move(body), std::move(parameter), principal_, pid_, rules_.on_port});
   found.row->handle(x);  // set, since on_head() refuses requests without a route
 }
 
 http::server_answer http_caller::on_fault(int status, std::string_view what) {
   ++faults_;
   log::info(who_ + ": a request could not be read: " + printable(what));
-  return error_answer({status, "The request could not be read: " + std::string(what) + ".", "", "bad_request"});
+  return in_form(form_, {status, "The request could not be read: " + std::string(what) + ".", "", "bad_request"});
 }
 
 void http_caller::answer(http::server_answer a, bool fault) {
@@ -177,6 +193,7 @@ void http_caller::finish(bool whole) {
 void http_caller::ended() {
   asked_ = false;
   going_.reset();
+  rests_since_ = door_.time.now();
   was_large_ = was_large_ || line_.unsent() > large_outbox;
   door_.watch_bytes();
 }

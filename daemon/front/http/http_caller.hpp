@@ -4,7 +4,10 @@
 #include "daemon/front/base/door_context.hpp"
 #include "daemon/front/base/exchange.hpp"
 #include "daemon/front/base/http_access.hpp"
+#include "daemon/front/base/route.hpp"
 #include "mcp/http/server/server_connection.hpp"
+
+#include <sys/types.h>
 
 #include <cstdint>
 #include <functional>
@@ -24,21 +27,24 @@ class http_caller final : public std::enable_shared_from_this<http_caller>,
                           private http::server_events,
                           private exchange::outlet {
  public:
-  /// Takes ownership of the connected socket. `who` is for logs, `principal` for the records of its runs. `door` and
-  /// `rules` must outlive this object. `identify`, if set, is called before the first answer.
+  /// Takes ownership of the connected socket. `who` is for logs, `principal` for the records of its runs, `pid` (-1:
+  /// not known) for the audit. `door` and `rules` must outlive this object. `identify`, if set, is called before the
+  /// first answer.
   http_caller(door_context& door, int fd, const http_rules& rules, std::string who, std::string principal,
-              identity_question identify = {});
+              pid_t pid = -1, identity_question identify = {});
   ~http_caller() override;
 
   void start() override;
   void close(std::string_view why) override;
-  std::size_t outbox_bytes() const override { return line_.unsent(); }
+  std::size_t outbox_bytes() const override { return line_.unsent() + (going_ ? going_->waiting() : 0); }
   std::uint64_t taken_bytes() const override { return line_.taken(); }
   std::size_t open_requests() const override { return asked_ ? 1 : 0; }
   void count_into(door_counters& counters) const override;
   bool was_large() const override { return was_large_; }
   /// Returns true after a permitted request. Callers on the port without one are closed after 5 s.
   bool authorized() const noexcept { return authorized_; }
+  /// Returns the time since which the caller waits between two requests, or `never`: it does not.
+  time_point rests_since() const noexcept { return !asked_ && line_.resting() ? rests_since_ : never; }
 
  private:
   std::optional<http::server_answer> on_head(const http::request_head& head) override;
@@ -59,10 +65,13 @@ class http_caller final : public std::enable_shared_from_this<http_caller>,
   door_context& door_;
   const http_rules& rules_;
   std::string who_, principal_;
+  const pid_t pid_;
   identity_question identify_;  // unset: already identified
   std::unique_ptr<timer> patience_;
   http::server_connection line_;
-  std::shared_ptr<exchange> going_;  // the request that a handler answers; null between requests
+  std::shared_ptr<exchange> going_;       // the request that a handler answers; null between requests
+  fault_form form_ = fault_form::openai;  // of the path of the last request
+  time_point rests_since_;
   std::uint64_t requests_ = 0, faults_ = 0;
   bool asked_ = false, closed_ = false, was_large_ = false, authorized_ = false;
 };

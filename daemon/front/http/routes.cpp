@@ -3,6 +3,7 @@
 #include "daemon/front/http/routes.hpp"
 
 #include "daemon/front/completions/completions_handler.hpp"
+#include "daemon/front/mcp/mcp_handler.hpp"
 #include "daemon/front/models/models_handler.hpp"
 
 namespace mcpbx::daemon {
@@ -12,6 +13,9 @@ constexpr route table[] = {
     {"POST", "/v1/chat/completions", handle_completion, body_kind::json},
     {"GET", "/v1/models", handle_model_list},
     {"GET", "/v1/models/{id}", handle_model},
+    {"POST", "/mcp", handle_mcp_post, body_kind::json, fault_form::json_rpc, true},
+    {"GET", "/mcp", handle_mcp_get, body_kind::any, fault_form::json_rpc},
+    {"DELETE", "/mcp", handle_mcp_delete, body_kind::any, fault_form::json_rpc, true},
 };
 static_assert(is_sound(table));
 

@@ -3,6 +3,7 @@
 #include "daemon/front/rpc/methods.hpp"
 #include "daemon/loop/tools/round_tools.hpp"
 #include "mcp/json/json_writer.hpp"
+#include "mcp/redact/hidden_text.hpp"
 #include "mcp/redact/secret.hpp"
 #include "mcp/support/text.hpp"
 #include "providers/schema/adapt/adapt.hpp"
@@ -173,6 +174,33 @@ void answer_tools(rpc_caller& c, const tools_params& p, const mcp::reply_once& r
 
 }  // namespace
 
+namespace {
+
+// Writes the capabilities that a server declared, by the specification's words, and the names of its extensions.
+void append_offers(json_writer& out, const mcp::server_offers& offers) {
+  out.key("offers").begin_array();
+  const auto word = [&](bool offered, std::string_view name) {
+    if (offered) out.value(name);
+  };
+  word(offers.tools, "tools");
+  word(offers.prompts, "prompts");
+  word(offers.resources, "resources");
+  word(offers.subscribe, "resources.subscribe");
+  word(offers.completions, "completions");
+  word(offers.logging, "logging");
+  word(offers.tasks.is_object(), "tasks");
+  constexpr std::size_t most_names = 64;
+  std::size_t names = 0;
+  for (const auto* more : {&offers.extensions, &offers.experimental})
+    if (const auto members = raw_object::open(*more))
+      members->for_each([&](std::string_view name, const raw_json&) {
+        if (names++ < most_names) out.value(redactor::redact(cut_utf8(printable(name), 128)));
+      });
+  out.end_array();
+}
+
+}  // namespace
+
 raw_json servers_of(const std::vector<mcp::server_status>& servers) {
   std::string json;
   json_writer out(json);
@@ -183,6 +211,12 @@ raw_json servers_of(const std::vector<mcp::server_status>& servers) {
     out.member("name", s.name).member("state", mcp::to_string(s.state)).member("era", mcp::to_string(s.era));
     out.member("revision", s.revision);
     if (!s.command.empty()) out.member("command", free_text(s.command));
+    if (s.remote) {
+      out.key("remote").begin_object().member("address", free_text(s.remote->address));
+      if (!s.remote->transport.empty()) out.member("transport", s.remote->transport);
+      if (!s.remote->problem.empty()) out.member("problem", s.remote->problem);
+      out.end_object();
+    }
     const auto process = s.process.value_or(mcp::process_status());
     const auto memory = process.pid > 0 ? resident_bytes_of_tree(process.pid) : -1;
     const auto known = [&](std::string_view key, std::int64_t value) {
@@ -190,7 +224,10 @@ raw_json servers_of(const std::vector<mcp::server_status>& servers) {
     };
     known("pid", process.pid);
     known("rssBytes", memory);
-    out.member("tools", s.tools).member("restarts", s.restarts);
+    out.member("tools", s.tools).member("prompts", s.prompts).member("resources", s.resources);
+    out.member("resourceTemplates", s.resource_templates);
+    append_offers(out, s.offers);
+    out.member("restarts", s.restarts);
     out.member("lastError", free_text(s.last_error));
     if (s.last_error_ms >= 0) out.member("lastErrorMs", s.last_error_ms);
     out.member("exit", free_text(process.exit));

@@ -10,6 +10,9 @@ namespace mcpbx::daemon {
 constexpr bool is_person(std::string_view principal) {
   return principal.starts_with("uid:");
 }
+constexpr bool is_tool_server(std::string_view principal) {
+  return principal.starts_with("server:");
+}
 /// Returns true if `who` may read, continue and end runs and sessions of `owner`. Those of older versions without an
 /// owner belong to the person.
 constexpr bool may_have(std::string_view who, std::string_view owner) {

@@ -161,8 +161,8 @@ void managed_client::session_ready() {
   dirty_ = true;
   if (!log::enabled(log::level::info)) return;
   const std::string label = connector_->label();
-  log::info("server " + options_.name + " is ready: MCP " + revision_ + ", " + std::to_string(tools_) + " tools" +
-            (label.empty() ? label : ", " + label));
+  log::info("server " + options_.name + " is ready: MCP " + revision_ + ", " + std::to_string(listed_items_.front()) +
+            " tools" + (label.empty() ? label : ", " + label));
 }
 
 void managed_client::session_refused(const error& why) {
@@ -185,10 +185,9 @@ void managed_client::session_offers(const server_offers& offers) {
 }
 
 void managed_client::session_list(const feature_kind& kind, feature_list list) {
-  if (kind.id == kind_id::tools) {
-    tools_ = list->size();
-    read_task_tools(*list);
-  }
+  if (const auto place = static_cast<std::size_t>(kind.id); place < listed_items_.size())
+    listed_items_[place] = list->size();
+  if (kind.id == kind_id::tools) read_task_tools(*list);
   listed_ = true;
   context_.host.server_list(*this, kind, std::move(list));
 }

@@ -11,6 +11,7 @@
 #include "mcp/client/supervise/supervisor_core.hpp"
 #include "mcp/support/recycled.hpp"
 
+#include <array>
 #include <deque>
 #include <functional>
 #include <map>
@@ -244,7 +245,7 @@ class managed_client final : public client,
   std::string revision_, instructions_, last_error_;
   std::int64_t last_error_ms_ = -1;
   recovery recovers_by_ = recovery::ready;
-  std::size_t tools_ = 0;
+  std::array<std::size_t, 4> listed_items_{};            // by kind_id
   std::uint64_t noise_before_ = 0, dropped_before_ = 0;  // counts of earlier sessions
   time_point up_since_{};                                // start of the present session, once it is ready
   bool legacy_known_ = false, listed_ = false, attempted_ = false;

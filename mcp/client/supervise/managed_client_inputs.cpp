@@ -130,8 +130,8 @@ void managed_client::input_answered(ticket t, int round, std::size_t index, call
   if (outcome.type != call_outcome::kind::result) {
     std::string why = outcome.failure.message;
     if (outcome.type == call_outcome::kind::error) why = cut_for_people(member_text(outcome.value, "message"), 300);
-    return fail_soon(t, call_outcome::lost(outcome.failure.code == errc::timed_out ? errc::timed_out : errc::peer,
-                                           who() + " asked for input and got none: " + why));
+    // The server has done its part, so this is no time-out of its own.
+    return fail_soon(t, call_outcome::lost(errc::peer, who() + " asked for input and got none: " + why));
   }
   c.inputs[index].answer = std::move(outcome.value);
   if (--c.unanswered != 0) return settle_down();

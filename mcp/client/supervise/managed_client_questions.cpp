@@ -23,7 +23,8 @@ void managed_client::note_principal(const server_call& c) {
     principals_mixed_ = false;
     return;
   }
-  if (principals_mixed_) return;
+  // A process of one caller or run has no others.
+  if (principals_mixed_ || options_.sharing != server_sharing::shared) return;
   const bool same =
       c.principal.empty() ? principal_.empty() && asker_ != nullptr && asker_ == c.asker : principal_ == c.principal;
   principals_mixed_ = !same;

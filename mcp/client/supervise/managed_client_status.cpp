@@ -62,7 +62,12 @@ server_status managed_client::status() const {
   s.state = core_.state();
   s.era = era_;
   s.revision = revision_;
-  s.tools = tools_;
+  s.offers = offers_;
+  const auto listed = [this](kind_id kind) { return listed_items_[static_cast<std::size_t>(kind)]; };
+  s.tools = listed(kind_id::tools);
+  s.prompts = listed(kind_id::prompts);
+  s.resources = listed(kind_id::resources);
+  s.resource_templates = listed(kind_id::resource_templates);
   s.restarts = core_.restarts();
   if (!well_again()) {
     s.last_error = last_error_;

@@ -13,6 +13,7 @@
 #include <boost/asio/write.hpp>
 
 #include <algorithm>
+#include <charconv>
 #include <cstring>
 #include <utility>
 
@@ -23,12 +24,17 @@ namespace asio = boost::asio;
 namespace {
 
 constexpr std::size_t first_buffer = 16 * 1024, largest_buffer = 64 * 1024;
+// Size of the buffer of a connection in the pool, and of one that waits for its first byte.
+constexpr std::size_t idle_buffer = 4 * 1024;
 // Size of the first read of an answer. Short, so that the first token need not wait for a full buffer.
 constexpr std::size_t first_read = 4 * 1024;
 // Longest header or chunk line in bytes.
 constexpr std::size_t longest_line = 128 * 1024;
 // Time after sending within which the close of a pooled connection means that the peer has not seen the request.
 constexpr milliseconds stale_within{500};
+
+// Time by which a connection leaves the pool before its peer would close it.
+constexpr milliseconds before_peer_closes{1'000};
 
 // Returns the words for an answer above the limit. For gzip bodies the limit is the decompressed size.
 std::string above_limit(std::size_t limit) {
@@ -120,7 +126,7 @@ void client_connection::read_some() {
     begin_ = 0;
   }
   if (buffer_.empty())
-    resize(first_buffer);
+    resize(any_byte_ ? first_buffer : idle_buffer);
   else if (end_ == buffer_.size())
     resize(buffer_.size() * 2);
   reading_ = true;
@@ -198,7 +204,7 @@ void client_connection::ended(const boost::system::error_code& ec) {
   if (any_byte_ && eof && parser_->put_eof() == response_parser::verdict::done) return complete();
   const std::string what = eof || ec == asio::ssl::error::stream_truncated ? std::string() : ": " + ec.message();
   if (any_byte_) return fail(http::stage::body, errc::io, "closed the connection in the middle of its answer" + what);
-  if (reused_ && !task_->retried && time_.now() - stage_began_ <= stale_within) {
+  if (reused_ && task_->request.repeat_stale && !task_->retried && time_.now() - stage_began_ <= stale_within) {
     // The peer had closed the connection while it was in the pool, so the request was not seen.
     auto t = std::move(task_);
     t->retried = true;
@@ -211,9 +217,22 @@ void client_connection::ended(const boost::system::error_code& ec) {
        "closed the connection without an answer" + what);
 }
 
+// Reads for how long the peer keeps the connection ("timeout=5"), so that it leaves the pool before.
+void client_connection::note_keep_alive(std::string_view value) {
+  constexpr std::string_view key = "timeout=";
+  const auto at = value.find(key);
+  int seconds = 0;
+  if (at == std::string_view::npos) return;
+  const auto text = value.substr(at + key.size());
+  const auto [stop, ec] = std::from_chars(text.data(), text.data() + text.size(), seconds);
+  if (ec == std::errc() && stop != text.data() && seconds >= 0)
+    kept_by_peer_ = std::max(milliseconds(0), milliseconds(1'000) * seconds - before_peer_closes);
+}
+
 bool client_connection::on_parsed_head(int status, std::vector<header> headers) {
   const auto coding = find_header(headers, "content-encoding");
-  if (is_word(coding, "gzip") || is_word(coding, "x-gzip")) {
+  note_keep_alive(find_header(headers, "keep-alive"));
+  if (!task_->request.refuse_packed && (is_word(coding, "gzip") || is_word(coding, "x-gzip"))) {
     packed_ = std::make_unique<gunzip>(task_->request.limits.max_body);
   } else if (!coding.empty() && !is_word(coding, "identity")) {
     fail(http::stage::body, errc::protocol,
@@ -258,6 +277,10 @@ void client_connection::complete() {
   const auto owner = owner_.lock();
   const bool keep = begin_ == end_ && !sending_ && parser_->keep_alive() && owner;
   any_byte_ = false;  // the read that is pending in the pool will be the first of the next answer
+  if (keep && buffer_.size() > first_buffer && !reading_) {
+    buffer_ = {};
+    held_.set(0);
+  }
   if (!keep || !owner->take_back(shared_from_this())) close();
   events->on_end();
 }
@@ -290,8 +313,8 @@ void client_connection::abandon(const task* t) {
 }
 
 void client_connection::keep_until(time_point when) {
-  keep_until_ = when;
-  arm(when);
+  keep_until_ = std::min(when, time_.now() + kept_by_peer_);
+  arm(keep_until_);
 }
 
 }  // namespace mcpbx::http

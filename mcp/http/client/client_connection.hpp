@@ -83,6 +83,7 @@ class client_connection final : public std::enable_shared_from_this<client_conne
  private:
   void connect_next();
   void connected();
+  void probe_when_silent();
   void open_tunnel();
   void read_tunnel();
   void on_tunnel_answer();
@@ -95,6 +96,7 @@ class client_connection final : public std::enable_shared_from_this<client_conne
   void on_read(const boost::system::error_code& ec, std::size_t n);
   void parse();
   void ended(const boost::system::error_code& ec);
+  void note_keep_alive(std::string_view value);
   void complete();
   std::string subject() const;
   void fail(http::stage at, errc code, std::string what);
@@ -122,6 +124,7 @@ class client_connection final : public std::enable_shared_from_this<client_conne
   std::unique_ptr<gunzip> packed_;  // decompressor of a gzip body
   std::string tunnel_;              // request to the proxy, then its answer
   http::stage stage_ = http::stage::resolve;
+  milliseconds kept_by_peer_{std::chrono::hours(24)};  // time for which the peer keeps an idle connection
   time_point stage_began_, keep_until_ = never, attempt_until_ = never;
   connection_owner::endpoints endpoints_;
   std::size_t next_endpoint_ = 0;

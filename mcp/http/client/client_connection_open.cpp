@@ -8,6 +8,8 @@
 #include <boost/asio/local/stream_protocol.hpp>
 #include <boost/asio/write.hpp>
 
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <sys/socket.h>
 
 #include <algorithm>
@@ -96,10 +98,19 @@ void client_connection::connected() {
   if (route_->to.socket.empty()) {
     boost::system::error_code ignored;
     socket_.set_option(asio::ip::tcp::no_delay(true), ignored);
+    if (task_->request.long_lived) probe_when_silent();
   }
   if (!route_->to.tls) return send();
   if (route_->via) return open_tunnel();
   start_tls();
+}
+
+// Lets the system probe the peer of a silent connection, which may stay silent for hours and live.
+void client_connection::probe_when_silent() {
+  boost::system::error_code ignored;
+  socket_.set_option(asio::socket_base::keep_alive(true), ignored);
+  for (const auto& [name, value] : {std::pair{TCP_KEEPIDLE, 60}, {TCP_KEEPINTVL, 20}, {TCP_KEEPCNT, 3}})
+    ::setsockopt(socket_.native_handle(), IPPROTO_TCP, name, &value, sizeof value);
 }
 
 // Asks the proxy for a tunnel (RFC 9110, section 9.3.6).

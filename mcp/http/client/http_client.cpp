@@ -187,7 +187,8 @@ class client::impl final : public connection_owner, public std::enable_shared_fr
     route way{*std::move(url), std::nullopt, r.trust, {}};
     if (*via != nullptr) way.via = **via;
     way.key = way.to.origin;
-    if (way.to.tls && !r.trust.ca_file.empty()) way.key += " " + r.trust.ca_file;
+    if (way.to.tls && r.trust != trust())
+      way.key += " " + r.trust.ca_file + "\n" + r.trust.cert_file + "\n" + r.trust.key_file;
     return way;
   }
 

@@ -35,7 +35,9 @@ struct limits {
 
 /// Trust settings for TLS. Certificates and host names are always verified.
 struct trust {
-  std::string ca_file;  ///< PEM bundle; empty: the system's, or the one of SSL_CERT_FILE and SSL_CERT_DIR
+  std::string ca_file;         ///< PEM bundle; empty: the system's, or the one of SSL_CERT_FILE and SSL_CERT_DIR
+  std::string cert_file = {};  ///< PEM chain that proves who we are; empty: none
+  std::string key_file = {};   ///< PEM key of it; empty: in cert_file
   friend auto operator<=>(const trust&, const trust&) = default;
 };
 
@@ -49,6 +51,12 @@ struct request {
   http::limits limits;
   http::trust trust;
   bool accept_gzip = false;  ///< ask for a gzip body; one that comes unasked is decompressed as well
+  /// Refuse a packed body: unpacking one is work that the peer can make a thousand times larger than its bytes.
+  bool refuse_packed = false;
+  /// Send the request again, on a fresh connection, when a pooled one turns out to be closed. False for a request that
+  /// must not arrive twice: the peer may have read it before it closed.
+  bool repeat_stale = true;
+  bool long_lived = false;  ///< probe a silent TCP connection, so that a peer that is gone is noticed
 };
 
 /// The progress of an exchange when it failed, which decides if repeating it is safe (L13, G31).
@@ -101,7 +109,8 @@ class client {
   client& operator=(const client&) = delete;
 
   /// Begins an exchange. A pooled connection that turns out to be closed before any byte of the answer came is replaced
-  /// once by a fresh one, silently. Redirects are not followed. `events` must outlive the returned object.
+  /// once by a fresh one, silently, if request::repeat_stale allows it. Redirects are not followed. `events` must
+  /// outlive the returned object.
   std::unique_ptr<exchange> start(request r, response_events& events);
   const counters& counts() const noexcept;
 

@@ -24,6 +24,19 @@ result<tls_context> load_tls(const trust& t) {
     if (ec)
       return fail(errc::config, "The trusted certificates" + (t.ca_file.empty() ? "" : " in \"" + t.ca_file + "\"") +
                                     " cannot be read: " + ec.message() + ".");
+    if (!t.cert_file.empty()) {
+      const std::string& key = t.key_file.empty() ? t.cert_file : t.key_file;
+      context->use_certificate_chain_file(t.cert_file, ec);
+      if (ec)
+        return fail(errc::config,
+                    "The client certificate in \"" + t.cert_file + "\" cannot be read: " + ec.message() + ".");
+      context->use_private_key_file(key, ssl::context::pem, ec);
+      if (ec)
+        return fail(errc::config,
+                    "The key of the client certificate in \"" + key + "\" cannot be used: " + ec.message() + ".");
+    }
+    // Idle connections hold no record buffers.
+    SSL_CTX_set_mode(context->native_handle(), SSL_MODE_RELEASE_BUFFERS);
     static constexpr unsigned char http11[] = {8, 'h', 't', 't', 'p', '/', '1', '.', '1'};
     SSL_CTX_set_alpn_protos(context->native_handle(), http11, sizeof http11);
     return context;

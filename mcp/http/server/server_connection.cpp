@@ -73,6 +73,14 @@ class server_connection::impl : public std::enable_shared_from_this<impl> {
     answered();
   }
 
+  void answer_last(server_answer a) {
+    if (phase_ != phase::answering) return;
+    keep_ = false;
+    answer(std::move(a));
+  }
+
+  bool resting() const { return idle() && begin_ == end_ && !parser_->begun(); }
+
   void begin(int status, const std::vector<header>& headers) {
     if (phase_ != phase::answering) return;
     chunks_ = parser_->takes_chunks();
@@ -421,6 +429,12 @@ void server_connection::start() {
 }
 void server_connection::answer(server_answer a) {
   impl_->answer(std::move(a));
+}
+void server_connection::answer_last(server_answer a) {
+  impl_->answer_last(std::move(a));
+}
+bool server_connection::resting() const noexcept {
+  return impl_->resting();
 }
 void server_connection::begin(int status, std::vector<header> headers) {
   impl_->begin(status, headers);

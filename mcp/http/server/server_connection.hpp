@@ -64,6 +64,8 @@ class server_connection {
   void start();
   /// Answers the present request with a complete answer.
   void answer(server_answer a);
+  /// Answers the present request, and ends the connection behind it.
+  void answer_last(server_answer a);
   /// Begins an answer whose body comes in parts, each sent as one chunk.
   void begin(int status, std::vector<header> headers);
   void send(std::string_view part);
@@ -73,6 +75,8 @@ class server_connection {
   std::size_t unsent() const noexcept;
   /// Returns the number of bytes that the caller has taken in all.
   std::uint64_t taken() const noexcept;
+  /// Returns true between two requests: nothing of the next one has come, and the last answer has left.
+  bool resting() const noexcept;
   /// Closes at once and drops unsent bytes.
   void close();
 

@@ -152,8 +152,27 @@ TEST_CASE("G18: callers of every protocol count, and the one too many is told so
   d.write(on_port, "GET /v1/models HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer 0123456789abcdef\r\n\r\n");
   CHECK(d.got(on_port).starts_with("HTTP/1.1 200 "));
   CHECK(contains(d.got(d.enter()), "mcpbx serves 2 callers already"));
+  d.write(on_port, "GET /v1/mod");
   CHECK(d.got(d.enter(true)).starts_with("HTTP/1.1 503 "));
   CHECK(contains(d.door.status().text(), "\"refused\":2"));
+}
+
+TEST_CASE("G18: on a full port the caller that waits longest between two requests gives way to the next one") {
+  door_on_sockets d(4);
+  const std::string good =
+      "GET /v1/models HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer 0123456789abcdef\r\n\r\n";
+  const int first = d.enter(true), second = d.enter(true);
+  for (const int fd : {second, first}) {
+    d.write(fd, good);
+    CHECK(d.got(fd).starts_with("HTTP/1.1 200 "));
+    d.time.advance(1s);
+  }
+  const int third = d.enter(true);
+  CHECK(d.got(second) == "<end>");
+  for (const int fd : {first, third}) {
+    d.write(fd, good);
+    CHECK(d.got(fd).starts_with("HTTP/1.1 200 "));
+  }
 }
 
 TEST_CASE("G18: who says nothing on the port takes no place from the socket and gives way, the oldest first") {

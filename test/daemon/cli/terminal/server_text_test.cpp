@@ -15,10 +15,10 @@ namespace {
 
 const auto list = raw_json::literal(
     R"([{"name":"files","state":"ready","era":"legacy","revision":"2025-11-25","command":"npx -y files","pid":17,)"
-    R"("rssBytes":13107200,"tools":3,"restarts":0,"lastError":"","exit":"","stderr":"","nextTryMs":null,"openCalls":1,)"
+    R"("rssBytes":13107200,"tools":3,"prompts":2,"resources":1,"resourceTemplates":1,"restarts":0,"offers":["tools","prompts","io.x/ui"],"lastError":"","exit":"","stderr":"","nextTryMs":null,"openCalls":1,)"
     R"("queuedCalls":0,"noiseLines":0,"droppedAnswers":0,"withheldTools":1},)"
     R"({"name":"a-server-with-a-name","state":"failed","era":"unknown","revision":"","pid":null,"rssBytes":null,)"
-    R"("tools":0,"restarts":2,"lastError":"tool server \"a-server-with-a-name\" cannot be started: no such program in )"
+    R"("tools":0,"prompts":0,"resources":0,"restarts":2,"lastError":"tool server \"a-server-with-a-name\" cannot be started: no such program in )"
     R"(PATH=/usr/local/bin:/usr/bin:/bin","lastErrorMs":1780000000000,"exit":"exit status 3","stderr":"one\ntwo",)"
     R"("nextTryMs":61000,"openCalls":0,"queuedCalls":0,"noiseLines":4,"droppedAnswers":0,"withheldTools":0}])");
 
@@ -39,9 +39,9 @@ look look_of(const std::vector<styled>& lines, std::string_view word) {
 
 TEST_CASE("servers: the table fits 80 columns, with each error below its row") {
   CHECK(text_of(server_table(list).lines(80)) ==
-        "NAME                  STATE   REVISION    TOOLS  PID  MEMORY    RESTARTS\n"
-        "files                 ready   2025-11-25  3      17   12.5 MiB  0\n"
-        "a-server-with-a-name  failed              0                     2\n"
+        "NAME                  STATE   TOOLS  PROMPTS  RESOURCES  PID  MEMORY    RESTARTS\n"
+        "files                 ready   3      2        1          17   12.5 MiB  0\n"
+        "a-server-with-a-name  failed  0      0        0                         2\n"
         "  2026-05-28 20:26 UTC: tool server \"a-server-with-a-name\" cannot be started: no\n"
         "  such program in PATH=/usr/local/bin:/usr/bin:/bin; next try in 61 s\n");
   CHECK(text_of(server_table(list).lines(40)).starts_with("NAME                  STATE   TOOLS\n"));
@@ -66,6 +66,8 @@ TEST_CASE("servers NAME: every known fact has a line") {
         "restarts    0\n"
         "protocol    2025-11-25 (legacy)\n"
         "tools       3, 1 not offered\n"
+        "lists       2 prompts, 1 resource, 1 resource template\n"
+        "offers      tools, prompts, io.x/ui\n"
         "calls       1 open, 0 waiting\n"
         "last error  none\n");
   CHECK(text_of(server_facts(server(1)).lines(0)) ==
@@ -81,4 +83,18 @@ TEST_CASE("servers NAME: every known fact has a line") {
         "last exit    exit status 3\n"
         "stderr       one\n"
         "             two\n");
+}
+
+TEST_CASE("servers: one that is not shared shows its instances") {
+  const auto own = raw_json::literal(
+      R"([{"name":"own","state":"ready","tools":1,"openCalls":0,"queuedCalls":0,"noiseLines":0,"droppedAnswers":0,)"
+      R"("instances":[{"for":"caller ide [pid 7]","state":"ready","pid":9,"openCalls":1,"lastError":""},)"
+      R"({"for":"run r","state":"restarting","openCalls":0,"lastError":"it broke"}]}])");
+  CHECK(text_of(server_table(own).lines(80)).find("\n  instances: 1 ready, 1 restarting\n") != std::string::npos);
+  raw_json one;
+  for_each_element(own, [&](const raw_json& s) { return one = s, false; });
+  const auto facts = text_of(server_facts(one).lines(0));
+  CHECK(facts.find("instances   1 ready, 1 restarting\n"
+                   "  for       caller ide [pid 7]: ready, pid 9, 1 calls open\n"
+                   "  for       run r: restarting, 0 calls open; it broke\n") != std::string::npos);
 }

@@ -1,0 +1,97 @@
+// Walks through the pages of lists, decodes base64 and writes files.
+#include "daemon/cli/base/mcp_contents.hpp"
+
+#include "daemon/cli/base/daemon_calls.hpp"
+#include "mcp/json/json_writer.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdint>
+#include <cstring>
+
+namespace mcpbx::cli {
+namespace {
+
+/// Most pages of a list; the daemon sends one.
+constexpr int most_pages = 10'000;
+constexpr int method_not_found = -32601;
+
+int digit_of(char c) {
+  if (c >= 'A' && c <= 'Z') return c - 'A';
+  if (c >= 'a' && c <= 'z') return c - 'a' + 26;
+  if (c >= '0' && c <= '9') return c - '0' + 52;
+  if (c == '+' || c == '-') return 62;
+  return c == '/' || c == '_' ? 63 : -1;
+}
+
+}  // namespace
+
+result<std::string> bytes_of_base64(std::string_view text) {
+  std::string out;
+  out.reserve(text.size() / 4 * 3 + 3);
+  std::uint32_t bits = 0;
+  int held = 0;
+  while (text.ends_with('=')) text.remove_suffix(1);
+  for (const char c : text) {
+    if (c == '\n' || c == '\r') continue;
+    const int digit = digit_of(c);
+    if (digit < 0) return fail(errc::parse, "it is no base64");
+    bits = bits << 6 | static_cast<std::uint32_t>(digit);
+    held += 6;
+    if (held < 8) continue;
+    held -= 8;
+    out += static_cast<char>(bits >> held & 0xFF);
+  }
+  if (held >= 6) return fail(errc::parse, "its base64 ends in the middle of a byte");
+  return out;
+}
+
+std::optional<std::vector<raw_json>> list_of(context& c, daemon_connection& link, std::string_view method,
+                                             std::string_view key, int& status) {
+  std::vector<raw_json> items;
+  std::string params = "{}";
+  for (int page = 0; page < most_pages; ++page) {
+    const auto got = link.call(method, params);
+    if (!got) {
+      status = explain(c, got.error());
+      return std::nullopt;
+    }
+    if (got->error && got->error_code() == method_not_found) return items;  // no server has any
+    if (got->error) {
+      status = explain(c, *got);
+      return std::nullopt;
+    }
+    for_each_element(find_member(got->result, key), [&](const raw_json& item) {
+      items.push_back(item);
+      return true;
+    });
+    const std::string next = member_text(got->result, "nextCursor");
+    if (next.empty()) return items;
+    params = json_object("cursor", next);
+  }
+  return items;
+}
+
+std::string array_of(const std::vector<raw_json>& items) {
+  std::string json;
+  json_writer w(json);
+  w.begin_array();
+  for (const auto& item : items) w.value(item);
+  w.end_array();
+  return json;
+}
+
+result<void> write_file(const std::string& path, std::string_view bytes) {
+  const auto failed = [&] { return fail(errc::io, "cannot write " + path + ": " + std::strerror(errno)); };
+  const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  if (fd < 0) return failed();
+  const bool written = write_all(fd, bytes);
+  const auto why = errno;
+  const bool closed = ::close(fd) == 0;
+  if (!written) errno = why;
+  return written && closed ? result<void>() : failed();
+}
+
+}  // namespace mcpbx::cli

@@ -1,0 +1,28 @@
+// Lists and binary contents of MCP, for verbs that show what tool servers offer.
+#pragma once
+#include "daemon/cli/base/context.hpp"
+#include "daemon/cli/link/daemon_connection.hpp"
+#include "mcp/json/raw_json.hpp"
+#include "mcp/support/error.hpp"
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace mcpbx::cli {
+
+/// Decodes base64 with or without padding. errc::parse: it is none.
+result<std::string> bytes_of_base64(std::string_view text);
+
+/// Asks for a list of MCP with all its pages and returns its items. On failure prints the reason and sets `status`.
+std::optional<std::vector<raw_json>> list_of(context& c, daemon_connection& link, std::string_view method,
+                                             std::string_view key, int& status);
+
+/// Returns the list as one JSON array, its items as they came.
+std::string array_of(const std::vector<raw_json>& items);
+
+/// Writes bytes to a file that is made or replaced. errc::io names the file and the reason.
+result<void> write_file(const std::string& path, std::string_view bytes);
+
+}  // namespace mcpbx::cli

@@ -1,0 +1,20 @@
+// Decides by the state of the door and the policy.
+#include "daemon/front/base/admission.hpp"
+
+#include "daemon/policy/policy.hpp"
+#include "daemon/store/records/principal.hpp"
+
+namespace mcpbx::daemon {
+
+result<void> admit_call(const door_context& door) {
+  if (door.refuses_calls) return fail(errc::unavailable, "mcpbx is stopping and takes no new calls");
+  return {};
+}
+
+result<void> admit_call(const door_context& door, const std::string& principal, const mcp::catalog_entry& tool) {
+  if (decide(direct_caller{door.settings.approvals(), !is_tool_server(principal)}, facts_of(tool)).allows()) return {};
+  return fail(errc::unavailable, "the tool " + json_quoted(tool.name) +
+                                     " needs a yes of the user, so a tool server may not call it by itself");
+}
+
+}  // namespace mcpbx::daemon

@@ -1,0 +1,215 @@
+// Writing of events. The queue holds what cannot leave, by the rules of every caller's outbox; this class is the
+// transport that it fills.
+#include "daemon/front/mcp/answer_stream.hpp"
+
+#include "mcp/support/log.hpp"
+
+#include <boost/asio/post.hpp>
+
+#include <utility>
+
+namespace mcpbx::daemon {
+namespace {
+
+constexpr std::string_view json_type = "application/json", event_type = "text/event-stream";
+
+}  // namespace
+
+answer_stream::answer_stream(door_context& door, owner& told, options o)
+    : door_(door), owner_(&told), options_(o), next_event_(o.first_event), changed_(door.time.now()) {}
+
+void answer_stream::serve(const std::shared_ptr<exchange>& x, std::vector<http::header> headers) {
+  x_ = x;
+  headers_ = std::move(headers);
+  x->keep(shared_from_this());
+  if (options_.patience == milliseconds{0}) return;
+  patience_ = door_.time.make_timer();
+  patience_->arm(door_.time.now() + options_.patience, [weak = weak_from_this()] {
+    if (const auto self = weak.lock()) self->begin();
+  });
+}
+
+void answer_stream::hold() {
+  mcp::transport& to = *this;
+  outgoing_queue::owner& told = *this;
+  if (!out_) out_ = std::make_unique<outgoing_queue>(door_.settings.outbox, door_.time, to, told);
+  if (phase_ == phase::undecided) phase_ = phase::streaming;
+}
+
+void answer_stream::stream_to(const std::shared_ptr<exchange>& x) {
+  open_on(x);
+  prime();
+  out_->flush();
+}
+
+void answer_stream::resume(const std::shared_ptr<exchange>& x, std::uint64_t after) {
+  open_on(x);
+  for (const auto& e : kept_)
+    if (e.number > after && x_) write(e.number, e.text);
+  if (!x_) return;
+  if (phase_ == phase::over) return std::exchange(x_, nullptr)->finish();
+  out_->flush();
+}
+
+// Begins the stream where the answer could still have been JSON. Returns false if there is no stream to write to.
+bool answer_stream::begin() {
+  if (phase_ == phase::streaming) return true;
+  if (phase_ == phase::over || !x_) return false;
+  open_on(std::exchange(x_, nullptr));
+  prime();
+  return true;
+}
+
+// Sends an empty event, so that the caller knows an id to come again with (2025-11-25, "Sending Messages to the
+// Server").
+void answer_stream::prime() {
+  if (!options_.primed || !x_) return;
+  x_->send("id: " + std::to_string(options_.number) + "-" + std::to_string(next_event_ - 1) +
+           "\nretry: " + std::to_string(retry_ms) + "\ndata: \n\n");
+}
+
+void answer_stream::open_on(const std::shared_ptr<exchange>& x) {
+  if (const auto earlier = std::exchange(x_, nullptr)) earlier->finish();
+  patience_.reset();
+  hold();
+  x_ = x;
+  changed_ = door_.time.now();
+  x->keep(shared_from_this());
+  auto headers = headers_;
+  headers.push_back({"Content-Type", std::string(event_type)});
+  headers.push_back({"Cache-Control", "no-cache"});
+  headers.push_back({"X-Accel-Buffering", "no"});
+  x->begin(200, std::move(headers));
+}
+
+void answer_stream::respond(const segments& text, int status) {
+  if (phase_ == phase::over) return;
+  if (phase_ == phase::streaming) {
+    out_->push(text, mcp::outgoing::response());
+    return door_.watch_bytes();
+  }
+  complete();
+  const auto x = std::exchange(x_, nullptr);
+  if (!x) return;
+  headers_.push_back({"Content-Type", std::string(json_type)});
+  x->answer({status, std::move(headers_), text.str()});
+}
+
+void answer_stream::respond_nothing() {
+  if (phase_ == phase::over || !begin()) return;
+  end();
+}
+
+void answer_stream::push(const segments& text, mcp::outgoing what) {
+  if (!begin()) return;
+  out_->push(text, what);
+  door_.watch_bytes();
+}
+
+void answer_stream::push_progress(std::uint64_t request, const segments& text) {
+  if (begin()) out_->push_progress(request, text);
+}
+
+void answer_stream::push_merged(std::string key, const segments& text) {
+  if (begin()) out_->push_merged(std::move(key), text);
+}
+
+void answer_stream::push_droppable(const segments& text) {
+  if (!begin()) return;
+  // Without a connection nobody reads; only what must reach the caller may grow the queue then.
+  if (!out_->over() && (x_ || out_->bytes() < 2 * door_.settings.outbox.feed_below))
+    out_->push(text, {});
+  else
+    ++dropped_;
+}
+
+void answer_stream::end() {
+  if (phase_ != phase::over) complete();
+  if (const auto x = std::exchange(x_, nullptr)) x->finish();
+}
+
+void answer_stream::keep_alive(time_point now) {
+  if (phase_ != phase::streaming || !x_ || now < changed_ + longest_silence) return;
+  changed_ = now;
+  if (x_->unsent() == 0) x_->send(":\n\n");
+}
+
+void answer_stream::on_drained() {
+  if (out_ && phase_ == phase::streaming) out_->flush();
+}
+
+void answer_stream::on_left() {
+  const auto self = shared_from_this();
+  x_ = nullptr;
+  patience_.reset();
+  changed_ = door_.time.now();
+  if (phase_ != phase::over && owner_) owner_->on_lost(*this);
+}
+
+void answer_stream::send(const segments& text, mcp::outgoing what) {
+  const auto event = next_event_++;
+  changed_ = door_.time.now();
+  if (options_.resumable) keep(event, text);
+  if (x_) write(event, text);
+  if (what.type != mcp::outgoing::kind::response) return;
+  complete();
+  // The queue calls this from inside, so it must not be destroyed here; the connection may.
+  if (const auto x = std::exchange(x_, nullptr)) x->finish();
+}
+
+// Returns the queue's limit while there is no connection, so that it holds everything.
+std::size_t answer_stream::unsent() const noexcept {
+  return x_ ? x_->unsent() : door_.settings.outbox.feed_below;
+}
+
+void answer_stream::write(std::uint64_t event, const segments& text) {
+  std::string out;
+  out.reserve(text.size() + 64);
+  if (options_.resumable)
+    out.append("id: ").append(std::to_string(options_.number)).append("-").append(std::to_string(event)) += '\n';
+  out += "data: ";
+  for (const auto& piece : text.pieces()) out += piece.text();
+  out += "\n\n";
+  x_->send(out);
+}
+
+void answer_stream::keep(std::uint64_t event, const segments& text) {
+  kept_.push_back({event, text});
+  kept_bytes_ += text.size();
+  while (!kept_.empty() && (kept_.size() > most_kept || kept_bytes_ > bytes_kept)) {
+    if (kept_.size() == 1 && kept_bytes_ <= largest_kept) return;
+    kept_bytes_ -= kept_.front().text.size();
+    kept_.pop_front();
+  }
+}
+
+// Marks the answer as complete and tells the owner in a later turn, since the queue or the owner may be the caller.
+void answer_stream::complete() {
+  phase_ = phase::over;
+  patience_.reset();
+  boost::asio::post(door_.executor, [weak = weak_from_this()] {
+    const auto self = weak.lock();
+    if (self && self->owner_) self->owner_->on_over(*self);
+  });
+}
+
+void answer_stream::ask_flush() {
+  boost::asio::post(door_.executor, [weak = weak_from_this()] {
+    const auto self = weak.lock();
+    if (self && self->out_ && self->phase_ == phase::streaming) self->out_->flush();
+  });
+}
+
+void answer_stream::on_stuck(const std::string& why) {
+  const auto self = shared_from_this();
+  log::warn("caller (" + std::string("/mcp") + "): a stream is dropped: " + why);
+  ++door_.counters.stuck;
+  out_->close();
+  kept_.clear();
+  kept_bytes_ = 0;
+  complete();
+  if (const auto x = std::exchange(x_, nullptr)) x->finish(false);
+  if (owner_) owner_->on_lost(*this);
+}
+
+}  // namespace mcpbx::daemon

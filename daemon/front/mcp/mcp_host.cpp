@@ -1,0 +1,31 @@
+// Catalog, clock, admission and audit of a caller of /mcp.
+#include "daemon/front/mcp/mcp_host.hpp"
+
+#include "daemon/front/base/admission.hpp"
+
+#include <utility>
+
+namespace mcpbx::daemon {
+
+mcp_host::mcp_host(door_context& door, mcp_identity who, pid_t pid, mcp::call_scope_ptr scope)
+    : door_(door),
+      who_(std::move(who)),
+      audit_(door.settings.audit ? std::make_shared<caller_audit>(*door.settings.audit, door.time, who_.principal, pid)
+                                 : nullptr),
+      scope_(std::move(scope)) {}
+
+result<void> mcp_host::admit_call() const {
+  return daemon::admit_call(door_);
+}
+
+result<void> mcp_host::admit_call(const mcp::catalog_entry& tool) const {
+  return daemon::admit_call(door_, who_.principal, tool);
+}
+
+void mcp_host::when_settled(milliseconds at_most, std::function<void()> then) {
+  door_.daemon.when_settled(at_most, [alive = std::weak_ptr(alive_), then = std::move(then)] {
+    if (alive.lock()) then();
+  });
+}
+
+}  // namespace mcpbx::daemon

@@ -1,0 +1,59 @@
+// The half of caller_host that sessions and single requests of /mcp share: everything but the sending.
+#pragma once
+#include "daemon/front/base/caller_audit.hpp"
+#include "daemon/front/base/door_context.hpp"
+#include "mcp/client/call_scope.hpp"
+#include "mcp/server/caller_host.hpp"
+
+#include <sys/types.h>
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace mcpbx::daemon {
+
+/// Identity of a caller of /mcp. Callers with equal ones may use each other's sessions.
+struct mcp_identity {
+  std::string principal;  ///< (daemon/store/records/principal.hpp)
+  std::string profile;    ///< of the URL; "": none
+  bool operator==(const mcp_identity&) const = default;
+};
+
+class mcp_host : public mcp::caller_host {
+ public:
+  /// `door` must outlive this object. `pid`: the caller's process, for the audit; -1: not known.
+  mcp_host(door_context& door, mcp_identity who, pid_t pid, mcp::call_scope_ptr scope);
+
+  const mcp_identity& identity() const noexcept { return who_; }
+  time_source& time() override { return door_.time; }
+  const std::string& principal() const override { return who_.principal; }
+  mcp::catalog_ptr tools() const override { return door_.tools_for(who_.profile); }
+  result<void> admit_call() const override;
+  result<void> admit_call(const mcp::catalog_entry& tool) const override;
+  std::shared_ptr<mcp::call_recorder> recorder() const override { return audit_; }
+  mcp::call_scope_ptr scope() const override { return scope_; }
+  bool settled() const override { return door_.daemon.settled(); }
+  void when_settled(milliseconds at_most, std::function<void()> then) override;
+  // Methods of mcpbx are not offered here.
+  bool handle(std::string_view /*method*/, const raw_json& /*params*/, const mcp::reply_once& /*reply*/) override {
+    return false;
+  }
+  std::vector<std::string_view> methods() const override { return {}; }
+
+ protected:
+  /// Drops what when_settled() has promised.
+  void end_waits() noexcept { alive_.reset(); }
+  door_context& door() const noexcept { return door_; }
+
+ private:
+  door_context& door_;
+  const mcp_identity who_;
+  const std::shared_ptr<caller_audit> audit_;  // null: the audit is off
+  const mcp::call_scope_ptr scope_;
+  std::shared_ptr<char> alive_ = std::make_shared<char>();
+};
+
+}  // namespace mcpbx::daemon

@@ -1,0 +1,167 @@
+// Compares headers with the members of the body that they mirror.
+#include "daemon/front/mcp/modern_headers.hpp"
+
+#include "mcp/protocol/header_params.hpp"
+#include "mcp/protocol/revisions.hpp"
+#include "mcp/redact/cut_text.hpp"
+#include "mcp/support/text.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstdint>
+#include <expected>
+#include <utility>
+
+namespace mcpbx::daemon {
+namespace {
+
+using found_error = std::optional<mcp::rpc_error>;
+
+mcp::rpc_error mismatch(std::string text) {
+  return {mcp::mcp_code::header_mismatch, "Header mismatch: " + std::move(text), {}};
+}
+
+std::string shown(std::string_view value) {
+  return "'" + cut_for_people(value, 100) + "'";
+}
+
+/// Returns the value of the one header of this name, or the error.
+std::expected<std::string_view, mcp::rpc_error> the_one(const std::vector<http::header>& headers,
+                                                        std::string_view name) {
+  std::optional<std::string_view> value;
+  for (const auto& h : headers) {
+    if (!http::is_word(h.name, name)) continue;
+    if (value) return std::unexpected(mismatch("the header " + std::string(name) + " is given twice"));
+    value = trimmed(h.value);
+  }
+  if (!value) return std::unexpected(mismatch("the header " + std::string(name) + " is missing"));
+  return *value;
+}
+
+found_error differs(std::string_view name, std::string_view in_header, std::string_view in_body) {
+  return mismatch(std::string(name) + " header value " + shown(in_header) + " does not match body value " +
+                  shown(in_body));
+}
+
+/// Compares a header with a text of the body.
+found_error check_text(const std::vector<http::header>& headers, std::string_view name, std::string_view expected,
+                       bool may_be_encoded) {
+  const auto value = the_one(headers, name);
+  if (!value) return value.error();
+  const auto meaning = may_be_encoded ? header_meaning(*value) : std::string(*value);
+  if (!meaning) return mismatch("the value of the header " + std::string(name) + " is malformed");
+  if (*meaning != expected) return differs(name, *meaning, expected);
+  return {};
+}
+
+std::optional<double> number_of(std::string_view text) {
+  double value = 0;
+  const auto read = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (read.ec != std::errc{} || read.ptr != text.data() + text.size()) return {};
+  return value;
+}
+
+/// Returns the value at the path; absent if there is none, or null.
+raw_json value_at(const std::vector<std::string>& path, const raw_json& arguments) {
+  raw_json value = arguments;
+  for (const auto& key : path) value = find_member(value, key);
+  return value.is_null() ? raw_json() : value;
+}
+
+found_error check_param(const std::vector<http::header>& headers, const mcp::header_param& p,
+                        const raw_json& arguments) {
+  const auto name = "Mcp-Param-" + p.name;
+  const bool given = std::ranges::any_of(headers, [&](const http::header& h) { return http::is_word(h.name, name); });
+  const auto body = value_at(p.path, arguments);
+  if (!given && body.empty()) return {};
+  const auto value = the_one(headers, name);
+  if (!value) return value.error();
+  const auto meaning = header_meaning(*value);
+  if (!meaning) return mismatch("the value of the header " + name + " is malformed");
+  if (body.empty()) return mismatch("the header " + name + " is given, and the argument that it mirrors is not");
+  if (body.is_string()) {
+    const auto text = body.as_string().value_or("");
+    if (*meaning != text) return differs(name, *meaning, text);
+    return {};
+  }
+  if (*meaning == body.text()) return {};
+  // Integers are compared as numbers: 42.0 is 42.
+  if (body.type() == raw_json::kind::number) {
+    const auto sent = number_of(*meaning), meant = number_of(body.text());
+    if (sent && meant && *sent == *meant) return {};
+  }
+  return differs(name, *meaning, body.text());
+}
+
+/// Returns the member of the params that Mcp-Name mirrors; "": the method has none.
+std::string_view named_by(std::string_view method) {
+  if (method == "tools/call" || method == "prompts/get") return "name";
+  return method == "resources/read" ? "uri" : "";
+}
+
+constexpr std::array<std::int8_t, 256> digit_values = [] {
+  std::array<std::int8_t, 256> values{};
+  values.fill(-1);
+  constexpr std::string_view digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  for (std::size_t i = 0; i < digits.size(); ++i)
+    values[static_cast<unsigned char>(digits[i])] = static_cast<std::int8_t>(i);
+  return values;
+}();
+
+/// Decodes base64 with its padding (RFC 4648, section 4).
+std::optional<std::string> decoded(std::string_view base64) {
+  if (base64.size() % 4 != 0) return {};
+  std::string out;
+  out.reserve(base64.size() / 4 * 3);
+  for (std::size_t i = 0; i < base64.size(); i += 4) {
+    const bool last = i + 4 == base64.size();
+    const std::size_t padding = !last || base64[i + 3] != '=' ? 0 : base64[i + 2] != '=' ? 1 : 2;
+    std::uint32_t three = 0;
+    for (std::size_t at = 0; at < 4; ++at) {
+      const auto value = at < 4 - padding ? digit_values[static_cast<unsigned char>(base64[i + at])] : std::int8_t{0};
+      if (value < 0) return {};
+      three = three << 6 | static_cast<std::uint32_t>(value);
+    }
+    // Bits that no byte takes must be zero, so that there is one text for each value.
+    if ((padding == 1 && (three & 0xFF) != 0) || (padding == 2 && (three & 0xFFFF) != 0)) return {};
+    out += static_cast<char>(three >> 16);
+    if (padding < 2) out += static_cast<char>(three >> 8 & 0xFF);
+    if (padding < 1) out += static_cast<char>(three & 0xFF);
+  }
+  return out;
+}
+
+}  // namespace
+
+std::optional<std::string> header_meaning(std::string_view value) {
+  constexpr std::string_view begin = "=?base64?", end = "?=";
+  if (!std::ranges::all_of(value, [](char c) { return (c >= 0x20 && c <= 0x7E) || c == '\t'; })) return {};
+  if (!value.starts_with(begin) || !value.ends_with(end) || value.size() < begin.size() + end.size())
+    return std::string(value);
+  return decoded(value.substr(begin.size(), value.size() - begin.size() - end.size()));
+}
+
+found_error check_modern_headers(const std::vector<http::header>& headers, const mcp::message& request,
+                                 const definition_lookup& definition) {
+  const auto revision = find_member(find_member(request.params, "_meta"), mcp::meta_key::protocol_version).as_string();
+  if (auto e = check_text(headers, "MCP-Protocol-Version", revision.value_or(""), false)) return e;
+  // A revision that is not spoken is answered as such, whatever its other headers mean.
+  if (revision != mcp::revision::modern) return {};
+  const auto method = request.method();
+  if (auto e = check_text(headers, "Mcp-Method", method, false)) return e;
+  const auto member = named_by(method);
+  if (member.empty()) return {};
+  const auto name = find_member(request.params, member).as_string();
+  if (!name) return {};  // the method refuses its params
+  if (auto e = check_text(headers, "Mcp-Name", *name, true)) return e;
+  if (method != "tools/call") return {};
+  const auto params = mcp::read_header_params(find_member(definition(*name), "inputSchema"));
+  if (!params) return {};  // annotations that break the rules mean nothing
+  const auto arguments = find_member(request.params, "arguments");
+  for (const auto& p : *params)
+    if (auto e = check_param(headers, p, arguments)) return e;
+  return {};
+}
+
+}  // namespace mcpbx::daemon

@@ -1,0 +1,91 @@
+// Tells the eras apart.
+#include "daemon/front/mcp/posted_message.hpp"
+
+#include "mcp/json/json_writer.hpp"
+#include "mcp/protocol/revisions.hpp"
+#include "mcp/redact/cut_text.hpp"
+#include "mcp/support/text.hpp"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+namespace mcpbx::daemon {
+namespace {
+
+constexpr std::string_view version_header = "mcp-protocol-version";
+
+mcp_refusal unsupported(std::string_view asked, const mcp::message& m) {
+  std::string json;
+  json_writer data(json);
+  data.begin_object().key("supported").begin_array().value(mcp::revision::modern);
+  for (const auto r : mcp::revision::legacy) data.value(r);
+  data.end_array().member("requested", asked).end_object();
+  return {
+      400,
+      {mcp::mcp_code::unsupported_protocol_version,
+       "Unsupported protocol version in the header MCP-Protocol-Version: " + cut_for_people(asked, 80), data.json()},
+      m.id};
+}
+
+/// Returns the reason to refuse the `_meta` of a modern request (2026-07-28, basic, "_meta").
+std::optional<mcp::rpc_error> fault_in_meta(const raw_json& meta) {
+  const auto missing = [](std::string_view key, std::string_view kind) {
+    return mcp::rpc_error{mcp::code::invalid_params,
+                          "params._meta: expected the member \"" + std::string(key) + "\", " + std::string(kind) +
+                              ", in a request of revision 2026-07-28",
+                          {}};
+  };
+  if (!find_member(meta, mcp::meta_key::protocol_version).is_string())
+    return missing(mcp::meta_key::protocol_version, "a string");
+  if (!find_member(meta, mcp::meta_key::client_capabilities).is_object())
+    return missing(mcp::meta_key::client_capabilities, "an object");
+  return {};
+}
+
+}  // namespace
+
+named_revision revision_in(const http::request_head& head) {
+  const auto given =
+      std::ranges::count_if(head.headers, [](const http::header& h) { return http::is_word(h.name, version_header); });
+  if (given == 0) return named_revision::none;
+  const auto value = trimmed(http::find_header(head.headers, version_header));
+  if (given > 1) return named_revision::unknown;
+  if (value == mcp::revision::modern) return named_revision::modern;
+  return mcp::revision::is_legacy(value) ? named_revision::legacy : named_revision::unknown;
+}
+
+std::expected<posted_message, mcp_refusal> read_post(const http::request_head& head, shared_bytes body, int max_depth) {
+  auto read = mcp::parse_message(raw_json::whole(std::move(body)), max_depth);
+  if (!read) {
+    const std::string_view kind = read.error().code == mcp::code::parse_error ? "parse error: " : "invalid request: ";
+    return std::unexpected(mcp_refusal{400,
+                                       {read.error().code, std::string(kind) + read.error().what, {}},
+                                       read.error().answers ? mcp::rpc_id() : read.error().id});
+  }
+  posted_message p{std::move(*read)};
+  const auto named = revision_in(head);
+  const raw_json meta = p.m.type == mcp::message::kind::request ? find_member(p.m.params, "_meta") : raw_json();
+  p.modern = named == named_revision::modern || bool(find_member(meta, mcp::meta_key::protocol_version));
+  if (!p.modern) {
+    if (named == named_revision::unknown)
+      return std::unexpected(unsupported(http::find_header(head.headers, version_header), p.m));
+    return p;
+  }
+  switch (p.m.type) {
+    case mcp::message::kind::request:
+      if (auto fault = fault_in_meta(meta)) return std::unexpected(mcp_refusal{400, std::move(*fault), p.m.id});
+      return p;
+    case mcp::message::kind::notification:
+      return p;
+    case mcp::message::kind::response:
+      return std::unexpected(mcp_refusal::invalid_request(
+          400, "invalid request: a client of revision 2026-07-28 sends no responses; answers go into inputResponses"));
+    case mcp::message::kind::batch:
+      break;
+  }
+  return std::unexpected(
+      mcp_refusal::invalid_request(400, "invalid request: a batch; send one request or notification in each POST"));
+}
+
+}  // namespace mcpbx::daemon

@@ -1,0 +1,88 @@
+// A request without a session, from its arrival to its end.
+#include "daemon/front/mcp/single_request.hpp"
+
+#include "mcp/protocol/revisions.hpp"
+
+#include <utility>
+
+namespace mcpbx::daemon {
+namespace {
+
+/// Silence after which a stream begins, so that nobody on the way takes the connection for dead. It is long, since an
+/// error that comes later has no status.
+constexpr milliseconds request_patience{10'000};
+
+}  // namespace
+
+int modern_status(int error) {
+  switch (error) {
+    case mcp::mcp_code::header_mismatch:
+    case mcp::mcp_code::missing_client_capability:
+    case mcp::mcp_code::unsupported_protocol_version:
+    case mcp::code::invalid_request:
+      return 400;
+    case mcp::code::method_not_found:
+      return 404;
+    default:
+      return 200;
+  }
+}
+
+single_request::single_request(door_context& door, mcp_identity who, pid_t pid, mcp::call_scope_ptr scope,
+                               std::function<void(single_request&)> ended)
+    : mcp_host(door, std::move(who), pid, std::move(scope)),
+      session_(*this, door.settings.session),
+      answer_([&] {
+        answer_stream::owner& told = *this;
+        return std::make_shared<answer_stream>(door, told, answer_stream::options{.patience = request_patience});
+      }()),
+      ended_(std::move(ended)) {}
+
+void single_request::start(const std::shared_ptr<exchange>& x, mcp::message&& m, std::shared_ptr<void> place) {
+  const auto self = shared_from_this();
+  place_ = std::move(place);
+  answer_->serve(x);
+  session_.on_message(std::move(m));
+}
+
+void single_request::send(const mcp::answered& what, const segments& text) {
+  answer_->respond(text, modern_status(what.error));
+}
+
+// Never called: a modern caller is asked by the result of its request (2026-07-28, basic/patterns/mrtr).
+void single_request::send_ask(std::uint64_t /*about*/, const segments& text, mcp::outgoing what) {
+  answer_->push(text, what);
+}
+
+void single_request::send_note(const mcp::note& n, const segments& text) {
+  if (!n.same.empty()) return answer_->push_merged(std::string(n.same), text);
+  if (n.droppable) return answer_->push_droppable(text);
+  answer_->push(text, {});
+}
+
+void single_request::on_lost(answer_stream&) {
+  end();
+}
+
+void single_request::on_over(answer_stream&) {
+  end();
+}
+
+void single_request::end() {
+  if (closed_) return;
+  const auto self = shared_from_this();
+  const auto told = std::exchange(ended_, nullptr);
+  close();
+  if (told) told(*this);
+}
+
+void single_request::close() {
+  if (std::exchange(closed_, true)) return;
+  end_waits();
+  answer_->disown();
+  session_.close();
+  place_.reset();
+  answer_->end();
+}
+
+}  // namespace mcpbx::daemon

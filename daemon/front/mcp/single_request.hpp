@@ -1,0 +1,59 @@
+// A request of a caller of 2026-07-28 at /mcp. It needs no session: it has an mcp::caller_session of its own, which
+// ends with it. A connection that ends cancels it (2026-07-28, streamable-http, "Cancellation").
+#pragma once
+#include "daemon/front/mcp/answer_stream.hpp"
+#include "daemon/front/mcp/mcp_host.hpp"
+#include "mcp/server/caller_session.hpp"
+
+#include <functional>
+#include <memory>
+#include <string>
+
+namespace mcpbx::daemon {
+
+class single_request final : public std::enable_shared_from_this<single_request>,
+                             private mcp_host,
+                             private answer_stream::owner {
+ public:
+  /// `door` must outlive this object. `ended` is called once, when it is over, unless close() was called; it destroys
+  /// this object in a later turn.
+  single_request(door_context& door, mcp_identity who, pid_t pid, mcp::call_scope_ptr scope,
+                 std::function<void(single_request&)> ended);
+  ~single_request() override { close(); }
+
+  /// Answers `x`. `place` is released when the request is over.
+  void start(const std::shared_ptr<exchange>& x, mcp::message&& m, std::shared_ptr<void> place);
+  void list_changed(const mcp::feature_kind& kind) { session_.list_changed(kind); }
+  void look_after(time_point now) { answer_->keep_alive(now); }
+  /// Cancels it and ends its connection.
+  void close();
+  std::size_t open_requests() const noexcept { return session_.open(); }
+  const mcp::caller_session::counters& counts() const noexcept { return session_.counts(); }
+
+ private:
+  // Implements the rest of caller_host. There is one request, so all that is said belongs to it.
+  void send(const mcp::answered& what, const segments& text) override;
+  void send_nothing(std::uint64_t /*about*/) override { answer_->respond_nothing(); }
+  void send_progress(std::uint64_t serial, const segments& text) override { answer_->push_progress(serial, text); }
+  void send_list_changed(const mcp::feature_kind& kind, const segments& text) override {
+    answer_->push_merged(std::string(kind.changed), text);
+  }
+  void send_ask(std::uint64_t about, const segments& text, mcp::outgoing what) override;
+  void send_note(const mcp::note& n, const segments& text) override;
+  // Implements answer_stream::owner.
+  void on_lost(answer_stream& s) override;
+  void on_over(answer_stream& s) override;
+  void end();
+
+  mcp::caller_session session_;
+  const std::shared_ptr<answer_stream> answer_;
+  std::shared_ptr<void> place_;
+  std::function<void(single_request&)> ended_;
+  bool closed_ = false;
+};
+
+/// Returns the status for a response to a modern request, by the code of its error (2026-07-28: streamable-http,
+/// "Protocol Version Header" and "Server Validation"; basic, "_meta").
+int modern_status(int error);
+
+}  // namespace mcpbx::daemon

@@ -1,0 +1,119 @@
+// Opens such a stream, and opens it again when it is dropped.
+#include "mcp/client/connect/remote/event_channel.hpp"
+
+#include "mcp/client/connect/remote/remote_words.hpp"
+
+#include <utility>
+
+namespace mcpbx::mcp {
+
+event_channel::event_channel(std::shared_ptr<remote_core> core, bool deprecated)
+    : core_(std::move(core)),
+      deprecated_(deprecated),
+      reader_(core_->framing(), static_cast<message_sink&>(*this)),
+      timer_(core_->time().make_timer()) {
+  if (deprecated_) reader_.want("endpoint");
+}
+
+void event_channel::start() {
+  status_ = 0;
+  http_ = core_->begin(core_->make_get(deprecated_ ? std::string() : reader_.events().last_id()), *this);
+  if (!deprecated_) return;
+  timer_->arm(core_->time().now() + endpoint_wait, [this] {
+    const auto self = shared_from_this();
+    if (!ended_ && !has_endpoint_) broken("did not name an endpoint within 10 s", "slow", false);
+  });
+}
+
+void event_channel::drop() {
+  ended_ = true;
+  http_.reset();
+  timer_->cancel();
+}
+
+void event_channel::on_head(int status, const std::vector<http::header>& headers) {
+  const auto self = shared_from_this();
+  status_ = status;
+  const bool events = media_type(http::find_header(headers, "content-type")) == "text/event-stream";
+  if (status == 200 && events) {
+    failures_ = 0;
+    return reader_.begin(answer_reader::form::events);
+  }
+  if (deprecated_)
+    return broken("answered a GET with " + status_text(status, "") + (status == 200 ? " and no event stream" : ""),
+                  "protocol", false);
+  http_.reset();
+  if (status == 404 && core_->has_session()) return core_->expire("has ended the session (HTTP status 404)", 0);
+  if (status == 401) return core_->expire(unauthorized_text(core_->has_token()), 0);
+  if (status / 100 == 5 || status == 408 || status == 429) return again();
+  // 405: the server offers no such stream. Any other answer means the same to a client.
+  drop();
+}
+
+void event_channel::on_body(std::string_view bytes) {
+  const auto self = shared_from_this();
+  if (ended_ || reader_.present() != answer_reader::form::events) return;
+  reader_.feed(bytes);
+  if (ended_ || !deprecated_ || has_endpoint_) return;
+  if (const std::string data = reader_.take_wanted(); !data.empty()) {
+    auto endpoint = same_origin(core_->url(), data);
+    if (!endpoint) return broken("named an endpoint at another address", "protocol", false);
+    has_endpoint_ = true;
+    timer_->cancel();
+    core_->endpoint_known(std::move(*endpoint));
+  }
+}
+
+void event_channel::on_end() {
+  const auto self = shared_from_this();
+  http_.reset();
+  if (!ended_) broken("closed its event stream", "unreachable", false);
+}
+
+void event_channel::on_failure(http::failure f) {
+  const auto self = shared_from_this();
+  http_.reset();
+  if (ended_) return;
+  const bool unreachable =
+      f.stage == http::stage::resolve || f.stage == http::stage::connect || f.stage == http::stage::tls;
+  if (unreachable && deprecated_ && f.stage == http::stage::tls)
+    return broken("cannot be trusted: " + clause(f.why.message), "certificate", true);
+  broken((unreachable ? "cannot be reached: " : "lost its event stream: ") + clause(f.why.message), problem_of(f),
+         unreachable);
+}
+
+void event_channel::broken(const std::string& why, std::string_view problem, bool unreachable) {
+  const auto self = shared_from_this();
+  if (deprecated_) {
+    drop();
+    if (has_endpoint_) return core_->ended(why, problem);
+    return core_->no_endpoint(why, problem);
+  }
+  if (unreachable && ++failures_ >= most_failures) return core_->ended(why, problem);
+  again();
+}
+
+// Plans the next GET of a session's stream.
+void event_channel::again() {
+  const bool brought = std::exchange(count_before_, reader_.count()) != reader_.count();
+  http_.reset();
+  const auto wait = pace_.next(core_->time().now(), reader_.events().retry(), brought);
+  timer_->arm(core_->time().now() + wait, [this] {
+    const auto self = shared_from_this();
+    if (!ended_) start();
+  });
+}
+
+void event_channel::on_message(message&& m) {
+  if (ended_ || core_->over()) return;
+  const auto self = shared_from_this();
+  core_->deliver(std::move(m), 0);
+}
+
+void event_channel::on_fault(message_fault f) {
+  if (ended_ || core_->over()) return;
+  const auto self = shared_from_this();
+  core_->deliver_fault(std::move(f));
+}
+
+}  // namespace mcpbx::mcp

@@ -1,0 +1,52 @@
+// A stream of events that belongs to no request: the GET stream of a session (2025-03-26 to 2025-11-25, "Listening for
+// Messages from the Server"), or the one stream of the deprecated HTTP+SSE transport of 2024-11-05.
+#pragma once
+#include "mcp/client/connect/remote/answer_reader.hpp"
+#include "mcp/client/connect/remote/remote_core.hpp"
+#include "mcp/client/connect/remote/resume_pace.hpp"
+#include "mcp/http/client/http_client.hpp"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace mcpbx::mcp {
+
+class event_channel final : public std::enable_shared_from_this<event_channel>,
+                            private http::response_events,
+                            private message_sink {
+ public:
+  /// Time in which the deprecated transport must name its endpoint.
+  static constexpr milliseconds endpoint_wait{10'000};
+  /// Attempts in a row that cannot reach the server, after which it counts as unreachable.
+  static constexpr int most_failures = 4;
+
+  /// `deprecated`: the stream of HTTP+SSE.
+  event_channel(std::shared_ptr<remote_core> core, bool deprecated);
+
+  void start();
+  /// Closes the stream without an event.
+  void drop();
+
+ private:
+  void on_head(int status, const std::vector<http::header>& headers) override;
+  void on_body(std::string_view bytes) override;
+  void on_end() override;
+  void on_failure(http::failure f) override;
+  void on_message(message&& m) override;
+  void on_fault(message_fault f) override;
+  void broken(const std::string& why, std::string_view problem, bool unreachable);
+  void again();
+
+  std::shared_ptr<remote_core> core_;
+  bool deprecated_;
+  std::unique_ptr<http::exchange> http_;
+  answer_reader reader_;
+  resume_pace pace_;
+  std::unique_ptr<timer> timer_;
+  std::uint64_t count_before_ = 0;
+  int status_ = 0, failures_ = 0;
+  bool ended_ = false, has_endpoint_ = false;
+};
+
+}  // namespace mcpbx::mcp

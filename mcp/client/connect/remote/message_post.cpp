@@ -1,0 +1,311 @@
+// Decides about each answer by its status, its type and its end.
+#include "mcp/client/connect/remote/message_post.hpp"
+
+#include "mcp/client/connect/remote/remote_words.hpp"
+#include "mcp/redact/cut_text.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace mcpbx::mcp {
+namespace {
+
+constexpr std::string_view not_known = "it is not known whether it did what was asked";
+constexpr milliseconds first_repetition{100};
+
+bool mentions_session(std::string_view body) {
+  return body.contains("ession");
+}
+
+}  // namespace
+
+message_post::message_post(std::shared_ptr<remote_core> core, posted_message m, std::string url)
+    : core_(std::move(core)),
+      message_(std::move(m)),
+      url_(std::move(url)),
+      reader_(core_->framing(), static_cast<message_sink&>(*this)) {}
+
+void message_post::start() {
+  error_.clear();
+  status_ = 0;
+  seen_ = false;
+  asked_wait_ = milliseconds(-1);
+  http_ = core_->begin(core_->make_post(message_, url_), *this);
+}
+
+void message_post::drop() {
+  ended_ = true;
+  http_.reset();
+  if (timer_) timer_->cancel();
+}
+
+void message_post::done() {
+  const auto self = shared_from_this();
+  drop();
+  if (message_.id == 0)
+    core_->note_ended(*this, status_ / 100 == 2);
+  else
+    core_->post_ended(*this, false);
+}
+
+void message_post::lost(errc code, std::string why) {
+  const auto self = shared_from_this();
+  if (message_.id == 0 || answered_) return done();
+  drop();
+  core_->lost(*this, code, std::move(why));
+}
+
+void message_post::on_head(int status, const std::vector<http::header>& headers) {
+  const auto self = shared_from_this();
+  status_ = status;
+  seen_ = true;
+  if (answered_) return;
+  if (status / 100 == 2) return begin_answer(headers);
+  reader_.begin(answer_reader::form::none);
+  if (const auto wait = retry_after(http::find_header(headers, "retry-after"))) asked_wait_ = *wait;
+  if (status / 100 == 3 && !resuming_) redirected(http::find_header(headers, "location"));
+}
+
+void message_post::begin_answer(const std::vector<http::header>& headers) {
+  using form = answer_reader::form;
+  resumptions_failed_ = 0;
+  if (message_.id == 0 || message_.answered_elsewhere) return reader_.begin(form::none);
+  if (message_.method == "initialize") core_->take_session(http::find_header(headers, "mcp-session-id"));
+  const std::string type = media_type(http::find_header(headers, "content-type"));
+  if (type == "text/event-stream") return reader_.begin(form::events);
+  if (type == "application/json" && !resuming_) return reader_.begin(form::json);
+  reader_.begin(form::none);
+  if (type.empty()) return;
+  const std::string what =
+      "was answered with the content type \"" + cut_for_people(type, 60) + "\", which is none of MCP's";
+  // The deprecated transport answers a POST to its event stream in many ways, so the handshake may go on there.
+  if (message_.method == "initialize" && !core_->proven() && core_->try_events(message_, "its initialize " + what))
+    return;
+  if (!core_->proven() && message_.method != "server/discover")
+    return core_->not_opened("does not speak MCP: its " + message_.method + " " + what, "protocol");
+  lost(errc::protocol, what);
+}
+
+void message_post::on_body(std::string_view bytes) {
+  const auto self = shared_from_this();
+  if (ended_ || answered_) return;
+  if (reader_.present() != answer_reader::form::none) return reader_.feed(bytes);
+  if (error_.size() < longest_error) error_ += bytes.substr(0, longest_error - error_.size());
+  // The rest of a longer text says nothing more.
+  if (error_.size() >= longest_error) on_end();
+}
+
+void message_post::on_end() {
+  const auto self = shared_from_this();
+  if (ended_) return;
+  http_.reset();
+  if (answered_) return done();
+  switch (reader_.present()) {
+    case answer_reader::form::json:
+      reader_.finish();
+      if (ended_) return;
+      if (answered_) return done();
+      return lost(errc::protocol, "was answered with a text that is no answer to it");
+    case answer_reader::form::events:
+      return stream_ended("closed the stream before its answer");
+    case answer_reader::form::none:
+      break;
+  }
+  if (resuming_) return judge_resumption();
+  judge();
+}
+
+void message_post::on_message(message&& m) {
+  if (ended_ || core_->over()) return;
+  const bool answer = message_.id != 0 && m.type == message::kind::response && m.id == rpc_id::number(message_.id);
+  if (answer) answered_ = true;
+  if (m.type == message::kind::batch && reader_.present() == answer_reader::form::json) answered_ = true;
+  const auto about = message_.id;
+  const bool stream = reader_.present() == answer_reader::form::events;
+  const auto self = shared_from_this();
+  if (answer && stream) core_->post_ended(*this, true);
+  core_->deliver(std::move(m), about);
+}
+
+void message_post::on_fault(message_fault f) {
+  if (ended_ || core_->over()) return;
+  const auto self = shared_from_this();
+  if (message_.id != 0 && f.envelope.is_response && f.envelope.id == rpc_id::number(message_.id)) {
+    answered_ = true;
+    core_->post_ended(*this, false);
+    http_.reset();
+    return core_->deliver_fault(std::move(f));
+  }
+  if (reader_.present() == answer_reader::form::json || f.type == message_fault::kind::oversized)
+    return lost(f.type == message_fault::kind::oversized ? errc::limit : errc::protocol,
+                "was answered with something that is no message (" + f.envelope.what + "): \"" + f.shown() + "\"");
+  core_->deliver_fault(std::move(f));
+}
+
+// Looks at an answer that has no message in it, or whose status says that it failed.
+void message_post::judge() {
+  const auto self = shared_from_this();
+  if (status_ / 100 == 2) {
+    if (message_.id == 0 || message_.answered_elsewhere) return done();
+    return lost(errc::protocol, "was accepted (HTTP status " + std::to_string(status_) + ") and not answered");
+  }
+  const std::string what = status_text(status_, error_);
+  const bool opening = message_.method == "initialize" && !core_->proven();
+  if (status_ == 401) {
+    const std::string how = unauthorized_text(core_->has_token());
+    if (core_->proven()) return core_->expire(how, message_.id);
+    return core_->not_opened(how, "unauthorized");
+  }
+  // A session that the server does not know any more (2025-11-25, "Session Management"). Some servers say 400.
+  if (core_->has_session() && !message_.modern && message_.method != "initialize" &&
+      (status_ == 404 || (status_ == 400 && mentions_session(error_))))
+    return core_->expire("has ended the session (" + what + ")", message_.id);
+  if (message_.id == 0) return done();
+  if (deliver_error()) return;
+  if (status_ == 429 || status_ == 503) {
+    const auto wait = asked_wait_ < milliseconds(0) ? milliseconds(1'000) * (1 << repetitions_) : asked_wait_;
+    if (!core_->proven())
+      return core_->not_opened("takes no requests now (" + what + ")", "refused", std::max(wait, milliseconds(0)));
+    if (repetitions_ < most_repetitions && wait <= longest_wait) return repeat_later(wait);
+    std::string text = "was refused (" + what + ")";
+    if (asked_wait_ >= milliseconds(0))
+      text += "; the server asks for a wait of " + std::to_string(wait.count() / 1000) + " s";
+    return lost(errc::limit, text);
+  }
+  if (opening && status_ / 100 == 4 && status_ != 403 &&
+      core_->try_events(message_, "its initialize was answered with " + what))
+    return;
+  if (!core_->proven() && (opening || status_ == 403 || (status_ / 100 == 5 && message_.method != "server/discover")))
+    return core_->not_opened(status_ == 403       ? "refuses requests (" + what + ")"
+                             : status_ / 100 == 5 ? "fails to answer (" + what + ")"
+                                                  : "does not speak MCP: it answers initialize with " + what,
+                             status_ == 403 || status_ / 100 == 5 ? "refused" : "protocol");
+  lost(errc::peer, "was answered with " + what);
+}
+
+// Passes a body on that is the JSON-RPC answer to this request, whatever its status (2026-07-28, "Server Validation").
+bool message_post::deliver_error() {
+  if (error_.find('{') == std::string::npos) return false;
+  auto parsed = raw_json::parse(error_);
+  if (!parsed) return false;
+  auto m = parse_message(std::move(*parsed));
+  if (!m || m->type != message::kind::response || m->id != rpc_id::number(message_.id)) return false;
+  const auto self = shared_from_this();
+  answered_ = true;
+  drop();
+  core_->post_ended(*this, false);
+  core_->deliver(std::move(*m), message_.id);
+  return true;
+}
+
+void message_post::redirected(std::string_view location) {
+  const auto self = shared_from_this();
+  auto target = same_origin(url_, location);
+  if (!target || ++redirects_ > most_redirects || status_ == 303 || status_ == 304) {
+    const std::string how = !target ? "redirects to another address (HTTP status " + std::to_string(status_) +
+                                          "), and headers are not sent there; if that is right, write it as \"url\""
+                                    : "redirects in a circle (HTTP status " + std::to_string(status_) + ")";
+    if (!core_->proven() && message_.id != 0) return core_->not_opened(how, "refused");
+    return lost(errc::peer, "was refused: the server " + how);
+  }
+  url_ = std::move(*target);
+  core_->moved_to(url_);
+  start();
+}
+
+void message_post::on_failure(http::failure f) {
+  const auto self = shared_from_this();
+  http_.reset();
+  if (ended_) return;
+  if (answered_ || message_.id == 0) return done();
+  const std::string why = clause(f.why.message);
+  if (resuming_) return resume_later(why);
+  switch (f.stage) {
+    case http::stage::resolve:
+    case http::stage::connect:
+    case http::stage::tls:
+      return unreachable(f);
+    case http::stage::send:
+    case http::stage::first_byte:
+      // Some old servers drop a connection at a request that they do not know; they may still take the handshake.
+      if (!core_->proven() && message_.method != "server/discover")
+        return core_->not_opened("cannot be used: " + why, problem_of(f));
+      return lost(errc::unavailable,
+                  "got no answer" + (message_.once() ? ", and " + std::string(not_known) : "") + ": " + why);
+    case http::stage::body:
+      break;
+  }
+  if (reader_.present() == answer_reader::form::events)
+    return stream_ended("lost its stream before its answer (" + why + ")");
+  if (!core_->proven() && message_.method != "server/discover")
+    return core_->not_opened("cannot be used: " + why, problem_of(f));
+  lost(f.why.code, "got no whole answer: " + why);
+}
+
+// The connection could not even be opened, so that nothing was sent.
+void message_post::unreachable(const http::failure& f) {
+  const bool bad_trust = f.stage == http::stage::tls;
+  const bool ours = f.why.code == errc::invalid_argument || f.why.code == errc::config;
+  const std::string how = (ours        ? "cannot be asked: "
+                           : bad_trust ? "cannot be trusted: "
+                                       : "cannot be reached: ") +
+                          clause(f.why.message);
+  if (!core_->proven()) return core_->not_opened(how, problem_of(f));
+  if (repetitions_ < most_repetitions && f.why.code != errc::timed_out && !ours)
+    return repeat_later(first_repetition * (1 << (2 * repetitions_)));
+  core_->expire(how, message_.id);
+}
+
+void message_post::repeat_later(milliseconds wait) {
+  ++repetitions_;
+  http_.reset();
+  if (!timer_) timer_ = core_->time().make_timer();
+  timer_->arm(core_->time().now() + wait, [this] {
+    const auto self = shared_from_this();
+    if (!ended_) start();
+  });
+}
+
+void message_post::stream_ended(const std::string& why) {
+  const bool can_resume = !message_.modern && !reader_.events().last_id().empty();
+  if (can_resume) return resume_later(why);
+  if (!core_->proven() && message_.method != "server/discover")
+    return core_->not_opened("cannot be used: it " + why, "protocol");
+  lost(errc::unavailable, why + (message_.once() ? ", and " + std::string(not_known) : ""));
+}
+
+// Plans the GET that goes on where the stream was dropped (2025-11-25, "Resumability and Redelivery").
+void message_post::resume_later(const std::string& why) {
+  if (resuming_ && status_ / 100 != 2 && ++resumptions_failed_ > most_resumptions_failed)
+    return lost(errc::unavailable, "could not be resumed, and " + std::string(not_known) + ": " + why);
+  const bool brought = reader_.count() != count_before_;
+  count_before_ = reader_.count();
+  auto wait = pace_.next(core_->time().now(), reader_.events().retry(), brought || !resuming_);
+  if (asked_wait_ > wait) wait = std::min(asked_wait_, longest_wait);
+  resuming_ = true;
+  status_ = 0;
+  if (!timer_) timer_ = core_->time().make_timer();
+  timer_->arm(core_->time().now() + wait, [this] { resume(); });
+}
+
+void message_post::resume() {
+  const auto self = shared_from_this();
+  if (ended_) return;
+  error_.clear();
+  asked_wait_ = milliseconds(-1);
+  http_ = core_->begin(core_->make_get(reader_.events().last_id()), *this);
+}
+
+void message_post::judge_resumption() {
+  const std::string what = status_text(status_, error_);
+  if (core_->has_session() && status_ == 404) {
+    const auto self = shared_from_this();
+    core_->lost(*this, errc::unavailable,
+                "could not be resumed, and " + std::string(not_known) + ": the session has ended (" + what + ")");
+    return core_->expire("has ended the session (" + what + ")", 0);
+  }
+  if (status_ / 100 == 5 || status_ == 429 || status_ == 408) return resume_later(what);
+  lost(errc::unavailable, "could not be resumed, and " + std::string(not_known) + ": " + what);
+}
+
+}  // namespace mcpbx::mcp

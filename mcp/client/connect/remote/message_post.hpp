@@ -1,0 +1,71 @@
+// One message on its way to the server, and the answer to it: a POST, and for a request whose stream is dropped the
+// GETs that resume it.
+#pragma once
+#include "mcp/client/connect/remote/answer_reader.hpp"
+#include "mcp/client/connect/remote/remote_core.hpp"
+#include "mcp/client/connect/remote/resume_pace.hpp"
+#include "mcp/http/client/http_client.hpp"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace mcpbx::mcp {
+
+class message_post final : public std::enable_shared_from_this<message_post>,
+                           private http::response_events,
+                           private message_sink {
+ public:
+  message_post(std::shared_ptr<remote_core> core, posted_message m, std::string url);
+
+  void start();
+  /// Closes the exchange without an event.
+  void drop();
+  std::int64_t id() const noexcept { return message_.id; }
+  bool modern() const noexcept { return message_.modern; }
+  const std::string& method() const noexcept { return message_.method; }
+  /// Returns true once the server has begun to answer.
+  bool has_head() const noexcept { return seen_; }
+  /// Returns true if the server cannot have looked at the message, since not all of it was sent.
+  bool surely_unseen() const noexcept { return !resuming_ && !seen_ && (!http_ || !http_->sent()); }
+
+ private:
+  static constexpr int most_repetitions = 3, most_redirects = 5, most_resumptions_failed = 8;
+  static constexpr std::size_t longest_error = std::size_t{64} << 10;
+  static constexpr milliseconds longest_wait{60'000};
+
+  void on_head(int status, const std::vector<http::header>& headers) override;
+  void on_body(std::string_view bytes) override;
+  void on_end() override;
+  void on_failure(http::failure f) override;
+  void on_message(message&& m) override;
+  void on_fault(message_fault f) override;
+
+  void begin_answer(const std::vector<http::header>& headers);
+  void judge();
+  void judge_resumption();
+  bool deliver_error();
+  void redirected(std::string_view location);
+  void stream_ended(const std::string& why);
+  void resume_later(const std::string& why);
+  void resume();
+  void repeat_later(milliseconds wait);
+  void unreachable(const http::failure& f);
+  void lost(errc code, std::string why);
+  void done();
+
+  std::shared_ptr<remote_core> core_;
+  posted_message message_;
+  std::string url_;
+  std::unique_ptr<http::exchange> http_;
+  answer_reader reader_;
+  resume_pace pace_;
+  std::unique_ptr<timer> timer_;
+  int status_ = 0, repetitions_ = 0, redirects_ = 0, resumptions_failed_ = 0;
+  std::uint64_t count_before_ = 0;  // messages of the streams before this one
+  bool seen_ = false, answered_ = false, resuming_ = false, ended_ = false;
+  milliseconds asked_wait_{-1};  // the Retry-After of the present answer; negative: none
+  std::string error_;            // the body of an answer with an error status
+};
+
+}  // namespace mcpbx::mcp

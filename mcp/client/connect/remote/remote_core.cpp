@@ -1,0 +1,440 @@
+// Keeps the exchanges of one connection, its session and its end.
+#include "mcp/client/connect/remote/remote_core.hpp"
+
+#include "mcp/client/connect/remote/event_channel.hpp"
+#include "mcp/client/connect/remote/farewell.hpp"
+#include "mcp/client/connect/remote/message_post.hpp"
+#include "mcp/protocol/header_params.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace mcpbx::mcp {
+
+bool posted_message::once() const {
+  static constexpr std::array<std::string_view, 13> repeatable{"server/discover",
+                                                               "initialize",
+                                                               "ping",
+                                                               "tools/list",
+                                                               "prompts/list",
+                                                               "resources/list",
+                                                               "prompts/get",
+                                                               "resources/read",
+                                                               "completion/complete",
+                                                               "resources/templates/list",
+                                                               "tasks/get",
+                                                               "tasks/list",
+                                                               "subscriptions/listen"};
+  return id != 0 && std::ranges::find(repeatable, method) == repeatable.end();
+}
+
+remote_core::remote_core(std::shared_ptr<remote_record> record, remote_spec spec, link_events& link)
+    : record_(std::move(record)), spec_(std::move(spec)), url_(spec_.url), link_(&link), soon_(time().make_timer()) {
+  if (spec_.events_first || record_->with.verdicts->find(record_->address) == http_transport::event_stream)
+    way_ = way::finding_events;
+}
+
+remote_core::~remote_core() = default;
+
+bool remote_core::has_token() const {
+  return !http::find_header(spec_.headers, "authorization").empty();
+}
+
+// Messages out.
+
+void remote_core::send(const segments& text, outgoing what) {
+  if (!events_ || over_) return;
+  if (what.type == outgoing::kind::cancellation) {
+    const auto found = posts_.find(what.id);
+    const bool waits = std::erase_if(waiting_, [&](const auto& m) { return m.id == what.id; }) > 0;
+    if (waits) return;
+    if (found != posts_.end()) {
+      // Closing the stream is how a modern server is told (2026-07-28, "Cancellation"); an old one is sent the
+      // notification, and its stream is of no use afterwards.
+      const auto cancelled = std::move(found->second);
+      posts_.erase(found);
+      cancelled->drop();
+      if (cancelled->modern()) return look_at_expiry();
+    } else if (modern_ || way_ == way::streamable) {
+      return;  // it had ended
+    }
+  }
+  posted_message m;
+  m.body = text;
+  m.modern = modern_;
+  if (what.facts != nullptr) {
+    m.method = what.facts->method;
+    m.modern = what.facts->modern;
+    m.name = what.facts->name;
+    m.fields.assign(what.facts->fields.begin(), what.facts->fields.end());
+    if (!what.facts->revision.empty() && m.method != "server/discover") {
+      revision_ = what.facts->revision;
+      modern_ = m.modern;
+    }
+    m.revision = what.facts->revision;
+  } else {
+    m.revision = revision_;
+  }
+  if (what.type == outgoing::kind::request) {
+    m.id = what.id;
+    if (m.method == "server/discover") probe_ = m.id;
+    if (m.method == "initialize") opening_ = m.id;
+  }
+  // An answer to the other request that opens the conversation is not waited for any more.
+  for (const auto left : {m.method == "notifications/initialized" ? std::exchange(probe_, 0) : 0,
+                          m.modern && m.method != "server/discover" ? std::exchange(opening_, 0) : 0})
+    if (const auto found = posts_.find(left); left != 0 && found != posts_.end()) {
+      found->second->drop();
+      posts_.erase(found);
+    }
+  post(std::move(m));
+}
+
+void remote_core::post(posted_message m) {
+  if (expiring_) {
+    if (m.id != 0) expiry_.lost.push_back({m.id, {errc::unavailable, "was not sent: the session has ended"}, true});
+    return;
+  }
+  if (way_ != way::streamable && m.method == "server/discover")
+    return refuse_soon(m.id, errc::protocol, "is none of the deprecated transport", false);
+  if (way_ == way::finding_events) {
+    if (waiting_.size() < most_notes) waiting_.push_back(std::move(m));
+    if (!channel_) {
+      channel_ = std::make_shared<event_channel>(shared_from_this(), true);
+      channel_->start();
+    }
+    return;
+  }
+  if (m.id == 0 ? notes_.size() >= most_notes : posts_.size() >= most_posts) {
+    if (m.id != 0) refuse_soon(m.id, errc::limit, "was not sent: too many requests are open", true);
+    return;
+  }
+  const auto id = m.id;
+  m.answered_elsewhere = way_ == way::events;
+  auto one = std::make_shared<message_post>(shared_from_this(), std::move(m), way_ == way::events ? endpoint_ : url_);
+  if (id == 0)
+    notes_.push_back(one);
+  else
+    posts_.insert_or_assign(id, one);
+  one->start();
+}
+
+http::request remote_core::make_get(const std::string& last_id) const {
+  http::request r;
+  r.method = "GET";
+  r.url = url_;
+  r.trust = spec_.trust;
+  r.refuse_packed = true;
+  constexpr milliseconds unlimited{std::chrono::hours(24 * 366)};
+  r.limits = {spec_.connect_timeout, unlimited, unlimited, unlimited, std::size_t{1} << 60};
+  r.headers.reserve(spec_.headers.size() + 5);
+  r.headers.push_back({"Accept", "text/event-stream"});
+  if (!session_.empty()) r.headers.push_back({"Mcp-Session-Id", session_});
+  if (!revision_.empty() && way_ == way::streamable) r.headers.push_back({"MCP-Protocol-Version", revision_});
+  if (!last_id.empty()) r.headers.push_back({"Last-Event-ID", last_id});
+  r.headers.insert(r.headers.end(), spec_.headers.begin(), spec_.headers.end());
+  r.long_lived = true;
+  return r;
+}
+
+http::request remote_core::make_post(const posted_message& m, const std::string& url) const {
+  http::request r;
+  r.url = url;
+  r.body = m.body;
+  r.trust = spec_.trust;
+  r.refuse_packed = true;
+  r.repeat_stale = !m.once();
+  r.long_lived = true;
+  // The limits of a request are the conversation's; a notification must not stay for ever.
+  const milliseconds longest = m.id != 0 ? milliseconds(std::chrono::hours(24 * 366)) : milliseconds(60'000);
+  r.limits = {spec_.connect_timeout, longest, longest, longest, std::size_t{1} << 60};
+  r.headers.reserve(spec_.headers.size() + m.fields.size() + 6);
+  r.headers.push_back({"Content-Type", "application/json"});
+  r.headers.push_back({"Accept", "application/json, text/event-stream"});
+  if (way_ == way::streamable) {
+    if (!m.revision.empty()) r.headers.push_back({"MCP-Protocol-Version", m.revision});
+    if (m.modern) {
+      if (!m.method.empty()) r.headers.push_back({"Mcp-Method", m.method});
+      if (!m.name.empty()) r.headers.push_back({"Mcp-Name", header_text(m.name)});
+      for (const auto& [name, value] : m.fields) r.headers.push_back({"Mcp-Param-" + name, header_text(value)});
+    } else if (!session_.empty() && m.method != "initialize") {
+      r.headers.push_back({"Mcp-Session-Id", session_});
+    }
+  }
+  r.headers.insert(r.headers.end(), spec_.headers.begin(), spec_.headers.end());
+  return r;
+}
+
+void remote_core::refuse_soon(std::int64_t id, errc code, std::string why, bool unseen) {
+  if (id == 0) return;
+  refused_.push_back({id, {code, std::move(why)}, unseen});
+  if (refused_.size() == 1)
+    soon_->arm_next([weak = weak_from_this()] {
+      if (const auto self = weak.lock()) self->tell_refused();
+    });
+}
+
+void remote_core::tell_refused() {
+  for (lost_request& one : std::exchange(refused_, {}))
+    if (events_ && !over_) events_->on_lost(std::move(one));
+}
+
+// Messages in.
+
+void remote_core::prove() {
+  proven_ = true;
+  record_->transport = way_ == way::streamable ? "streamable-http" : "sse";
+  record_->with.verdicts->note(record_->address,
+                               way_ == way::streamable ? http_transport::streamable : http_transport::event_stream);
+}
+
+void remote_core::deliver(message&& m, std::int64_t about) {
+  if (!events_ || over_) return;
+  if (!proven_) prove();
+  if (!record_->problem.empty()) record_->problem.clear();
+  m.about = about;
+  if (m.type == message::kind::response && way_ == way::streamable && about != 0 && !(m.id == rpc_id::number(about))) {
+    // An answer that came in the stream of another request: its own stream is of no interest any more.
+    const auto token = m.id.token();
+    const auto own =
+        std::ranges::find_if(posts_, [&](const auto& p) { return rpc_id::number(p.first).token() == token; });
+    if (own != posts_.end()) {
+      const auto other = own->second;
+      posts_.erase(own);
+      other->drop();
+    }
+  }
+  const auto self = shared_from_this();
+  events_->on_message(std::move(m));
+  if (events_ && !over_) events_->on_drained();
+}
+
+void remote_core::deliver_fault(message_fault&& f) {
+  if (events_ && !over_) events_->on_fault(std::move(f));
+}
+
+void remote_core::take_session(std::string_view id) {
+  constexpr std::size_t longest = 4096;
+  const bool visible = std::ranges::all_of(id, [](char c) { return c >= 0x21 && c <= 0x7E; });
+  session_ = visible && id.size() <= longest ? id : std::string_view();
+}
+
+void remote_core::post_ended(message_post& post, bool drain) {
+  const auto found = posts_.find(post.id());
+  if (found != posts_.end() && found->second.get() == &post) {
+    if (drain) {
+      draining_.emplace_back(time().now() + drain_grace, std::move(found->second));
+      if (draining_.size() > most_notes) {
+        draining_.front().second->drop();
+        draining_.erase(draining_.begin());
+      }
+      arm_drain();
+    }
+    posts_.erase(found);
+  } else if (!drain) {
+    std::erase_if(draining_, [&](const auto& d) { return d.second.get() == &post; });
+  }
+  look_at_expiry();
+}
+
+void remote_core::arm_drain() {
+  if (draining_.empty()) return;
+  if (!drain_timer_) drain_timer_ = time().make_timer();
+  drain_timer_->arm(draining_.front().first, [weak = weak_from_this()] {
+    const auto self = weak.lock();
+    if (!self) return;
+    auto& all = self->draining_;
+    while (!all.empty() && all.front().first <= self->time().now()) {
+      all.front().second->drop();
+      all.erase(all.begin());
+    }
+    self->arm_drain();
+  });
+}
+
+void remote_core::note_ended(message_post& post, bool accepted) {
+  const bool opened = accepted && post.method() == "notifications/initialized";
+  std::erase_if(notes_, [&](const auto& n) { return n.get() == &post; });
+  if (opened && !std::exchange(initialized_, true)) listen();
+  if (closing_ && !farewell_ && notes_.empty()) finish_soon();
+}
+
+// Opens the stream of the session on which the server may speak without being asked.
+void remote_core::listen() {
+  if (over_ || closing_ || way_ != way::streamable || channel_) return;
+  channel_ = std::make_shared<event_channel>(shared_from_this(), false);
+  channel_->start();
+}
+
+void remote_core::lost(message_post& post, errc code, std::string why, bool unseen) {
+  const auto self = shared_from_this();
+  const auto id = post.id();
+  post_ended(post, false);
+  if (events_ && !over_) events_->on_lost({id, {code, std::move(why)}, unseen});
+  if (events_ && !over_) events_->on_drained();
+}
+
+// The deprecated transport.
+
+bool remote_core::try_events(posted_message m, std::string refusal) {
+  if (std::exchange(events_tried_, true) || way_ != way::streamable) return false;
+  const auto self = shared_from_this();
+  refusal_ = std::move(refusal);
+  if (const auto found = posts_.find(m.id); found != posts_.end()) {
+    found->second->drop();
+    posts_.erase(found);
+  }
+  way_ = way::finding_events;
+  post(std::move(m));
+  return true;
+}
+
+void remote_core::endpoint_known(std::string endpoint) {
+  const auto self = shared_from_this();
+  endpoint_ = std::move(endpoint);
+  way_ = way::events;
+  for (auto& m : std::exchange(waiting_, {}))
+    if (!over_) post(std::move(m));
+}
+
+void remote_core::no_endpoint(std::string why, std::string_view problem) {
+  const auto self = shared_from_this();
+  channel_.reset();
+  const bool unreachable = problem == "unreachable" || problem == "certificate";
+  if (refusal_.empty() && !unreachable) {
+    // The entry or an earlier connection said that it speaks the deprecated transport; it may have been replaced.
+    record_->with.verdicts->note(record_->address, http_transport::unknown);
+    way_ = way::streamable;
+    events_tried_ = true;
+    for (auto& m : std::exchange(waiting_, {}))
+      if (!over_) post(std::move(m));
+    return;
+  }
+  if (unreachable) return not_opened(std::move(why), problem);
+  not_opened("does not speak MCP over HTTP: " + refusal_ + ", and as a server of the older HTTP+SSE it " + why,
+             "protocol");
+}
+
+// The end.
+
+void remote_core::not_opened(std::string why, std::string_view problem, milliseconds wait) {
+  if (over_) return;
+  const auto self = shared_from_this();
+  record_->problem = problem;
+  clear();
+  auto* const link = std::exchange(link_, nullptr);
+  if (link != nullptr && !closing_) return link->on_not_opened({std::move(why), true, wait});
+  if (link != nullptr) link->on_ended("was closed");
+}
+
+void remote_core::expire(const std::string& how, std::int64_t unseen) {
+  if (over_ || closing_) return;
+  if (unseen != 0) {
+    expiry_.lost.push_back({unseen, {errc::unavailable, "was not looked at: the server " + how}, true});
+    if (const auto found = posts_.find(unseen); found != posts_.end()) {
+      const auto post = found->second;
+      posts_.erase(found);
+      post->drop();
+    }
+  }
+  if (!std::exchange(expiring_, true)) {
+    expiry_.how = how;
+    expiry_timer_ = time().make_timer();
+    expiry_timer_->arm(time().now() + expiry_grace, [weak = weak_from_this()] {
+      if (const auto self = weak.lock()) self->report_expiry();
+    });
+    // Requests that are under way may learn of it, too, and are then sent again as well.
+  }
+  look_at_expiry();
+}
+
+void remote_core::look_at_expiry() {
+  if (!expiring_ || over_) return;
+  const bool waits = std::ranges::any_of(posts_, [](const auto& p) { return !p.second->has_head(); });
+  if (!waits)
+    expiry_timer_->arm_next([weak = weak_from_this()] {
+      if (const auto self = weak.lock()) self->report_expiry();
+    });
+}
+
+void remote_core::report_expiry() {
+  if (over_) return;
+  const auto self = shared_from_this();
+  for (const auto& [id, one] : posts_)
+    if (one->surely_unseen())
+      expiry_.lost.push_back({id, {errc::unavailable, "was not sent: the server " + expiry_.how}, true});
+  clear();
+  auto* const link = std::exchange(link_, nullptr);
+  if (link != nullptr && !closing_) link->on_expired(std::move(expiry_));
+}
+
+void remote_core::ended(const std::string& how, std::string_view problem) {
+  if (over_) return;
+  const auto self = shared_from_this();
+  record_->problem = problem;
+  clear();
+  if (auto* const link = std::exchange(link_, nullptr)) link->on_ended(how);
+}
+
+void remote_core::clear() {
+  over_ = true;
+  for (auto& [id, one] : std::exchange(posts_, {})) one->drop();
+  for (auto& one : std::exchange(notes_, {})) one->drop();
+  for (auto& [when, one] : std::exchange(draining_, {})) one->drop();
+  if (channel_) std::exchange(channel_, nullptr)->drop();
+  if (farewell_) std::exchange(farewell_, nullptr)->drop();
+  waiting_.clear();
+  refused_.clear();
+  soon_->cancel();
+  if (drain_timer_) drain_timer_->cancel();
+  if (expiry_timer_) expiry_timer_->cancel();
+}
+
+void remote_core::close_transport() {
+  events_ = nullptr;
+  if (closing_ || over_) return;
+  // The link decides about the end of the session; nobody waits for answers any more.
+  for (auto& [id, one] : std::exchange(posts_, {})) one->drop();
+  if (channel_) std::exchange(channel_, nullptr)->drop();
+}
+
+bool remote_core::end(ending step) {
+  if (over_) return link_ != nullptr;
+  if (!proven_ && record_->problem.empty()) record_->problem = "slow";
+  if (step != ending::ask) {
+    clear();
+    finish_soon();
+    return true;
+  }
+  if (std::exchange(closing_, true)) return true;
+  for (auto& [id, one] : std::exchange(posts_, {})) one->drop();
+  if (channel_) std::exchange(channel_, nullptr)->drop();
+  if (!session_.empty()) {
+    farewell_ = std::make_shared<farewell>(shared_from_this());
+    farewell_->start();
+  } else if (notes_.empty()) {
+    finish_soon();
+  }
+  return true;
+}
+
+void remote_core::farewell_done() {
+  farewell_.reset();
+  if (notes_.empty()) finish_soon();
+}
+
+void remote_core::finish_soon() {
+  soon_->arm_next([weak = weak_from_this()] {
+    const auto self = weak.lock();
+    if (!self) return;
+    self->clear();
+    if (auto* const link = std::exchange(self->link_, nullptr)) link->on_ended("was closed");
+  });
+}
+
+void remote_core::drop() {
+  link_ = nullptr;
+  if (!over_) clear();
+}
+
+}  // namespace mcpbx::mcp

@@ -1,0 +1,153 @@
+// The working part of a remote connection: carries each message in an exchange of its own and keeps the session that
+// the server gave. Its exchanges keep it alive, so that its users may drop it inside any event.
+#pragma once
+#include "mcp/client/connect/connector.hpp"
+#include "mcp/client/connect/remote/remote_connector.hpp"
+#include "mcp/client/connect/remote/remote_verdicts.hpp"
+#include "mcp/http/client/http_client.hpp"
+#include "mcp/json/raw_json.hpp"
+#include "mcp/rpc/outgoing.hpp"
+#include "mcp/rpc/rpc_message.hpp"
+#include "mcp/transport/transport.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace mcpbx::mcp {
+
+class message_post;
+class event_channel;
+class farewell;
+
+/// State of the present and of past connections of one server. The links share it, since they may outlive the connector
+/// by a turn.
+struct remote_record {
+  std::string server, address;
+  remote_means with;
+  std::string transport, problem;  ///< as in remote_status
+  const void* present = nullptr;   ///< the latest link
+};
+
+/// A message that is to be sent, with what its headers repeat.
+struct posted_message {
+  segments body;
+  std::int64_t id = 0;  ///< of a request; 0: a notification or a response
+  std::string method;   ///< "" for a response
+  std::string revision;
+  bool modern = false;
+  std::string name;
+  std::vector<std::pair<std::string, std::string>> fields;
+  bool answered_elsewhere = false;  ///< over the deprecated transport, whose answers come in its one stream
+
+  /// Returns true if it must not reach the server twice.
+  bool once() const;
+};
+
+class remote_core final : public std::enable_shared_from_this<remote_core> {
+ public:
+  /// Bounds on exchanges at the same time: of requests, and of notifications and responses.
+  static constexpr std::size_t most_posts = 1024, most_notes = 64;
+  /// Time in which other requests may still learn that the session is gone.
+  static constexpr milliseconds expiry_grace{1'000};
+  /// Time in which a stream may be ended by its server after its answer, so that its connection can be used again.
+  static constexpr milliseconds drain_grace{1'000};
+
+  remote_core(std::shared_ptr<remote_record> record, remote_spec spec, link_events& link);
+  ~remote_core();
+  remote_core(const remote_core&) = delete;
+  remote_core& operator=(const remote_core&) = delete;
+
+  // For the session's transport.
+  void start(transport_events& events) { events_ = &events; }
+  void send(const segments& text, outgoing what);
+  void close_transport();
+
+  // For the link. end() returns false if nothing is open any more.
+  bool end(ending step);
+  /// Closes everything without an event.
+  void drop();
+
+  // For the exchanges.
+  time_source& time() const noexcept { return record_->with.time; }
+  const remote_record& record() const noexcept { return *record_; }
+  bool over() const noexcept { return over_; }
+  bool proven() const noexcept { return proven_; }
+  bool has_session() const noexcept { return !session_.empty(); }
+  bool has_token() const;
+  /// Makes requests for the server with the headers that all of them have.
+  http::request make_post(const posted_message& m, const std::string& url) const;
+  http::request make_get(const std::string& last_id) const;
+  std::unique_ptr<http::exchange> begin(http::request r, http::response_events& events) {
+    return record_->with.client.start(std::move(r), events);
+  }
+  const std::string& url() const noexcept { return url_; }
+  const line_framer::options& framing() const noexcept { return record_->with.framing; }
+
+  void deliver(message&& m, std::int64_t about);
+  void deliver_fault(message_fault&& f);
+  /// Takes the session id that came with the answer to initialize.
+  void take_session(std::string_view id);
+  /// Uses another address of the same origin from now on.
+  void moved_to(std::string url) { url_ = std::move(url); }
+  /// Removes the exchange of a request; `drain`: its server may end its stream first.
+  void post_ended(message_post& post, bool drain);
+  void note_ended(message_post& post, bool accepted);
+  /// Reports that a request gets no answer.
+  void lost(message_post& post, errc code, std::string why, bool unseen = false);
+  /// Ends the connection before it has proven itself.
+  void not_opened(std::string why, std::string_view problem, milliseconds wait = {});
+  /// Ends the session in favour of a new one. `unseen`: the request that was refused because of it, or 0.
+  void expire(const std::string& how, std::int64_t unseen);
+  /// Ends the connection, because the server or the network has ended it.
+  void ended(const std::string& how, std::string_view problem);
+  /// Tries the deprecated transport with the message that was refused. Returns false if that was tried before.
+  bool try_events(posted_message m, std::string refusal);
+  /// The event stream of the deprecated transport has told where messages go.
+  void endpoint_known(std::string endpoint);
+  /// There is no event stream of the deprecated transport.
+  void no_endpoint(std::string why, std::string_view problem);
+  void farewell_done();
+
+ private:
+  enum class way : std::uint8_t { streamable, finding_events, events };
+  void post(posted_message m);
+  void refuse_soon(std::int64_t id, errc code, std::string why, bool unseen);
+  void tell_refused();
+  void listen();
+  void prove();
+  void report_expiry();
+  void look_at_expiry();
+  void clear();
+  void arm_drain();
+  void finish_soon();
+
+  std::shared_ptr<remote_record> record_;
+  remote_spec spec_;
+  std::string url_;
+  link_events* link_;                   // null once the last event was given or nobody waits for one
+  transport_events* events_ = nullptr;  // null once the session has left
+  way way_ = way::streamable;
+  std::string session_, revision_, endpoint_;
+  bool modern_ = false, proven_ = false, over_ = false, closing_ = false, expiring_ = false;
+  bool initialized_ = false, events_tried_ = false;
+  std::string refusal_;  // the reason for trying the deprecated transport
+
+  std::unordered_map<std::int64_t, std::shared_ptr<message_post>> posts_;
+  std::vector<std::shared_ptr<message_post>> notes_;
+  std::vector<std::pair<time_point, std::shared_ptr<message_post>>> draining_;
+  std::shared_ptr<event_channel> channel_;
+  std::shared_ptr<farewell> farewell_;
+  std::vector<posted_message> waiting_;  // for the endpoint
+  std::vector<lost_request> refused_;
+  link_expiry expiry_;
+  std::unique_ptr<timer> soon_, drain_timer_, expiry_timer_;
+  std::int64_t probe_ = 0, opening_ = 0;  // requests that open the conversation
+};
+
+}  // namespace mcpbx::mcp

@@ -1,0 +1,29 @@
+// Sentences about answers of servers over HTTP, and small readers of header values. No I/O.
+#pragma once
+#include "mcp/client/connect/connector.hpp"
+#include "mcp/http/client/http_client.hpp"
+#include "mcp/support/time.hpp"
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace mcpbx::mcp {
+
+/// Returns the type of a Content-Type value in lower case, without parameters.
+std::string media_type(std::string_view value);
+/// Returns the wait of a Retry-After in seconds, a day at most; nullopt: none, or a date.
+std::optional<milliseconds> retry_after(std::string_view value);
+/// Resolves a Location or an endpoint against the address it came from. nullopt: it leads to another origin.
+std::optional<std::string> same_origin(std::string_view base, std::string_view location);
+/// Returns "HTTP status 404" with a short printable excerpt of the body, if that is text.
+std::string status_text(int status, std::string_view body);
+/// Returns the predicate for a server that answers 401. `has_token`: its entry has an Authorization header.
+std::string unauthorized_text(bool has_token);
+/// Returns the word for remote_status::problem for a failed exchange.
+std::string_view problem_of(const http::failure& f);
+/// Returns a sentence of the HTTP client as a clause, without its full stop.
+std::string clause(const std::string& sentence);
+
+}  // namespace mcpbx::mcp

@@ -1,0 +1,293 @@
+// Streamable HTTP of both eras, as a server sees it: what each message is sent with, sessions, streams, the end.
+#include "test/mcp/client/remote/remote_rig.hpp"
+
+#include <doctest/doctest.h>
+
+#include <atomic>
+#include <string>
+
+namespace {
+
+using namespace mcpbx;
+using namespace mcpbx::test;
+
+}  // namespace
+
+TEST_CASE("remote: a modern server gets each request with the headers that repeat it and no session") {
+  remote_server server(remote_server::era::modern);
+  server.tools =
+      R"({"tools":[{"name":"echo","inputSchema":{"type":"object","properties":{"where":{"type":"string","x-mcp-header":"Region"},"n":{"type":"integer","x-mcp-header":"Count"},"gone":{"type":"string","x-mcp-header":"Gone"}}}}]})";
+  remote_rig rig(server.url(), [](auto& spec) { spec.headers = {{"X-Own", "1"}, {"Mcp-Method", "forged"}}; });
+  rig.start();
+  REQUIRE(rig.ready());
+  const auto box = rig.called(R"({"name":"echo","arguments":{"where":"Zürich","n":42.0,"gone":null}})");
+  CHECK(box.answered());
+  CHECK(rig.status().era == mcp::era::modern);
+  REQUIRE(rig.status().remote);
+  CHECK(rig.status().remote->transport == "streamable-http");
+  CHECK(rig.status().remote->problem.empty());
+  for (const auto& q : server.requests()) {
+    CHECK(q.header("mcp-protocol-version") == "2026-07-28");
+    CHECK(q.header("mcp-method") == remote_server::method_of(q));
+    CHECK(q.header("x-own") == "1");
+    CHECK(q.header("accept") == "application/json, text/event-stream");
+    CHECK(q.header("accept-encoding") == "identity");
+    CHECK(q.header("mcp-session-id").empty());
+  }
+  const auto calls = server.requests("tools/call");
+  REQUIRE(calls.size() == 1);
+  CHECK(calls[0].header("mcp-name") == "echo");
+  CHECK(calls[0].header("mcp-param-region") == "=?base64?WsO8cmljaA==?=");
+  CHECK(calls[0].header("mcp-param-count") == "42.0");
+  CHECK(calls[0].header("mcp-param-gone").empty());
+  CHECK(server.count("GET") == 0);
+  CHECK(server.count("initialize") == 0);
+}
+
+TEST_CASE(
+    "remote: an old server gets its session id and revision with everything after the handshake and DELETE last") {
+  const remote_server server(remote_server::era::legacy);
+  remote_rig rig(server.url());
+  rig.start();
+  REQUIRE(rig.ready());
+  CHECK(rig.called().answered());
+  CHECK(rig.status().revision == "2025-11-25");
+  REQUIRE(rig.until([&] { return server.count("GET") == 1; }));
+  bool stopped = false;
+  rig.supervisor->stop([&] { stopped = true; }, milliseconds(0));
+  REQUIRE(rig.until([&] { return stopped; }));
+  const auto all = server.requests();
+  REQUIRE(all.size() == 7);
+  CHECK(remote_server::method_of(all[0]) == "server/discover");
+  CHECK(remote_server::method_of(all[1]) == "initialize");
+  CHECK(all[1].header("mcp-session-id").empty());
+  CHECK(all[1].header("mcp-protocol-version").empty());
+  CHECK(all[1].header("mcp-method").empty());
+  for (std::size_t i = 2; i < all.size(); ++i) {
+    CHECK(all[i].header("mcp-session-id") == "session-1");
+    CHECK(all[i].header("mcp-protocol-version") == "2025-11-25");
+  }
+  CHECK(all.back().method == "DELETE");
+}
+
+TEST_CASE("remote: tools with an x-mcp-header that breaks a rule are left out and named and the others stay") {
+  remote_server server(remote_server::era::modern);
+  server.tools =
+      R"({"tools":[{"name":"bad","inputSchema":{"type":"object","properties":{"a":{"type":"number","x-mcp-header":"A"}}}},)"
+      R"({"name":"echo","inputSchema":{"type":"object"}}]})";
+  remote_rig rig(server.url());
+  rig.start();
+  REQUIRE(rig.ready());
+  CHECK_FALSE(rig.supervisor->snapshot()->find("far__bad"));
+  CHECK(rig.supervisor->snapshot()->find("far__echo"));
+}
+
+TEST_CASE("remote: a revision that the server refuses first is tried again with the one that it supports") {
+  std::atomic<int> asked = 0;
+  const remote_server server(
+      remote_server::era::modern, [&](http_peer& peer, const auto& q, const std::string& method) {
+        if (method != "server/discover" || asked++ != 0) return false;
+        return remote_server::send_json(
+            peer, 400, remote_server::error(q, -32022, R"({"supported":["2026-07-28"],"requested":"2026-07-28"})"));
+      });
+  remote_rig rig(server.url());
+  rig.start();
+  REQUIRE(rig.ready());
+  CHECK(asked == 2);
+  CHECK(rig.status().era == mcp::era::modern);
+}
+
+TEST_CASE("remote: answers may come as events with progress before them and the connection is used again") {
+  const remote_server server(
+      remote_server::era::legacy, [&](http_peer& peer, const auto& q, const std::string& method) {
+        if (method != "tools/call") return false;
+        remote_server::begin_events(peer);
+        peer.send_chunk("id: 1\ndata:\n\n: a comment\n\n");
+        peer.send_chunk(R"(data: {"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":)" +
+                        remote_server::id_of(q) +
+                        R"(,"progress":1}})"
+                        "\n\n");
+        peer.send_chunk("event: other\ndata: {\"jsonrpc\":\"2.0\",\"id\":" + remote_server::id_of(q) +
+                        ",\"result\":{\"content\":[]}}\n\n");
+        // One message over several lines of data, cut in the middle.
+        const std::string text = remote_server::answer(q, remote_server::said("streamed"));
+        const auto comma = text.find(',') + 1;
+        peer.send_chunk("event: message\nid: 2\nda");
+        peer.send_chunk("ta: " + text.substr(0, comma) + "\r\ndata: " + text.substr(comma, 5));
+        peer.send_chunk(text.substr(comma + 5) + "\r\n\r\n");
+        return remote_server::end_events(peer);
+      });
+  remote_rig rig(server.url());
+  rig.start();
+  REQUIRE(rig.ready());
+  const auto before = server.connections();
+  for (int i = 0; i < 3; ++i) {
+    const auto box = rig.called();
+    REQUIRE(box.answered());
+    CHECK(box.text().contains("streamed"));
+    CHECK(box.progress.size() == 1);
+    rig.advance(50);
+  }
+  CHECK(server.connections() <= before + 1);
+  CHECK(server.count("tools/call") == 3);
+}
+
+TEST_CASE("remote: cancelling closes the stream of a modern server and notifies an old one") {
+  for (const auto which : {remote_server::era::modern, remote_server::era::legacy}) {
+    std::atomic<bool> closed = false;
+    const remote_server server(which, [&](http_peer& peer, const auto&, const std::string& method) {
+      if (method != "tools/call") return false;
+      remote_server::begin_events(peer);
+      closed = peer.wait_closed();
+      return true;
+    });
+    remote_rig rig(server.url());
+    rig.start();
+    REQUIRE(rig.ready());
+    remote_rig::outcome_box box;
+    const auto ticket = rig.call(box);
+    REQUIRE(rig.until([&] { return server.count("tools/call") == 1; }));
+    rig.supervisor->snapshot()->find("far__echo")->owner.lock()->cancel(ticket, "enough");
+    REQUIRE(rig.until([&] { return box.times == 1 && closed; }));
+    CHECK(box.last.failure.code == errc::cancelled);
+    if (which == remote_server::era::legacy) {
+      REQUIRE(rig.until([&] { return server.count("notifications/cancelled") == 1; }));
+      CHECK(server.requests("notifications/cancelled")[0].header("mcp-session-id") == "session-1");
+    } else {
+      rig.advance(100);
+      CHECK(server.count("notifications/cancelled") == 0);
+    }
+  }
+}
+
+TEST_CASE("remote: the stream of a session brings changes and the server's requests are answered by POST") {
+  std::atomic<bool> told = false;
+  const remote_server server(remote_server::era::legacy, [&](http_peer& peer, const auto& q, const std::string&) {
+    if (q.method != "GET") return false;
+    remote_server::begin_events(peer);
+    peer.send_chunk("data: {\"jsonrpc\":\"2.0\",\"id\":\"a\",\"method\":\"ping\"}\n\n");
+    told = true;
+    peer.wait_closed();
+    return true;
+  });
+  remote_rig rig(server.url());
+  rig.start();
+  REQUIRE(rig.ready());
+  REQUIRE(rig.until([&] {
+    const auto all = server.requests("POST");
+    return std::ranges::any_of(all,
+                               [](const auto& q) { return q.body == R"({"jsonrpc":"2.0","id":"a","result":{}})"; });
+  }));
+}
+
+TEST_CASE("remote: a session that the server has forgotten is opened anew and the call is made in the new one") {
+  std::atomic<int> calls = 0;
+  const remote_server server(remote_server::era::legacy, [&](http_peer& peer, const auto&, const std::string& method) {
+    if (method != "tools/call" || calls++ != 0) return false;
+    return remote_server::send_json(
+        peer, 404, R"({"jsonrpc":"2.0","error":{"code":-32001,"message":"Session not found"},"id":null})");
+  });
+  remote_rig rig(server.url());
+  rig.start();
+  REQUIRE(rig.ready());
+  const auto box = rig.called();
+  CHECK(box.answered());
+  CHECK(server.count("initialize") == 2);
+  CHECK(server.count("tools/call") == 2);
+  CHECK(rig.status().restarts == 0);
+  CHECK(rig.status().last_error.empty());
+}
+
+TEST_CASE("remote: a call that no session takes fails after three more sessions with a sentence") {
+  const remote_server server(remote_server::era::legacy, [&](http_peer& peer, const auto&, const std::string& method) {
+    if (method != "tools/call") return false;
+    return send_plain(peer, 404, "text/plain", "session unknown");
+  });
+  remote_rig rig(server.url());
+  rig.start();
+  REQUIRE(rig.ready());
+  const auto box = rig.called();
+  CHECK(box.failed());
+  CHECK(box.text().contains("has ended the session"));
+  CHECK(server.count("tools/call") == 4);
+}
+
+TEST_CASE("remote: a redirect within the origin is followed and one to another origin is refused without headers") {
+  std::atomic<int> elsewhere = 0;
+  const remote_server other(remote_server::era::modern, [&](http_peer&, const auto&, const std::string&) {
+    ++elsewhere;
+    return false;
+  });
+  const remote_server server(remote_server::era::modern, [&](http_peer& peer, const auto& q, const std::string&) {
+    if (q.target == "/mcp") return send_plain(peer, 307, "text/plain", "", "Location: /mcp/\r\n");
+    if (q.target == "/away") return send_plain(peer, 308, "text/plain", "", "Location: " + other.url() + "\r\n");
+    if (q.target == "/circle") return send_plain(peer, 302, "text/plain", "", "Location: /circle\r\n");
+    return false;
+  });
+  remote_rig near(server.url());
+  near.start();
+  REQUIRE(near.ready());
+  CHECK(near.called().answered());
+
+  remote_rig away(server.url("/away"), [](auto& spec) { spec.headers = {{"Authorization", "Bearer canary-canary"}}; });
+  away.start();
+  CHECK(away.failure().contains("redirects to another address"));
+  CHECK(away.status().start_failed);
+  CHECK(elsewhere == 0);
+
+  remote_rig circle(server.url("/circle"));
+  circle.start();
+  CHECK(circle.failure().contains("redirects in a circle"));
+}
+
+TEST_CASE("remote: the deprecated HTTP+SSE transport is tried last, once, and remembered for the address") {
+  // Answers of the one stream are queued by the POSTs and sent by the GET.
+  std::mutex guard;
+  std::vector<std::string> queued;
+  std::atomic<bool> stop = false;
+  std::atomic<int> streams = 0;
+  const remote_server server(
+      remote_server::era::legacy, [&](http_peer& peer, const auto& q, const std::string& method) {
+        if (q.target == "/sse" && q.method == "POST") return send_plain(peer, 405, "text/plain", "no");
+        if (q.target == "/sse") {
+          ++streams;
+          remote_server::begin_events(peer);
+          peer.send_chunk("event: endpoint\ndata: /messages?session=7\n\n");
+          while (!stop && !peer.wait_closed(2)) {
+            const std::lock_guard lock(guard);
+            for (const auto& text : std::exchange(queued, {}))
+              peer.send_chunk("event: message\ndata: " + text + "\n\n");
+          }
+          return true;
+        }
+        std::string text;
+        if (method == "initialize")
+          text = remote_server::answer(
+              q, R"({"protocolVersion":"2024-11-05","capabilities":{"tools":{}},"serverInfo":{}})");
+        if (method == "tools/list")
+          text = remote_server::answer(q, R"({"tools":[{"name":"echo","inputSchema":{"type":"object"}}]})");
+        if (method == "tools/call") text = remote_server::answer(q, remote_server::said("old"));
+        if (!text.empty()) {
+          const std::lock_guard lock(guard);
+          queued.push_back(text);
+        }
+        return send_plain(peer, 202, "text/plain", "Accepted");
+      });
+  remote_rig rig(server.url("/sse"));
+  rig.start();
+  REQUIRE(rig.ready());
+  const auto box = rig.called();
+  CHECK(box.answered());
+  CHECK(box.text().contains("old"));
+  CHECK(rig.status().remote->transport == "sse");
+  const auto tried = server.count("POST");
+  CHECK(server.count("server/discover") == 1);
+  REQUIRE(rig.supervisor->restart("far"));
+  REQUIRE(rig.until([&] { return streams == 2; }));
+  REQUIRE(rig.ready());
+  CHECK(server.count("server/discover") == 1);
+  for (const auto& q : server.requests("POST"))
+    if (q.target == "/sse") CHECK(q.method == "POST");
+  CHECK(tried >= 5);
+  stop = true;
+}

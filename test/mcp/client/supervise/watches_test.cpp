@@ -1,0 +1,218 @@
+// Watches of resources and logs at a server over its lives, and changes that it tells.
+#include "mcp/client/supervise/server_watches.hpp"
+#include "test/mcp/client/supervisor_rig.hpp"
+#include "test/support/contains.hpp"
+
+#include <map>
+
+using namespace mcpbx;
+using namespace mcpbx::mcp;
+using namespace mcpbx::test;
+
+namespace {
+
+/// A legacy server with resources that may be subscribed to, and logs.
+struct watched_rig : supervisor_rig {
+  explicit watched_rig(std::string_view capabilities = R"({"tools":{},"resources":{"subscribe":true},"logging":{}})") {
+    launcher.add("srv", legacy_script({"echo"}, [c = std::string(capabilities)](scripted_process& p, const message& m) {
+                   if (m.method() == "initialize")
+                     p.answer(m, R"({"protocolVersion":"2025-11-25","serverInfo":{},"capabilities":)" + c + "}");
+                   else if (m.method() == "resources/subscribe" || m.method() == "resources/unsubscribe" ||
+                            m.method() == "logging/setLevel")
+                     p.answer(m, "{}");
+                   else if (m.method() == "resources/list")
+                     p.answer(m, R"({"resources":[]})");
+                   else if (m.method() == "resources/templates/list")
+                     p.answer(m, R"({"resourceTemplates":[]})");
+                   else
+                     return m.method() == "tools/call";
+                   return true;
+                 }));
+    start({server_named("srv")});
+    c = owner("srv__echo");
+  }
+  std::shared_ptr<client> c;
+  std::vector<std::string> told;
+
+  watch resource(std::string_view uri) {
+    return c->watch_resource(uri, [this](const raw_json& p) { told.emplace_back(member_text(p, "uri")); });
+  }
+  watch logs(std::string_view level) {
+    return c->watch_logs(
+        level, [this, l = std::string(level)](const raw_json& p) { told.push_back(l + ":" + member_text(p, "data")); });
+  }
+  void update(std::string_view uri) {
+    launcher.last().say(R"({"jsonrpc":"2.0","method":"notifications/resources/updated","params":{"uri":")" +
+                        std::string(uri) + "\"}}");
+    turn();
+  }
+  void log(std::string_view level, std::string_view text) {
+    launcher.last().say(R"({"jsonrpc":"2.0","method":"notifications/message","params":{"level":")" +
+                        std::string(level) + R"(","data":")" + std::string(text) + "\"}}");
+    turn();
+  }
+  int count(std::string_view method) { return launcher.last().count(method); }
+};
+
+}  // namespace
+
+TEST_CASE("a resource is subscribed to once for all who watch it, and until the last one leaves") {
+  watched_rig r;
+  auto a = r.resource("a:1"), b = r.resource("a:1"), other = r.resource("b:1");
+  r.turn();
+  CHECK(r.count("resources/subscribe") == 2);
+  r.update("a:1");
+  CHECK(r.told == std::vector<std::string>{"a:1", "a:1"});
+  a.reset();
+  r.turn();
+  CHECK(r.count("resources/unsubscribe") == 0);
+  b.reset();
+  r.turn();
+  CHECK(r.count("resources/unsubscribe") == 1);
+  r.update("a:1");
+  CHECK(r.told.size() == 2);
+}
+
+TEST_CASE("watches hold over a restart") {
+  watched_rig r;
+  const auto a = r.resource("a:1");
+  const auto l = r.logs("error");
+  r.turn();
+  r.launcher.last().exit(1);
+  r.advance(1'000);
+  REQUIRE(r.launcher.count("srv") == 2);
+  CHECK(r.count("resources/subscribe") == 1);
+  CHECK(contains(r.launcher.last().last("logging/setLevel"), R"("level":"error")"));
+  r.update("a:1");
+  CHECK(r.told.size() == 1);
+}
+
+TEST_CASE("a server without subscriptions or logs cannot be watched") {
+  watched_rig r(R"({"tools":{},"resources":{}})");
+  CHECK(r.resource("a:1") == nullptr);
+  CHECK(r.logs("info") == nullptr);
+}
+
+TEST_CASE("a storm of updates is brought together for each resource, and the last one is not lost") {
+  watched_rig r;
+  const auto a = r.resource("a:1"), b = r.resource("b:1");
+  r.turn();
+  for (int i = 0; i < 1000; ++i) {
+    r.launcher.last().say(R"({"jsonrpc":"2.0","method":"notifications/resources/updated","params":{"uri":"a:1"}})");
+  }
+  r.update("b:1");
+  CHECK(r.told == std::vector<std::string>{"a:1", "b:1"});
+  r.advance(100);
+  CHECK(r.told == std::vector<std::string>{"a:1", "b:1", "a:1"});
+  r.advance(60'000);
+  CHECK(r.told.size() == 3);
+}
+
+TEST_CASE("an update of a part reaches those who watch the whole") {
+  watched_rig r;
+  const auto folder = r.resource("file:///a");
+  r.turn();
+  r.update("file:///a/b");
+  r.update("file:///ab");
+  CHECK(r.told == std::vector<std::string>{"file:///a/b"});
+  // Further parts within the pause become one update of the whole.
+  r.update("file:///a/c");
+  r.update("file:///a/d");
+  r.advance(100);
+  CHECK(r.told == std::vector<std::string>{"file:///a/b", "file:///a"});
+}
+
+TEST_CASE("a server is set to the lowest level that anybody wants, and each gets what it wants") {
+  watched_rig r;
+  const auto error = r.logs("error");
+  auto info = r.logs("info");
+  r.turn();
+  CHECK(contains(r.launcher.last().last("logging/setLevel"), R"("level":"info")"));
+  r.log("warning", "w");
+  r.log("error", "e");
+  r.log("debug", "d");
+  r.log("loud", "unknown");
+  CHECK(r.told == std::vector<std::string>{"info:w", "error:e", "info:e"});
+  info.reset();
+  r.turn();
+  CHECK(contains(r.launcher.last().last("logging/setLevel"), R"("level":"error")"));
+}
+
+TEST_CASE("a log of a call goes to the call and to nobody else") {
+  watched_rig r;
+  const auto all = r.logs("debug");
+  std::vector<std::string> own;
+  server_call c;
+  c.params = raw_json::literal(R"({"name":"echo"})");
+  c.log = [&](const raw_json& p) { own.push_back(member_text(p, "data")); };
+  r.c->call(std::move(c));
+  r.turn();
+  r.log("info", "x");
+  CHECK(own == std::vector<std::string>{"x"});
+  CHECK(r.told.empty());
+}
+
+TEST_CASE("a watch may be dropped inside of its own update") {
+  watched_rig r;
+  watch a;
+  int updates = 0;
+  a = r.c->watch_resource("a:1", [&](const raw_json&) {
+    ++updates;
+    a.reset();
+  });
+  r.turn();
+  r.update("a:1");
+  r.advance(200);
+  r.update("a:1");
+  CHECK(updates == 1);
+  CHECK(r.count("resources/unsubscribe") == 1);
+}
+
+TEST_CASE("the number of watched resources of a server is bounded") {
+  server_watches w;
+  std::vector<server_watches::watcher_ptr> kept;
+  for (std::size_t i = 0; i < server_watches::most_resources; ++i)
+    kept.push_back(w.add_resource("a:" + std::to_string(i), {}, {}));
+  CHECK(w.add_resource("one more", {}, {}) == nullptr);
+  CHECK(w.add_resource("a:1", {}, {}) != nullptr);
+  kept.pop_back();
+  CHECK(w.add_resource("one more", {}, {}) != nullptr);
+}
+
+TEST_CASE("the offers of a server are those that it declared last") {
+  watched_rig r;
+  CHECK(r.c->offers().known);
+  CHECK(r.c->offers().subscribe);
+  CHECK_FALSE(r.c->offers().prompts);
+}
+
+TEST_CASE("many changes of a list keep no more than its items in memory") {
+  supervisor_rig r;
+  const auto change = std::make_shared<int>(-1);
+  r.start("srv", legacy_script({}, [change](scripted_process& p, const message& m) {
+            if (m.method() != "tools/list") return false;
+            std::vector<std::string> tools;
+            for (int i = 0; i < 200; ++i)
+              tools.push_back(R"({"name":"t)" + std::to_string(i) + R"(","inputSchema":{},"description":")" +
+                              (i == *change ? "changed" : "") + std::string(1000, 'x') + "\"}");
+            p.answer(m, tools_page(tools));
+            return true;
+          }));
+  // The blocks that the entries of the catalog keep alive.
+  const auto kept = [&] {
+    std::map<const char*, std::size_t> blocks;
+    for (const auto& e : r.supervisor->snapshot()->entries())
+      blocks[e->definition.owner().view().data()] = e->definition.owner().size();
+    std::size_t bytes = 0;
+    for (const auto& [at, size] : blocks) bytes += size;
+    return bytes;
+  };
+  REQUIRE(r.names().size() == 200);
+  const std::size_t at_first = kept();
+  for (*change = 0; *change < 40; ++*change) {
+    r.advance(20'000);
+    r.launcher.last().say(R"({"jsonrpc":"2.0","method":"notifications/tools/list_changed"})");
+    r.turn();
+    CHECK(kept() < at_first + 100'000);
+  }
+}
