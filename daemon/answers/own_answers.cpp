@@ -120,7 +120,7 @@ class own_answers::handler final : public mcp::question_handler, public std::ena
       sample(added);
     else if (added.question.method == elicitation_method)
       answer(t, answered(mcp::input_answer("decline")));
-    else if (added.question.method == "roots/list")
+    else if (added.question.method == roots_method)
       answer(t, answered(roots_of(added.question.server)));
     else
       answer(t, refusal(mcp::code::method_not_found, "mcpbx does not answer this request"));
@@ -298,6 +298,10 @@ bool own_answers::samples_for(std::string_view server) const {
   const auto settings = impl_->by.settings();
   const auto* known = settings->find(server);
   return known && known->sampling;
+}
+
+bool own_answers::answers(const mcp::server_question& q) const {
+  return q.method == roots_method || (q.method == sampling_method && samples_for(q.server));
 }
 
 tool_facts sampling_tool::facts() const {

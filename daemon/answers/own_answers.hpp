@@ -21,6 +21,7 @@ namespace mcpbx::daemon {
 /// Method of a server's question, and the name under which `approve` and the audit know it.
 inline constexpr std::string_view sampling_method = "sampling/createMessage";
 inline constexpr std::string_view elicitation_method = "elicitation/create";
+inline constexpr std::string_view roots_method = "roots/list";
 
 /// Shared by all callers and runs of the daemon. Use it on the executor's thread.
 class own_answers {
@@ -49,6 +50,8 @@ class own_answers {
   std::shared_ptr<mcp::question_handler> handler_for(asker who);
   /// Returns true if the server's entry lets a model of ours sample for it.
   bool samples_for(std::string_view server) const;
+  /// Returns true if a question gets more than a refusal: roots always, sampling where the entry allows it.
+  bool answers(const mcp::server_question& q) const;
 
  private:
   class impl;

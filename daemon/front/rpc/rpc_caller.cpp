@@ -177,9 +177,10 @@ result<void> rpc_caller::admit_call(const mcp::catalog_entry& tool) const {
   return daemon::admit_call(door_, principal_, tool);
 }
 
-std::shared_ptr<mcp::question_handler> rpc_caller::own_answers(const mcp::server_question&) {
-  if (!own_answers_ && door_.settings.answers)
-    own_answers_ = door_.settings.answers->handler_for({.principal = principal_, .pid = pid_, .name = name_});
+std::shared_ptr<mcp::question_handler> rpc_caller::own_answers(const mcp::server_question& q) {
+  auto* const answers = door_.settings.answers;
+  if (!answers || !answers->answers(q)) return nullptr;
+  if (!own_answers_) own_answers_ = answers->handler_for({.principal = principal_, .pid = pid_, .name = name_});
   return own_answers_;
 }
 
