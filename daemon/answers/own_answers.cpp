@@ -27,9 +27,9 @@ namespace asio = boost::asio;
 using mcp::call_outcome;
 
 constexpr std::chrono::minutes window{1};
-constexpr std::size_t most_open = 8;                    // sampling requests of one server at the same time
-constexpr std::size_t longest_detail = 500;             // bytes of a failure's reason in the log
-constexpr int rejected = -1;                            // "User rejected sampling request" (2025-11-25, Sampling, Error Handling)
+constexpr std::size_t most_open = 8;         // sampling requests of one server at the same time
+constexpr std::size_t longest_detail = 500;  // bytes of a failure's reason in the log
+constexpr int rejected = -1;                 // "User rejected sampling request" (2025-11-25, Sampling, Error Handling)
 
 call_outcome refusal(int code, std::string_view sentence) {
   return {call_outcome::kind::error, raw_json::own(json_object("code", code, "message", sentence)), {}};
@@ -69,12 +69,12 @@ class own_answers::impl {
  public:
   explicit impl(means m) : by(std::move(m)) {}
 
-  // What a server has asked of late. Servers that are not configured get none.
+  // The requests of one server of late.
   struct history {
-    std::deque<time_point> begun;    // within the last minute
+    std::deque<time_point> begun;  // within the last minute
     std::size_t open = 0;
-    time_point audited = never;      // last refusal that was audited; never: none
-    std::uint64_t not_audited = 0;   // refusals since then
+    time_point audited = never;     // last refusal that was audited; never: none
+    std::uint64_t not_audited = 0;  // refusals since then
   };
   history& of(const std::string& server) { return histories_[server]; }
 
@@ -194,7 +194,8 @@ class own_answers::handler final : public mcp::question_handler, public std::ena
     const auto& rule = *known->sampling;
     auto& history = shared_->of(server);
     if (!shared_->count(history, rule.per_minute))
-      return refuse(one, mcp::code::overloaded, "there were too many sampling requests in the last minute; try again later",
+      return refuse(one, mcp::code::overloaded,
+                    "there were too many sampling requests in the last minute; try again later",
                     "more than " + counted(rule.per_minute, "request") + " in a minute");
     if (history.open >= most_open)
       return refuse(one, mcp::code::overloaded, "too many sampling requests are open; try again later",
@@ -252,8 +253,8 @@ class own_answers::handler final : public mcp::question_handler, public std::ena
     auto& history = shared_->of(one.question.server);
     if (!shared_->tells_refusal(history)) return answer(one.number, refusal(code, sentence));
     const auto more = std::exchange(history.not_audited, 0);
-    tell(one.question, more == 0 ? "was refused" : "was refused (" + std::to_string(more) + " more since the last line)",
-         detail);
+    tell(one.question,
+         more == 0 ? "was refused" : "was refused (" + std::to_string(more) + " more since the last line)", detail);
     record(one.question, mcp::call_decision::refused, mcp::call_end::error, 0,
            after(one.number, refusal(code, sentence)));
   }
@@ -277,8 +278,9 @@ class own_answers::handler final : public mcp::question_handler, public std::ena
       return;
     }
     mcp::finished_call call{std::string(sampling_method), q.server, q.params, decision, end, bytes};
-    shared_->by.audit->append({shared_->by.time.wall_ms(), who_.principal, who_.pid, who_.name, who_.run, std::move(call)},
-                              then ? std::move(then) : [] {});
+    shared_->by.audit->append(
+        {shared_->by.time.wall_ms(), who_.principal, who_.pid, who_.name, who_.run, std::move(call)},
+        then ? std::move(then) : [] {});
   }
 
   const std::shared_ptr<impl> shared_;

@@ -28,8 +28,8 @@ class own_answers {
  public:
   struct means {
     boost::asio::any_io_executor executor;
-    time_source& time;     ///< must outlive this object and its handlers
-    audit_log* audit;      ///< records sampling; null: the audit is off
+    time_source& time;  ///< must outlive this object and its handlers
+    audit_log* audit;   ///< records sampling; null: the audit is off
     /// Returns the present settings; never null.
     std::function<std::shared_ptr<const answer_settings>()> settings;
   };

@@ -22,8 +22,8 @@ raw_json roots_of(const conf::server_entry& entry, const start_values& values, c
   for (const auto& root : entry.roots) {
     const auto place = values.value(root.uri);
     if (!place || place->empty()) {
-      log::warn("a root of the tool server \"" + entry.name + "\" is left out: " +
-                (place ? "it is empty" : place.error().message));
+      log::warn("a root of the tool server \"" + entry.name +
+                "\" is left out: " + (place ? "it is empty" : place.error().message));
       continue;
     }
     w.begin_object().member("uri", root_uri(*place, home)).filled("name", root.name).end_object();

@@ -63,8 +63,8 @@ class viewer {
     } else if (type == "question" && !asks_person(c_) && member_text(params, "kind") == "input") {
       if (!input_)
         c_.screen->err_line("mcpbx: the tool server " + quoted_name(member_text(params, "server")) +
-                            " asks for input; `mcpbx attach " +
-                            printable(run_operand(member_text(params, "run"))) + "` at a terminal answers");
+                            " asks for input; `mcpbx attach " + printable(run_operand(member_text(params, "run"))) +
+                            "` at a terminal answers");
     } else if (type == "question" && !asks_person(c_)) {
       c_.screen->err_line("mcpbx: the call of " + quoted_name(member_text(params, "tool")) +
                           " waits for a yes; `mcpbx attach " + printable(run_operand(member_text(params, "run"))) +
@@ -144,9 +144,10 @@ result<std::optional<input_mode>> chosen_input(const context& c, std::string_vie
 }
 
 void add_input_option(CLI::App& page, std::string& word) {
-  page.add_option("--input", word,
-                  "how questions of tool servers are answered: ask, accept (with the\nform's defaults) or decline (ask at "
-                  "a terminal, else decline)")
+  page.add_option(
+          "--input", word,
+          "how questions of tool servers are answered: ask, accept (with the\nform's defaults) or decline (ask at "
+          "a terminal, else decline)")
       ->type_name("WORD")
       ->check(CLI::IsMember({"ask", "accept", "decline"}).description(""));
 }

@@ -16,7 +16,7 @@ class App;
 namespace mcpbx::cli {
 
 struct follow_options {
-  bool stream = true;      ///< show text as it comes, at a terminal
+  bool stream = true;                 ///< show text as it comes, at a terminal
   std::optional<input_mode> input{};  ///< answers to servers' questions; unset: none are given
   bool data_only = false;             ///< write nothing but the value of a structured answer to stdout
 };
@@ -38,8 +38,8 @@ followed follow_run(context& c, daemon_connection& link, std::string_view method
 
 /// Returns true if a person can be asked: at a terminal and without --json.
 bool asks_person(const context& c);
-/// Returns the answers for a word of --input; "": those of the person if one can be asked. errc::invalid_argument: `ask`
-/// without a terminal.
+/// Returns the answers for a word of --input; "": those of the person if one can be asked. errc::invalid_argument:
+/// `ask` without a terminal.
 result<std::optional<input_mode>> chosen_input(const context& c, std::string_view word);
 /// Adds the option --input to a page.
 void add_input_option(CLI::App& page, std::string& word);

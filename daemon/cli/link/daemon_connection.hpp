@@ -81,8 +81,8 @@ class daemon_connection {
   request_handler requested_;
 };
 
-/// Forgets the last SIGINT, which ended a question at the terminal and nothing else. Returns false, and forgets nothing,
-/// if another signal came or none.
+/// Forgets the last SIGINT, which ended a question at the terminal and nothing else. Returns false, and forgets
+/// nothing, if another signal came or none.
 bool forget_interrupt();
 /// Returns true if SIGINT or SIGTERM came since the start. Installs no handler by itself.
 bool interrupted();

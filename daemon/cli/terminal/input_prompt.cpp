@@ -29,8 +29,8 @@ class prompter {
   std::expected<raw_json, unanswered> form(const mcp::input_request& asked) {
     head("asks for input", asked.message);
     screen_.err_line("  the answers go to that server; give it no password and no key");
-    const auto wanted = yes(asked.fields.empty() ? "agree? [y/N] "
-                                                 : "fill in " + counted(asked.fields.size(), "field") + "? [y/N] ");
+    const auto wanted =
+        yes(asked.fields.empty() ? "agree? [y/N] " : "fill in " + counted(asked.fields.size(), "field") + "? [y/N] ");
     if (!wanted) return std::unexpected(wanted.error());
     if (!*wanted) return mcp::input_answer("decline");
     if (!asked.fields.empty())
@@ -51,8 +51,8 @@ class prompter {
     head("asks you to open an address", asked.message);
     show("  host:      ", quoted_name(asked.host));
     show("  address:   ", asked.url);
-    const bool odd = asked.host.contains("xn--") ||
-                     std::ranges::any_of(asked.host, [](unsigned char c) { return c >= 0x80; });
+    const bool odd =
+        asked.host.contains("xn--") || std::ranges::any_of(asked.host, [](unsigned char c) { return c >= 0x80; });
     if (odd) screen_.err_line("  the host has letters that may look like others; read it twice");
     screen_.err_line("  mcpbx opens nothing; open it in a browser yourself if you know the host");
     const auto wanted = yes("say that you agree to open it? [y/N] ");
@@ -181,8 +181,8 @@ std::optional<raw_json> answer_input(terminal& screen, std::string_view server, 
                                      input_mode mode, const question_watch& watch) {
   const auto asked = mcp::read_input_request(question);
   if (!asked) {
-    screen.err_line("mcpbx: the tool server " + quoted_name(server) + " asked a question that cannot be shown: " +
-                    printable(asked.error().message));
+    screen.err_line("mcpbx: the tool server " + quoted_name(server) +
+                    " asked a question that cannot be shown: " + printable(asked.error().message));
     return mcp::input_answer("decline");
   }
   if (mode != input_mode::ask) return by_rule(screen, server, *asked, mode);

@@ -194,9 +194,9 @@ std::string contradiction(const context& c, const ask_options& o) {
   if (o.results.empty()) return {};
   if (o.run.empty()) return "--results needs the run that waits for them; write --run NAME";
   const bool more = !o.text.empty() || !o.session.empty() || o.latest || !o.model.empty() || !o.profile.empty() ||
-                    !o.system.empty() || !o.status.empty() || !o.approve.empty() || !o.input.empty() || !split_globs(o.globs).empty() ||
-                    !o.files.empty() || o.max_rounds >= 0 || o.detach || !o.schema.empty() || !o.client_tools.empty() ||
-                    !o.prompt.empty() || !o.resources.empty();
+                    !o.system.empty() || !o.status.empty() || !o.approve.empty() || !o.input.empty() ||
+                    !split_globs(o.globs).empty() || !o.files.empty() || o.max_rounds >= 0 || o.detach ||
+                    !o.schema.empty() || !o.client_tools.empty() || !o.prompt.empty() || !o.resources.empty();
   return more ? "with --results a run goes on as it was begun; leave out all but --run and --no-stream" : "";
 }
 

@@ -30,8 +30,8 @@ int attach(context& c, const std::string& run, std::int64_t after) {
   if (after > 0) w.member("after", after);
   w.set("answers", asks_person(c));
   w.end_object();
-  const auto end = follow_run(c, made->link, "mcpbx/attach", params,
-                              {.input = chosen_input(c, "").value_or(std::nullopt)});
+  const auto end =
+      follow_run(c, made->link, "mcpbx/attach", params, {.input = chosen_input(c, "").value_or(std::nullopt)});
   if (end.left) {
     const auto word = run_operand(run);
     const auto seen = std::max(after, static_cast<std::int64_t>(end.seq));

@@ -143,8 +143,8 @@ class rpc_caller final : public std::enable_shared_from_this<rpc_caller>,
   pid_t pid_;
   std::string principal_, name_, profile_;
   std::shared_ptr<mcp::question_handler> own_answers_;  // null until a server asks this caller
-  mcp::call_scope_ptr scope_;            // null once closed
-  std::shared_ptr<caller_audit> audit_;  // null: the audit is off
+  mcp::call_scope_ptr scope_;                           // null once closed
+  std::shared_ptr<caller_audit> audit_;                 // null: the audit is off
   std::shared_ptr<daemon::seen_pins> seen_pins_ = std::make_shared<daemon::seen_pins>();
   outgoing_queue outbox_;
   turns turns_;

@@ -70,9 +70,9 @@ struct end {
 
 }  // namespace command
 
-using run_command =
-    std::variant<command::begin_round, command::call_model, command::intend_calls, command::run_call, command::ask,
-                 command::pass_answer, command::park, command::hand_over, command::cancel_open, command::close_call, command::end>;
+using run_command = std::variant<command::begin_round, command::call_model, command::intend_calls, command::run_call,
+                                 command::ask, command::pass_answer, command::park, command::hand_over,
+                                 command::cancel_open, command::close_call, command::end>;
 
 /// A call as the run's result reports it (L16).
 struct call_report {
@@ -178,10 +178,10 @@ class run_core {
     command::close_call closing{};  // in state closing: the command, kept because a crash may prevent its execution
     record::question question{};    // latest question about this call
     std::vector<record::question> asked_during{};  // in state intended: open questions of its server
-    bool approved = false;          // by the answer to `question`
-    bool repeatable = false;        // from the latest intent
-    int attempt = 0;                // number in the latest intent; 0: there is none
-    int group = 0;                  // serial group, whose calls are made one after another; 0: none
+    bool approved = false;                         // by the answer to `question`
+    bool repeatable = false;                       // from the latest intent
+    int attempt = 0;                               // number in the latest intent; 0: there is none
+    int group = 0;                                 // serial group, whose calls are made one after another; 0: none
   };
   // Approval of all calls of a tool, for the rest of the run.
   struct lasting_approval {

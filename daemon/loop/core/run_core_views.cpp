@@ -49,9 +49,8 @@ bool run_core::approved(std::string_view call_id, std::string_view tool_sha256,
 }
 
 bool run_core::approved_always(std::string_view tool, std::string_view sha256) const {
-  return !sha256.empty() && std::ranges::any_of(always_, [&](const auto& one) {
-    return one.tool == tool && one.sha256 == sha256;
-  });
+  return !sha256.empty() &&
+         std::ranges::any_of(always_, [&](const auto& one) { return one.tool == tool && one.sha256 == sha256; });
 }
 
 bool run_core::approved_otherwise(std::string_view call_id) const {

@@ -58,8 +58,8 @@ struct run_surroundings {
   loop_counters counters;
   argument_checks arguments;
   own_answers* answers = nullptr;  // runner::options::answers
-  bool resume_detached = true;  // runner::options::resume_detached
-  bool may_watch = false;       // few enough runs are active that each may poll during a short wait (awake_runs)
+  bool resume_detached = true;     // runner::options::resume_detached
+  bool may_watch = false;          // few enough runs are active that each may poll during a short wait (awake_runs)
 };
 
 /// An active run, owned by its coroutine in the runner's scope. All functions are called on the executor's thread.
@@ -161,10 +161,9 @@ class live_run final : public providers::model_events,
   struct results_given {
     std::vector<record::caller_result> results;
   };
-  using item =
-      std::variant<settled, providers::model_reply, providers::model_error, call_done, stop_asked, answer_given,
-                   results_given, retry_due, status_writer::line, shutdown_asked, time_due, look_again, no_answerer,
-                   server_questions::asked, server_questions::gone>;
+  using item = std::variant<settled, providers::model_reply, providers::model_error, call_done, stop_asked,
+                            answer_given, results_given, retry_due, status_writer::line, shutdown_asked, time_due,
+                            look_again, no_answerer, server_questions::asked, server_questions::gone>;
   using records = std::vector<run_record>;
   // Consequence of an item: records to apply, and how to go on after that.
   struct reaction {

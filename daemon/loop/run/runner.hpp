@@ -100,7 +100,8 @@ class runner {
     std::size_t max_ended = 256, max_ended_bytes = 16u << 20;  ///< bounds of the register of ended detached runs
     /// Largest number of detached runs among max_runs. They do not end when callers leave, so places must stay free.
     std::size_t max_detached = 512;
-    own_answers* answers = nullptr;  ///< answers servers where no person is asked; null: nobody does. Outlives the runner
+    own_answers* answers =
+        nullptr;                  ///< answers servers where no person is asked; null: nobody does. Outlives the runner
     bool resume_detached = true;  ///< shut_down() leaves active detached runs for the next process
     /// While at most this many runs are active, each polls (short_wait) for models and tools whose last answer came
     /// within 300 µs, such as local ones. 0: never.

@@ -96,8 +96,7 @@ class server_questions::call_handler final : public mcp::question_handler,
 
 std::shared_ptr<mcp::question_handler> server_questions::own() {
   if (!own_ && of_.answers)
-    own_ = of_.answers->handler_for(
-        {.principal = of_.request.principal, .run = of_.request.run, .approves = true});
+    own_ = of_.answers->handler_for({.principal = of_.request.principal, .run = of_.request.run, .approves = true});
   return own_;
 }
 
@@ -109,8 +108,7 @@ void server_questions::attach_to(mcp::server_call& call, const std::string& id, 
   w.begin_object();
   if (reachable()) w.key("elicitation").token(R"({"form":{},"url":{}})");
   if (of_.answers) w.key("roots").token("{}");
-  if (of_.answers && of_.answers->samples_for(of_.core.report(id).server))
-    w.key("sampling").token(R"({"tools":{}})");
+  if (of_.answers && of_.answers->samples_for(of_.core.report(id).server)) w.key("sampling").token(R"({"tools":{}})");
   w.end_object();
   call.caller.capabilities = w.json();
 }
@@ -164,9 +162,9 @@ server_questions::reaction server_questions::take_sampling(asked a) {
     a.at->finish(a.ticket, refused(rejected, "the request needs a yes of the user, who cannot be asked"));
     return {{}, words::sampling_refused(a.question.server)};
   }
-  auto q = question_of(a, "approval",
-                       event_json::approval(a.question.server, tool.listed, a.question.params,
-                                            words::wants_approval(says.by)));
+  auto q = question_of(
+      a, "approval",
+      event_json::approval(a.question.server, tool.listed, a.question.params, words::wants_approval(says.by)));
   q.tool_sha256 = std::move(hash);
   open_.push_back({q.id, std::move(a)});
   return {std::move(q), {}};

@@ -128,8 +128,8 @@ struct question {
   /// Asked by the call's server while the call runs: an `input`, or the approval of a sampling request.
   bool during_call = false;
 };
-/// A person's answer, written before it takes effect. `body` of an approval has `approve`, and `always` for this tool in
-/// the whole run; that of an input has `action` and `content`, which the server gets.
+/// A person's answer, written before it takes effect. `body` of an approval has `approve`, and `always` for this tool
+/// in the whole run; that of an input has `action` and `content`, which the server gets.
 struct answer {
   std::string id;
   raw_json body;

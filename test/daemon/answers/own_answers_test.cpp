@@ -1,5 +1,6 @@
 // Tests of mcpbx's own answers: what a server gets, what is counted and audited, and what ends early.
 #include "daemon/answers/own_answers.hpp"
+
 #include "test/support/manual_time.hpp"
 #include "test/support/temporary_directory.hpp"
 
@@ -93,7 +94,8 @@ struct answers_fixture {
     });
   }
   mcp::question_handler::ticket sample(std::string server = "srv") {
-    return ask("sampling/createMessage", R"({"messages":[{"role":"user","content":{"type":"text","text":"q"}}],"maxTokens":9})",
+    return ask("sampling/createMessage",
+               R"({"messages":[{"role":"user","content":{"type":"text","text":"q"}}],"maxTokens":9})",
                std::move(server));
   }
   void run() {
@@ -158,8 +160,9 @@ TEST_CASE("a model of the entry answers a sampling request and the audit has it 
         R"(result: {"role":"assistant","content":{"type":"text","text":"hi"},"model":"m-1","stopReason":"endTurn"})");
   CHECK(f.model->open.empty());
   const auto line = f.audit();
-  for (const auto* part : {"\"principal\":\"uid:1\"", "\"pid\":7", "\"name\":\"test\"", "\"tool\":\"sampling/createMessage\"",
-                           "\"server\":\"srv\"", "\"decision\":\"called\"", "\"end\":\"result\""})
+  for (const auto* part :
+       {"\"principal\":\"uid:1\"", "\"pid\":7", "\"name\":\"test\"", "\"tool\":\"sampling/createMessage\"",
+        "\"server\":\"srv\"", "\"decision\":\"called\"", "\"end\":\"result\""})
     CHECK_MESSAGE(line.find(part) != std::string::npos, part);
 }
 
@@ -167,7 +170,8 @@ TEST_CASE("a server learns no address and no path from a failure of a model") {
   answers_fixture f;
   using enum providers::model_error::kind;
   std::int64_t minute = 0;
-  for (const auto kind : {connection, time_limit, refused, overloaded, bad_request, context_full, cut, garbage, configuration}) {
+  for (const auto kind :
+       {connection, time_limit, refused, overloaded, bad_request, context_full, cut, garbage, configuration}) {
     f.time.advance(std::chrono::minutes(++minute));
     f.sample();
     f.run();
@@ -193,8 +197,9 @@ TEST_CASE("requests beyond perMinute are refused and withdrawn ones count") {
   CHECK(f.audited("\"end\":\"cancelled\"") == 3);
   f.sample();
   f.run();
-  CHECK(f.last() ==
-        R"(error: {"code":-32001,"message":"there were too many sampling requests in the last minute; try again later"})");
+  CHECK(
+      f.last() ==
+      R"(error: {"code":-32001,"message":"there were too many sampling requests in the last minute; try again later"})");
   f.time.advance(std::chrono::seconds(60));
   f.sample();
   f.run();

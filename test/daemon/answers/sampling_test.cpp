@@ -42,7 +42,8 @@ providers::model_reply reply_of(std::vector<providers::block> blocks,
 }  // namespace
 
 TEST_CASE("a sampling request becomes a request to the model with its settings cut to the entry's") {
-  const auto made = read(with(hello, R"(,"systemPrompt":"be brief","maxTokens":5000,"temperature":0.5,"stopSequences":["x",""])"));
+  const auto made =
+      read(with(hello, R"(,"systemPrompt":"be brief","maxTokens":5000,"temperature":0.5,"stopSequences":["x",""])"));
   REQUIRE(made);
   const auto& ask = made->ask;
   REQUIRE(ask.messages.size() == 2);
@@ -97,17 +98,19 @@ TEST_CASE("a sampling request that no model could answer is refused with a claus
         "messages[1] does not have the results of the calls before it");
   CHECK(clause(with(R"({"role":"user","content":{"type":"tool_result","toolUseId":"c9","content":[]}})")) ==
         "messages[0]: a tool_result without its tool_use");
-  CHECK(clause(with(std::string(use) +
-                    R"(,{"role":"user","content":[{"type":"tool_result","toolUseId":"c1","content":[]},{"type":"text","text":"x"}]})")) ==
-        "messages[1] has a tool_result beside other content");
+  CHECK(
+      clause(with(
+          std::string(use) +
+          R"(,{"role":"user","content":[{"type":"tool_result","toolUseId":"c1","content":[]},{"type":"text","text":"x"}]})")) ==
+      "messages[1] has a tool_result beside other content");
   CHECK(clause(with(R"({"role":"assistant","content":{"type":"tool_use","id":"c","name":"n"}})")) ==
         "messages[0]: tool_use without id, name or input");
   CHECK(clause(with(hello, R"(,"tools":[{"name":"a"},{"name":"a"}])")) == "tools has a name twice, or none");
 }
 
 TEST_CASE("a sampling request is bounded in bytes and messages and tools") {
-  CHECK(clause(with(R"({"role":"user","content":{"type":"text","text":")" + std::string(most_sampling_bytes, 'x') + "\"}}")) ==
-        "the request has more than 8 MiB");
+  CHECK(clause(with(R"({"role":"user","content":{"type":"text","text":")" + std::string(most_sampling_bytes, 'x') +
+                    "\"}}")) == "the request has more than 8 MiB");
   std::string many, tools;
   for (std::size_t i = 0; i <= most_sampling_messages; ++i) many += (i > 0 ? "," : "") + std::string(hello);
   CHECK(clause(with(many)) == "there are more than 1000 messages");
@@ -130,13 +133,15 @@ TEST_CASE("a reply of a model becomes the result of a sampling request") {
   const auto calls = sampling_result(
       reply_of({providers::text_block{.text = "t"}, call}, providers::end_reason::tool_calls), asked, "m");
   REQUIRE(calls);
-  CHECK(calls->text() ==
-        R"({"role":"assistant","content":[{"type":"text","text":"t"},{"type":"tool_use","id":"c","name":"find it","input":{"a":1}}],"model":"m","stopReason":"toolUse"})");
+  CHECK(
+      calls->text() ==
+      R"({"role":"assistant","content":[{"type":"text","text":"t"},{"type":"tool_use","id":"c","name":"find it","input":{"a":1}}],"model":"m","stopReason":"toolUse"})");
 
   const auto cut =
       sampling_result(reply_of({providers::text_block{.text = "t"}, call}, providers::end_reason::length), asked, "m");
   REQUIRE(cut);
-  CHECK(cut->text() == R"({"role":"assistant","content":{"type":"text","text":"t"},"model":"m","stopReason":"maxTokens"})");
+  CHECK(cut->text() ==
+        R"({"role":"assistant","content":{"type":"text","text":"t"},"model":"m","stopReason":"maxTokens"})");
 
   const auto refused = sampling_result(reply_of({providers::refusal_block{"no"}}), asked, "m");
   REQUIRE_FALSE(refused);

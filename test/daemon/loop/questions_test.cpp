@@ -17,7 +17,7 @@ constexpr std::string_view age_form =
     R"({"message":"How old?","requestedSchema":{"type":"object","properties":{"age":{"type":"integer","minimum":0}},"required":["age"]}})";
 
 struct questioned : fixture {
-  std::vector<std::string> got;  // what the server got, in order
+  std::vector<std::string> got;  // answers as the server got them, in order
 
   questioned() {
     server->hold["lookup"] = true;
@@ -29,9 +29,10 @@ struct questioned : fixture {
     REQUIRE(server->open.size() > call);
     auto& open = std::next(server->open.begin(), static_cast<std::ptrdiff_t>(call))->second;
     REQUIRE(open.questions);
-    const auto ticket = open.questions->ask({"srv", std::move(method), raw_json::own(params)}, [this](mcp::call_outcome&& o) {
-      got.push_back(o.type == mcp::call_outcome::kind::failed ? o.failure.message : std::string(o.value.text()));
-    });
+    const auto ticket =
+        open.questions->ask({"srv", std::move(method), raw_json::own(params)}, [this](mcp::call_outcome&& o) {
+          got.push_back(o.type == mcp::call_outcome::kind::failed ? o.failure.message : std::string(o.value.text()));
+        });
     settle();
     return ticket;
   }
@@ -60,7 +61,8 @@ struct questioned : fixture {
 
 }  // namespace
 
-TEST_CASE("L19: what a server asks during a call becomes a question with its schema and the answer reaches the server") {
+TEST_CASE(
+    "L19: what a server asks during a call becomes a question with its schema and the answer reaches the server") {
   questioned f;
   const auto run = f.run();
   f.ask();
@@ -83,7 +85,8 @@ TEST_CASE("L19: an answer that does not fit is refused with one clear error and 
   questioned f;
   const auto run = f.run();
   f.ask();
-  CHECK(f.answer(run, R"({"action":"accept","content":{"age":-1}})") == "params.content.age: expected at least 0, got -1");
+  CHECK(f.answer(run, R"({"action":"accept","content":{"age":-1}})") ==
+        "params.content.age: expected at least 0, got -1");
   CHECK(f.answer(run, R"({"action":"accept"})") ==
         "params.content: expected an object with the fields of the form, got nothing");
   CHECK(f.answer(run, R"({"approve":true})") ==
@@ -211,7 +214,8 @@ TEST_CASE("L19: a run has at most 64 questions of servers open") {
 
 TEST_CASE("mcpbx answers a server's roots during a run itself and tells it what can be answered") {
   questioned f;
-  f.answering->servers = {{"srv", sampling_rule{"scripted", 10, 5}, raw_json::literal(R"({"roots":[{"uri":"file:///a"}]})")}};
+  f.answering->servers = {
+      {"srv", sampling_rule{"scripted", 10, 5}, raw_json::literal(R"({"roots":[{"uri":"file:///a"}]})")}};
   f.run();
   CHECK(f.server->open.begin()->second.principal.empty());
   CHECK(f.server->open.begin()->second.caller.capabilities.text() ==
@@ -265,7 +269,8 @@ TEST_CASE("a sampling request that needs a yes is a question of kind approval an
   f.end();
 }
 
-TEST_CASE("a sampling request that needs a yes is refused in a run that may not ask and needs none where all is approved") {
+TEST_CASE(
+    "a sampling request that needs a yes is refused in a run that may not ask and needs none where all is approved") {
   for (const auto mode : {approval_mode::none, approval_mode::all}) {
     questioned f;
     f.servers = {{"srv", {}, {}, {"sampling/*"}}};

@@ -106,7 +106,7 @@ struct script {
   std::deque<run_command> todo;
   bool model_open = false;
   std::vector<std::string> running;
-  std::vector<std::string> asked;  // ids of open questions
+  std::vector<std::string> asked;   // ids of open questions
   std::vector<std::string> passed;  // ids of questions whose answers their servers got
   bool handed_over = false;
 

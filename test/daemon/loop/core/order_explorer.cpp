@@ -268,8 +268,7 @@ void order_explorer::follow(script s, std::size_t played) {
       const auto* q = std::get_if<record::question>(&r);
       return q && q->during_call && q->call_id == id;
     };
-    if (asking && std::ranges::none_of(s.records, was_asked))
-      go([&](script& next) { next.take(script::during(id)); });
+    if (asking && std::ranges::none_of(s.records, was_asked)) go([&](script& next) { next.take(script::during(id)); });
     take(answered(id));
     take(failed(id));
     if (!again || s.core.attempts(id) > 1) continue;

@@ -272,7 +272,7 @@ TEST_CASE("L18 L19: a run that is resumed after a crash closes the questions of 
   again.settle();
   CHECK(again.core.questions().empty());
   CHECK(again.asked.empty());
-  CHECK(again.running == lines{"b"});  // that which may be repeated; the other call is closed
+  CHECK(again.running == lines{"b"});  // the one that may be repeated is
   CHECK(result_text(again.answer(answered("b")).core, 0).find("it may have taken effect") != std::string::npos);
   again.model(reply("done"));
   CHECK(again.core.reason() == stop_reason::final);
