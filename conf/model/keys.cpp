@@ -295,6 +295,7 @@ const section_spec& limit_keys() {
     key<&e::max_json_depth>("maxJsonDepth", "The deepest nesting of a message that is accepted.").range(8, 10'000),
     key<&e::callers>("callers", "How many callers may be connected at the same time.").range(1, 65'536),
     key<&e::total_bytes>("totalBytes", "How many bytes of messages the daemon holds in total before it refuses large ones.").range(16 * mib, 1024 * gib),
+    key<&e::held_call_ms>("heldCallMs", "How long a call waits until its caller comes back with answers to the tool server's questions (MCP 2026-07-28).").range(1'000, 86'400'000),
   }};
   return s;
 }

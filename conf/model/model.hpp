@@ -212,6 +212,7 @@ struct limit_settings {
   std::int64_t max_json_depth = 256;
   std::int64_t callers = 1024;
   std::int64_t total_bytes = 536'870'912;
+  std::int64_t held_call_ms = 600'000;  ///< time that a call waits for its modern caller's answers
 };
 
 struct log_settings {

@@ -261,7 +261,9 @@ void session_core::tick(time_point now) {
   for (const call_number n : ended) send_cancelled(n, "timed out");
   if (phase_ == phase::closed) return;
   // Calls that waited side by side count as one time-out: a model may make three slow calls at once.
-  if (!ended.empty() && ended.back() >= next_in_row_) {
+  // A list that does not come says nothing about calls.
+  const auto counted = std::ranges::find_if(ended.rbegin(), ended.rend(), [&](call_number n) { return !is_page(n); });
+  if (counted != ended.rend() && *counted >= next_in_row_) {
     ++timeouts_in_row_;
     next_in_row_ = pending_.next_number();
   }

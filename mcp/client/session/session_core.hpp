@@ -180,6 +180,8 @@ class session_core {
   // Lists (session_lists.cpp)
   void ask_page(kept_list& list);
   void on_page(kept_list& list, const call_outcome& outcome);
+  call_limits limits_of_page(const feature_kind& kind) const;
+  bool is_page(call_number request) const;
   bool is_unknown_list(const feature_kind& kind, const call_outcome& outcome) const;
   void list_ended(kept_list& list);
   void headers_known(const kept_list& list);
@@ -232,6 +234,7 @@ class session_core {
 
   call_number probe_ = 0, initialize_ = 0;
   int probes_ = 0;
+  time_point first_lists_until_ = never;    // then the first lists of other kinds than tools count as failed
   time_point fallback_at_ = never;          // end of the probe's wait: then the server counts as a legacy one
   std::string handshake_failure_;           // failure of initialize, kept while the probe is still open
   std::optional<call_outcome> late_probe_;  // outcome of the probe that came after initialize had been sent
