@@ -79,6 +79,9 @@ const section_spec& auth_keys() {
     key<&server_auth::client_metadata_url>("clientMetadataUrl", "Where the client metadata document of this client is published.").like(forms::http_url),
     key<&server_auth::client_id>("clientId", "The id under which this client is registered.").like(forms::filled),
     key<&server_auth::client_secret>("clientSecret", "The secret of the registered client; better a reference than the value.").like(forms::filled).secret(),
+    key<&server_auth::scopes>("scopes", "Scopes to ask for beside those that the server names.").like(forms::filled),
+    key<&server_auth::grant>("grant", "Who logs in: a person with a browser, or this client itself (clientCredentials)."),
+    key<&server_auth::private_addresses>("privateAddresses", "Whether the authorization server of a public server may be in a private network."),
   }};
   return s;
 }

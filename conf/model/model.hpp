@@ -57,6 +57,9 @@ struct server_auth {
   std::optional<reference_string> client_metadata_url;
   std::optional<reference_string> client_id;
   std::optional<reference_string> client_secret;  ///< resolve with resolve_secret
+  std::vector<std::string> scopes;                ///< asked for beside those that the server names
+  login_grant grant = login_grant::person;
+  bool private_addresses = false;  ///< the authorization server may be in a private network
 };
 
 /// `sampling` of a server entry: how one of our models answers the server's sampling/createMessage for callers that

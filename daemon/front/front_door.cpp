@@ -69,6 +69,7 @@ struct front_door::state : std::enable_shared_from_this<front_door::state> {
     add_daemon_methods(context.methods);
     add_tool_methods(context.methods);
     add_pin_methods(context.methods);
+    add_auth_methods(context.methods);
     add_model_methods(context.methods);
     add_chat_methods(context.methods);
     add_session_methods(context.methods);

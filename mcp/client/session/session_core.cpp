@@ -124,6 +124,7 @@ bool session_core::cancel(call_number number, std::string_view reason) {
 void session_core::on_message(message&& m, time_point now) {
   now_ = now;
   if (phase_ == phase::closed) return;
+  spoken_in_ = m.about;
   lives();
   switch (m.type) {
     case message::kind::response:
