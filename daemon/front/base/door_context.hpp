@@ -47,7 +47,7 @@ struct door_context {
     std::string socket;      ///< its path, for mcpbx/status
     std::string http;        ///< HOST:PORT where HTTP is served as well, for mcpbx/status; or ""
     std::string token_file;  ///< path of the file with the token of that port, for mcpbx/status; or ""
-    std::size_t max_callers = 1024;
+    std::size_t max_callers = 4096;
     /// Most runs of one connection: requests that wait for a run, and running detached runs that it started.
     std::size_t max_runs_per_caller = 64;
     mcp::caller_session::options session;
