@@ -20,13 +20,14 @@ inline constexpr std::int64_t longest_ttl_ms = 86'400'000;
 /// The form of one result.
 struct modern_form {
   /// Hints for a result that has none of its own; absent: the method's results are not cacheable.
-  std::optional<cache_hints> cache;
-  raw_json server_info;  ///< an Implementation object for `_meta`; absent: none
+  std::optional<cache_hints> cache = {};
+  raw_json server_info = {};  ///< an Implementation object for `_meta`; absent: none
 };
 
 /// Returns a result object for a modern caller: with resultType ("complete" unless it has one), with serverInfo in
 /// `_meta` unless it has one, and, for a cacheable method, with hints that are in bounds: ttlMs from 0 to
-/// longest_ttl_ms, cacheScope one of the two words. An interim result has no hints.
+/// longest_ttl_ms, cacheScope one of the two words. An interim result has no hints; of other types
+/// of extensions nothing is known.
 segments modern_result(const raw_json& result, const modern_form& form);
 /// Returns the same for a result of mcpbx's own that has none of these members. Does not look into `result`, so that a
 /// long list costs no time.

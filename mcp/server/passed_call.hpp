@@ -98,6 +98,7 @@ class passed_call final : public question_handler, public held_call, public std:
   question* find(ticket t);
   void route(ticket t);
   bool ask_caller(question& q);
+  bool lacks_sampling(const question& q);
   void settle(ticket t, call_outcome outcome);
   void decline(question& q);
   void answered(ticket t, call_outcome&& outcome);

@@ -1,6 +1,7 @@
 // The questions of the tool server about a call: who answers them, and the way of a modern caller's answers.
 #include "mcp/json/json_writer.hpp"
 #include "mcp/protocol/questions.hpp"
+#include "mcp/protocol/revisions.hpp"
 #include "mcp/server/caller_session.hpp"
 #include "mcp/server/passed_call.hpp"
 #include "mcp/server/rpc_errors.hpp"
@@ -36,13 +37,14 @@ question_handler::ticket passed_call::ask(server_question q, done_handler done) 
 void passed_call::route(ticket t) {
   question& q = *find(t);
   if (!attached()) {
-    if (!held_) decline(q);
+    if (!held_) decline(q);  // the call ends
     return;
   }
   if (ask_caller(q)) return;
   question* asked = find(t);  // the caller may have left
   if (!asked || asked->where != question::place::waiting) return;
   auto other = attached() ? session_->host().own_answers(asked->what) : nullptr;
+  if (!other && lacks_sampling(*asked)) return;
   if (!other) return decline(*asked);
   asked->where = question::place::other;
   asked->other = other;
@@ -76,6 +78,21 @@ bool passed_call::ask_caller(question& q) {
     now->asked = *asked;
   else if (now && now->where == question::place::caller)
     settle(t, call_outcome::failed(asked.error().code, asked.error().message));
+  return true;
+}
+
+// Ends the request of a modern caller for which a legacy server wants sampling: "the server MUST return a
+// MissingRequiredClientCapabilityError" (2026-07-28, basic). Roots and elicitation have an answer that declines.
+bool passed_call::lacks_sampling(const question& q) {
+  if (!modern() || modern_server_ || q.what.method != "sampling/createMessage") return false;
+  const bool tools = find_member(q.what.params, "tools") || find_member(q.what.params, "toolChoice");
+  detach();
+  reply_.failed(
+      rpc_error{mcp_code::missing_client_capability,
+                "the tool server " + json_quoted(server_name_) + " needs its caller to answer " + q.what.method,
+                raw_json::literal(tools ? R"({"requiredCapabilities":{"sampling":{"tools":{}}}})"
+                                        : R"({"requiredCapabilities":{"sampling":{}}})")});
+  cancel("its caller cannot answer its question");
   return true;
 }
 

@@ -298,6 +298,17 @@ TEST_CASE("a modern caller without the capability is not asked") {
   CHECK(p.caller.host.own->asked.size() == 1);
   CHECK(p.gather().empty());
   CHECK(p.held.size() == 0);
+  // Sampling is not declined: the caller learns what it would need.
+  parked s;
+  s.call("1", s.params("", R"({"elicitation":{}})"));
+  s.question("sampling/createMessage", R"({"tools":[]})");
+  const auto sent = s.caller.host.take();
+  REQUIRE(sent.size() == 1);
+  CHECK(code_of(sent[0]) == -32021);
+  CHECK(at(sent[0], {"error", "data"}) == R"({"requiredCapabilities":{"sampling":{"tools":{}}}})");
+  CHECK(s.server->cancelled.size() == 1);
+  s.server->calls[0].done(mcp::call_outcome::failed(errc::cancelled, "gone"));
+  CHECK(s.caller.host.sent.empty());
   // The capabilities of the retry count for what is asked then, not those of the first request.
   parked q;
   const std::string state = q.park();
