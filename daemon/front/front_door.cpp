@@ -274,6 +274,7 @@ struct front_door::state : std::enable_shared_from_this<front_door::state> {
     relief.reset();
     mcp->close();
     for (const auto& c : all()) c->close("");
+    context.held.close("mcpbx is stopping");
   }
 
   door_context context;
@@ -357,8 +358,9 @@ raw_json front_door::status() {
   return status_of(state_->context);
 }
 
-void front_door::refuse_calls() noexcept {
+void front_door::refuse_calls() {
   state_->context.refuses_calls = true;
+  for (const auto& c : state_->all()) c->end_listens();
 }
 
 void front_door::close() {

@@ -49,8 +49,9 @@ class front_door {
   /// Sets a function that is called, in a turn of its own, after a caller came or left.
   void on_callers(std::function<void(std::size_t)> changed);
   raw_json status();
-  /// Refuses tools/call from now on; running calls and runs continue. (The runner refuses new runs.)
-  void refuse_calls() noexcept;
+  /// Refuses calls from now on and ends streams of notifications; running calls and runs continue, and questions of
+  /// theirs are answered. (The runner refuses new runs.)
+  void refuse_calls();
   /// Closes every connection and refuses later ones.
   void close();
 

@@ -36,11 +36,14 @@ inline constexpr std::string_view log_level = "io.modelcontextprotocol/logLevel"
 // 2026-07-28, on what a subscriptions/listen delivers, and on results:
 inline constexpr std::string_view subscription_id = "io.modelcontextprotocol/subscriptionId";
 inline constexpr std::string_view server_info = "io.modelcontextprotocol/serverInfo";
+// In a question of a tool server, added by mcpbx: the server's configured name.
+inline constexpr std::string_view asking_server = "mcpbx/server";
 }  // namespace meta_key
 
 /// Error codes of MCP that are no part of JSON-RPC.
 namespace mcp_code {
 inline constexpr int resource_not_found = -32002;            ///< up to 2025-11-25; later -32602 with data.uri
+inline constexpr int url_elicitation_required = -32042;      ///< 2025-11-25 only
 inline constexpr int header_mismatch = -32020;               ///< 2026-07-28: between two neighbours only
 inline constexpr int missing_client_capability = -32021;     ///< 2026-07-28
 inline constexpr int unsupported_protocol_version = -32022;  ///< 2026-07-28: between two neighbours only

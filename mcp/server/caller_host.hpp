@@ -13,7 +13,6 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -67,8 +66,6 @@ class caller_host {
   /// Returns who answers a server's question instead of a caller without the capability. Null: nobody, so that an
   /// elicitation is declined and others are refused.
   virtual std::shared_ptr<question_handler> own_answers(const server_question& /*q*/) { return nullptr; }
-  /// Takes URIs that a result of this server named, so that the caller can read them though no list has them.
-  virtual void seen(std::span<const std::string> /*uris*/, const std::string& /*server*/) {}
   /// Returns the catalog as this caller sees it.
   virtual catalog_ptr tools() const = 0;
   /// Fails if no new tools/call is taken now, with the reason: mcpbx is stopping.

@@ -1,10 +1,11 @@
 // The handshake of a caller's session, and the table of MCP's methods that callers can use.
 #include "mcp/client/catalog/server_instructions.hpp"
 #include "mcp/json/json_writer.hpp"
+#include "mcp/protocol/log_levels.hpp"
 #include "mcp/protocol/revisions.hpp"
 #include "mcp/server/caller_session.hpp"
+#include "mcp/server/told_capabilities.hpp"
 
-#include <algorithm>
 #include <utility>
 
 namespace mcpbx::mcp {
@@ -14,26 +15,30 @@ namespace {
 constexpr std::size_t longest_client_info = 16 * 1024;
 constexpr std::size_t longest_instructions = 32 * 1024;
 
-/// Returns true for the first kind of each capability. Kinds that share one are a single member of the capabilities.
-bool is_first_of_capability(const feature_kind& kind, feature_table kinds) {
-  const auto first = std::ranges::find(kinds, kind.capability, &feature_kind::capability);
-  return first->id == kind.id;
-}
-
 }  // namespace
 
-// Returns the method table. Sessions with the usual table of kinds share one, which is made once.
-std::shared_ptr<const caller_session::methods> caller_session::methods_for(feature_table kinds) {
+// Returns the method tables. Sessions with the usual table of kinds share them, which are made once.
+std::shared_ptr<const caller_session::method_tables> caller_session::tables_for(feature_table kinds) {
   const auto make = [](feature_table rows) {
-    methods m;
+    method_tables t;
     using self = caller_session;
-    m.add("initialize", [](self& s, const raw_json& params, const reply_once& reply) { s.initialize(params, reply); });
-    m.add("ping", [](self&, const raw_json&, const reply_once& reply) { reply.result(raw_json::literal("{}")); });
-    add_list_methods(m, rows);
-    add_tool_methods(m);
-    return std::make_shared<const methods>(std::move(m));
+    for (methods* m : {&t.legacy, &t.modern}) {
+      add_list_methods(*m, rows);
+      add_call_methods(*m);
+    }
+    t.legacy.add("initialize", [](self& s, const raw_json& p, const reply_once& reply) { s.initialize(p, reply); });
+    t.legacy.add("ping", [](self&, const raw_json&, const reply_once& r) { r.result(raw_json::literal("{}")); });
+    t.legacy.add("logging/setLevel", [](self& s, const raw_json& p, const reply_once& r) { s.set_level(p, r); });
+    t.legacy.add("resources/subscribe",
+                 [](self& s, const raw_json& p, const reply_once& r) { s.watches().subscribe(p, r); });
+    t.legacy.add("resources/unsubscribe",
+                 [](self& s, const raw_json& p, const reply_once& r) { s.watches().unsubscribe(p, r); });
+    t.modern.add("server/discover", [](self& s, const raw_json&, const reply_once& r) { s.discover(r); });
+    t.modern.add("subscriptions/listen",
+                 [](self& s, const raw_json& p, const reply_once& r) { s.listen_table().open(p, r); });
+    return std::make_shared<const method_tables>(std::move(t));
   };
-  static const std::shared_ptr<const methods> usual = make(feature_kinds());
+  static const std::shared_ptr<const method_tables> usual = make(feature_kinds());
   return kinds.data() == feature_kinds().data() ? usual : make(kinds);
 }
 
@@ -53,7 +58,9 @@ void caller_session::initialize(const raw_json& params, const reply_once& reply)
   // MCP: answer with the requested revision if it is supported, otherwise with the latest supported one.
   revision_ = revision::is_legacy(*version) ? *version : std::string(revision::latest_legacy);
   if (!info.empty() && info.text().size() <= longest_client_info) client_info_ = info.detached();
-  capabilities_ = read_caller_capabilities(find_member(params, "capabilities"));
+  const raw_json declared = find_member(params, "capabilities");
+  capabilities_ = read_caller_capabilities(declared);
+  if (declared.text().size() <= longest_client_info) declared_ = without_tasks(declared).detached();
   phase_ = phase::answered;
   if (host_.settled()) return reply.result(handshake());
   // The instructions of servers that are starting belong into the answer.
@@ -66,16 +73,63 @@ raw_json caller_session::handshake() const {
   std::string json;
   json_writer out(json);
   out.begin_object().member("protocolVersion", revision_);
-  out.key("capabilities").begin_object();
-  for (const feature_kind& kind : options_.kinds)
-    if (is_first_of_capability(kind, options_.kinds))
-      out.key(kind.capability).begin_object().member("listChanged", true).end_object();
-  out.end_object();
+  write_capabilities(out, options_.kinds, host_.tools()->capabilities(), revision_);
   out.key("serverInfo").begin_object().member("name", "mcpbx").member("version", options_.version).end_object();
-  const std::string instructions = joined_instructions(host_.tools()->entries(), longest_instructions);
-  if (!instructions.empty()) out.member("instructions", instructions);
+  write_instructions(out);
   out.end_object();
   return out.json();
+}
+
+void caller_session::write_instructions(json_writer& out) const {
+  out.filled("instructions", joined_instructions(host_.tools()->entries(), longest_instructions));
+}
+
+void caller_session::discover(const reply_once& reply) {
+  reply.modern()->form.cache = cache_hints();
+  if (host_.settled()) return reply.result(discovered());
+  host_.when_settled(options_.settle, [this, reply] {
+    if (reply.open()) reply.result(discovered());
+  });
+}
+
+raw_json caller_session::discovered() const {
+  std::string json;
+  json_writer out(json);
+  out.begin_object().key("supportedVersions").begin_array().value(revision::modern).end_array();
+  write_capabilities(out, options_.kinds, host_.tools()->capabilities(), revision::modern);
+  write_instructions(out);
+  out.end_object();
+  return out.json();
+}
+
+void caller_session::set_level(const raw_json& params, const reply_once& reply) {
+  const raw_json word = find_member(params, "level");
+  const auto level = log_level_of(word.as_string().value_or(""));
+  if (!level)
+    return reply.error(invalid_params("params.level: expected a level such as \"info\", got " + describe(word)));
+  level_ = level;
+  watches().set_level(*level);
+  reply.result(raw_json::literal("{}"));
+}
+
+// Tells the tool servers, which ask for the roots again when they need them (2025-11-25, roots, "Root List Changes").
+void caller_session::roots_changed() {
+  if (phase_ != phase::ready || !capabilities_.roots) return;
+  for (const auto& server : servers_in(*host_.tools())) server->roots_changed();
+}
+
+caller_watches& caller_session::watches() {
+  if (!watches_) watches_ = std::make_unique<caller_watches>(host_);
+  return *watches_;
+}
+
+caller_listens& caller_session::listen_table() {
+  if (!listens_) listens_ = std::make_unique<caller_listens>(host_, options_.listens, options_.kinds);
+  return *listens_;
+}
+
+void caller_session::end_listens(bool tell) {
+  if (!closed_ && listens_) listens_->end(tell);
 }
 
 }  // namespace mcpbx::mcp

@@ -3,11 +3,25 @@
 #include "mcp/server/caller_session.hpp"
 
 #include "mcp/protocol/revisions.hpp"
+#include "mcp/server/modern_request.hpp"
 #include "mcp/support/text.hpp"
 
+#include <string_view>
+#include <unordered_map>
 #include <utility>
 
 namespace mcpbx::mcp {
+namespace {
+
+/// Returns the notification that a list of this kind has changed. All callers share the text.
+const segments& changed_text(const feature_kind& kind) {
+  static std::unordered_map<std::string_view, segments> made;
+  const auto [found, fresh] = made.try_emplace(kind.changed);
+  if (fresh) found->second = make_notification(kind.changed, raw_json());
+  return found->second;
+}
+
+}  // namespace
 
 void caller_session::on_message(message&& m) {
   if (closed_) return;
@@ -37,7 +51,11 @@ void caller_session::on_fault(const message_fault& f) {
 }
 
 void caller_session::list_changed(const feature_kind& kind) {
-  if (!closed_ && phase_ == phase::ready) host_.send_list_changed(kind, make_notification(kind.changed, raw_json()));
+  if (closed_) return;
+  if (watches_) watches_->refresh();
+  const auto asks = asks_;  // outlives the session
+  if (phase_ == phase::ready) host_.send_list_changed(kind, changed_text(kind));
+  if (!asks->closed() && listens_) listens_->list_changed(kind);
 }
 
 void caller_session::take_request(message&& m, std::shared_ptr<reply_batch> batch) {
@@ -61,19 +79,32 @@ void caller_session::take_request(message&& m, std::shared_ptr<reply_batch> batc
   dispatch(m, reply_once(std::move(request)));
 }
 
+// Finds the handler of a request, by the era that it speaks. Methods of mcpbx's own have no era.
 void caller_session::dispatch(const message& m, reply_once reply) {
-  if (const auto* handler = methods_->find(m.method())) {
-    const auto always = [&] {
-      return m.method() == "initialize" || m.method() == "ping" || m.method().starts_with("mcpbx/");
-    };
-    if (phase_ == phase::fresh && !always())
+  const auto* handler = tables_->legacy.find(m.method());
+  const auto* modern = tables_->modern.find(m.method());
+  if (handler || modern) {
+    auto era = read_modern_request(m.params, options_.only_modern || !handler);
+    if (!era) return reply.error(era.error());
+    if (*era) {
+      handler = modern;
+      if (!server_info_) server_info_ = raw_json::own(json_object("name", "mcpbx", "version", options_.version));
+      (*era)->form.server_info = server_info_;
+      reply.set_modern(std::move(*era));
+      if (!handler)
+        return reply.error(
+            rpc_error{code::method_not_found,
+                      "the revision " + std::string(revision::modern) + " has no method " + json_quoted(m.method()),
+                      {}});
+    } else if (phase_ == phase::fresh && m.method() != "initialize" && m.method() != "ping") {
       return reply.error(rpc_error{code::invalid_request, "invalid request: send initialize first", {}});
+    }
     return (*handler)(*this, m.params, std::move(reply));
   }
   reply.mark_own();
   if (host_.handle(m.method(), m.params, reply)) return;
   auto known = host_.methods();
-  for (std::string_view name : methods_->names()) known.push_back(name);
+  for (std::string_view name : tables_->legacy.names()) known.push_back(name);
   reply.error(rpc_error{
       code::method_not_found,
       "unknown method " + json_quoted(cut_utf8(m.method(), 80)) + std::string(did_you_mean(m.method(), known)),
@@ -89,6 +120,8 @@ void caller_session::take_notification(const message& m) {
     if (auto params = raw_object::open(m.params, {"requestId"}))
       if (auto id = rpc_id::from(params->find("requestId")))
         cancel(*id, params->find("reason").as_string().value_or(""));
+  } else if (m.method() == "notifications/roots/list_changed") {
+    roots_changed();
   }
 }
 
@@ -113,7 +146,10 @@ bool caller_session::withdraw(call_number ask, std::string_view reason) {
 
 void caller_session::end_input() {
   if (closed_ || std::exchange(input_ended_, true)) return;
-  asks_->end_input();
+  const auto asks = asks_;
+  asks->end_input();
+  // Nobody could end them any more.
+  if (!asks->closed()) end_listens(true);
 }
 
 // Takes a batch, which one revision of MCP has. Its responses leave together, in the order in which they are made.
@@ -231,7 +267,9 @@ void caller_session::close() {
     r->taker = nullptr;
     if (r->on_cancel) ends.push_back(std::exchange(r->on_cancel, nullptr));
   }
+  if (link_) *link_ = nullptr;
   const auto asks = asks_;  // `end` may destroy this session
+  const auto watches = std::move(watches_);
   for (auto& end : ends) end();
   asks->close();
 }

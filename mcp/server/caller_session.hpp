@@ -1,14 +1,18 @@
 // One caller's MCP session as a core: messages and faults come in, responses and notifications go out through the host.
-// It is the MCP server that callers see, with the tools and other lists of all tool servers behind it. Knows no I/O;
-// the time comes through the host.
+// It is the MCP server that callers see, with the tools and other lists of all tool servers behind it. It serves both
+// eras at once: each request is of the era that its `_meta` says. Knows no I/O; the time comes through the host.
 #pragma once
+#include "mcp/json/json_writer.hpp"
 #include "mcp/protocol/caller_capabilities.hpp"
 #include "mcp/protocol/features.hpp"
 #include "mcp/rpc/message_sink.hpp"
 #include "mcp/rpc/rpc_message.hpp"
 #include "mcp/server/caller_asks.hpp"
 #include "mcp/server/caller_host.hpp"
+#include "mcp/server/caller_listens.hpp"
+#include "mcp/server/caller_watches.hpp"
 #include "mcp/server/method_table.hpp"
+#include "mcp/server/passed_call.hpp"
 #include "mcp/server/reply_once.hpp"
 #include "mcp/server/tool_call_reply.hpp"
 #include "mcp/support/recycled.hpp"
@@ -17,11 +21,17 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace mcpbx::mcp {
+
+struct incoming_call;
+
+/// Returns a legacy caller's capabilities as a modern tool server may see them.
+raw_json without_tasks(const raw_json& capabilities);
 
 class caller_session final : private reply_taker {
  public:
@@ -31,6 +41,11 @@ class caller_session final : private reply_taker {
     std::size_t max_batch = 64;   ///< messages in one batch
     milliseconds settle{1'000};   ///< time that a list waits for servers that are starting
     caller_asks::options asks{};
+    caller_listens::options listens{};
+    milliseconds question_limit{3'600'000};  ///< time for a legacy caller's answer to a question of a tool server
+    /// Time that questions for a modern caller wait for others of the same call, which are asked together.
+    milliseconds gather{25};
+    bool only_modern = false;               ///< requests without a protocol version in `_meta` are refused
     feature_table kinds = feature_kinds();  ///< must outlive all sessions
   };
   struct counters {
@@ -42,7 +57,7 @@ class caller_session final : private reply_taker {
 
   /// Starts before the handshake. `host` and `o` must outlive the session.
   caller_session(caller_host& host, const options& o)
-      : host_(host), options_(o), methods_(methods_for(o.kinds)), asks_(std::make_shared<caller_asks>(host, o.asks)) {}
+      : host_(host), options_(o), tables_(tables_for(o.kinds)), asks_(std::make_shared<caller_asks>(host, o.asks)) {}
   ~caller_session() override { close(); }
   caller_session(const caller_session&) = delete;
   caller_session& operator=(const caller_session&) = delete;
@@ -50,7 +65,7 @@ class caller_session final : private reply_taker {
   void on_message(message&& m);
   /// Answers with the JSON-RPC error of the specification, with the request's id if it could be read.
   void on_fault(const message_fault& f);
-  /// Tells an initialized caller that the catalog's entries of this kind have changed.
+  /// Tells an initialized caller, and its subscriptions, that the catalog's entries of this kind have changed.
   void list_changed(const feature_kind& kind);
   /// Cancels an open request as notifications/cancelled does. Returns false if no request has this id.
   bool cancel(const rpc_id& id, std::string_view reason);
@@ -60,7 +75,11 @@ class caller_session final : private reply_taker {
                           pending_calls::done_handler done);
   /// Ends that request as cancelled and tells the caller. Returns false if it had ended.
   bool withdraw(call_number ask, std::string_view reason);
-  /// Ends requests to a caller that sends no more but still reads, as unavailable. It gets no further ones.
+  /// Ends the caller's subscriptions/listen with their results. `tell`: sends notifications/cancelled as well, which
+  /// callers of one stream for everything need.
+  void end_listens(bool tell);
+  /// Ends requests to a caller that sends no more but still reads, as unavailable, and its subscriptions/listen. It
+  /// gets no further ones.
   void end_input();
   /// Cancels everything open, for a caller that is gone. Nothing is sent any more.
   void close();
@@ -74,13 +93,33 @@ class caller_session final : private reply_taker {
   /// Returns the revision that `initialize` agreed on; "" before.
   std::string_view revision() const noexcept { return revision_; }
   const counters& counts() const noexcept { return counts_; }
+  /// Returns the number of open subscriptions/listen; they count as open requests as well.
+  std::size_t listens() const noexcept { return listens_ ? listens_->size() : 0; }
+
+  // Functions for the calls of this session.
+  caller_host& host() noexcept { return host_; }
+  milliseconds question_limit() const noexcept { return options_.question_limit; }
+  milliseconds gathering() const noexcept { return options_.gather; }
+  /// Returns a pointer to this session that is null once the session has closed.
+  std::shared_ptr<caller_session*> link();
+  /// Sets what the tool server may know of the caller, and what it may ask.
+  void describe_caller(server_call& call, const reply_once& reply, bool modern_server, const std::string& server);
+  /// Returns true if a legacy caller can answer this question now.
+  bool may_be_asked(std::string_view method, const raw_json& params) const;
+  bool wants_logs(const reply_once& reply) const;
+  /// Sends a log message of a call if the caller wants its level.
+  void send_log(const reply_once& reply, const raw_json& params);
+  bool hears_of_elicitations() const noexcept { return capabilities_.elicitation_url; }
 
  private:
   enum class phase : std::uint8_t { fresh, answered, ready };  // before initialize, after it, after `initialized`
   using methods = method_table<caller_session>;
-  static std::shared_ptr<const methods> methods_for(feature_table kinds);
+  struct method_tables {
+    methods legacy, modern;
+  };
+  static std::shared_ptr<const method_tables> tables_for(feature_table kinds);
   static void add_list_methods(methods& m, feature_table kinds);  // methods_lists.cpp
-  static void add_tool_methods(methods& m);                       // methods_tools.cpp
+  static void add_call_methods(methods& m);                       // methods_calls.cpp
 
   void take_request(message&& m, std::shared_ptr<reply_batch> batch);
   void take_notification(const message& m);
@@ -95,19 +134,32 @@ class caller_session final : private reply_taker {
   void cancel_request(open_request& r, std::string_view reason);
   void take_reply(open_request& r, const segments& text) override;
 
+  bool can_be_asked() const noexcept { return phase_ == phase::ready && !input_ended_; }
+  bool is_wanted(const raw_json& log, std::optional<std::size_t> least) const;
+
   void initialize(const raw_json& params, const reply_once& reply);
   raw_json handshake() const;
+  void discover(const reply_once& reply);
+  raw_json discovered() const;
+  void write_instructions(json_writer& out) const;
   void list(const feature_kind& kind, const raw_json& params, const reply_once& reply);
-  void call_tool(const raw_json& params, const tool_call_reply& reply, bool settled);
+  void call(const call_shape& shape, const raw_json& params, const tool_call_reply& reply, bool settled);
+  bool take_back(const call_shape& shape, const incoming_call& in, const tool_call_reply& reply);
+  void set_level(const raw_json& params, const reply_once& reply);
+  void roots_changed();
+  caller_watches& watches();
+  caller_listens& listen_table();
 
   caller_host& host_;
   const options& options_;
-  const std::shared_ptr<const methods> methods_;
+  const std::shared_ptr<const method_tables> tables_;
   phase phase_ = phase::fresh;
   bool closed_ = false;
   std::string revision_;
   raw_json client_info_;
+  raw_json declared_;  // capabilities of `initialize`, as a modern server may see them; or absent
   caller_capabilities capabilities_;
+  std::optional<std::size_t> level_;  // of logging/setLevel, as a place in log_levels
   bool input_ended_ = false;
   const std::shared_ptr<caller_asks> asks_;
   /// A hash that the table does not know as std::hash: with that one, tables of up to 20 strings are searched one by
@@ -119,6 +171,10 @@ class caller_session final : private reply_taker {
   recycling_map<std::string_view, open_request*, key_hash> open_;
   std::uint64_t next_serial_ = 1;
   counters counts_;
+  raw_json server_info_;                     // mcpbx's own, for modern callers; made for the first one
+  std::unique_ptr<caller_listens> listens_;  // null until there was one
+  std::unique_ptr<caller_watches> watches_;  // null until there was one
+  std::shared_ptr<caller_session*> link_;    // null until it is asked for
 };
 
 }  // namespace mcpbx::mcp

@@ -15,7 +15,14 @@ void caller_session::list(const feature_kind& kind, const raw_json& params, cons
     return reply.error(
         invalid_params("params.cursor: unknown cursor " + describe(cursor) + "; the list comes whole, in one page"));
   host_.when_settled(options_.settle, [this, &kind, reply] {
-    if (reply.open()) reply.result(host_.tools()->list(kind));
+    if (!reply.open()) return;
+    const modern_request* const m = reply.modern();
+    const auto all = host_.tools();
+    if (!m) return reply.result(all->list(kind));
+    const list_hints hints = all->hints(kind, host_.time().now());
+    const raw_json list = kind.id == kind_id::tools ? all->tools_list() : all->list(kind);
+    reply.result(modern_own_result(
+        list, {.cache = cache_hints{hints.ttl.count(), hints.is_private}, .server_info = m->form.server_info}));
   });
 }
 

@@ -36,13 +36,17 @@ void reply_once::send(const segments& text) const {
 }
 
 void reply_once::result(const raw_json& value) const {
-  if (open()) send(make_result(request_->id, value));
+  if (!open()) return;
+  if (const modern_request* m = modern()) return send(make_result(request_->id, modern_result(value, m->form)));
+  send(make_result(request_->id, value));
 }
 void reply_once::result(const segments& value) const {
   if (open()) send(make_result(request_->id, value));
 }
 void reply_once::error(const rpc_error& e) const {
   if (!open()) return;
+  // "Implementations of this protocol version MUST NOT emit" the old code (2026-07-28, basic, "Error Codes").
+  if (modern() && e.code == code::not_found) return error(rpc_error{code::invalid_params, e.message, e.data});
   request_->error = e.code;
   send(make_error(request_->id, e));
 }

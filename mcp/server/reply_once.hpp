@@ -3,6 +3,7 @@
 #pragma once
 #include "mcp/json/raw_json.hpp"
 #include "mcp/rpc/rpc_message.hpp"
+#include "mcp/server/modern_request.hpp"
 #include "mcp/support/recycled.hpp"
 
 #include <boost/smart_ptr/intrusive_ptr.hpp>
@@ -62,8 +63,9 @@ struct open_request : boost::intrusive_ref_counter<open_request, boost::thread_u
   std::uint64_t serial;                       ///< not used twice in a session
   std::move_only_function<void()> on_cancel;  ///< ends the work; called at most once
   std::shared_ptr<reply_batch> batch;
-  int error = 0;     ///< code of the error that it was answered with
-  bool own = false;  ///< one of mcpbx's own methods: a cancelled one is answered with an error
+  std::unique_ptr<modern_request> modern;  ///< null: the request is of the legacy era
+  int error = 0;                           ///< code of the error that it was answered with
+  bool own = false;                        ///< one of mcpbx's own methods: a cancelled one is answered with an error
 };
 
 class reply_once {
@@ -73,18 +75,25 @@ class reply_once {
 
   // Each of these functions answers. Only the first answer counts, and none if the request was cancelled or its caller
   // is gone.
+  /// Answers with this result; a modern caller gets it as modern_result() makes it.
   void result(const raw_json& value) const;
+  /// Answers with this text of a result, which has the form for its caller already.
   void result(const segments& value) const;
+  /// Answers with an error of mcpbx's own, with a code that the caller's era has.
   void error(const rpc_error& e) const;
   /// Answers with the error object as its sender wrote it.
   void error(const raw_json& e) const;
 
   /// Sets the function that ends the work if the caller cancels the request or leaves.
   void on_cancel(std::move_only_function<void()> end) const { request_->on_cancel = std::move(end); }
+  /// Marks the request as one of the modern era.
+  void set_modern(std::unique_ptr<modern_request> m) const { request_->modern = std::move(m); }
   /// Marks the request as one of mcpbx's own methods.
   void mark_own() const { request_->own = true; }
   /// Returns false once the request is answered or cancelled, or if its caller is gone.
   bool open() const noexcept { return request_ && request_->taker; }
+  /// Returns what a modern caller said about itself with the request; null for a legacy one.
+  modern_request* modern() const noexcept { return request_ ? request_->modern.get() : nullptr; }
   const rpc_id& id() const noexcept { return request_->id; }
   std::uint64_t serial() const noexcept { return request_->serial; }
 

@@ -242,8 +242,8 @@ result<mcp::process_spec> make_process_spec(const conf::server_entry& entry, con
   return spec;
 }
 
-mcp::tool_filter tool_filter_of(const conf::server_entry& entry) {
-  mcp::tool_filter filter{entry.tools.allow, entry.tools.deny, {}};
+mcp::item_filter tool_filter_of(const conf::server_entry& entry) {
+  mcp::item_filter filter{entry.tools.allow, entry.tools.deny, {}};
   for (const auto& [from, to] : entry.tools.rename) filter.rename[from] = to;
   return filter;
 }

@@ -29,7 +29,7 @@ result<mcp::process_spec> make_process_spec(const conf::server_entry& entry, con
 result<std::vector<std::pair<std::string, std::string>>> parse_env_file(std::string_view text, const std::string& path);
 
 /// Returns the tools that an entry lets through, and their names.
-mcp::tool_filter tool_filter_of(const conf::server_entry& entry);
+mcp::item_filter tool_filter_of(const conf::server_entry& entry);
 /// Returns the rules of the entries that are not disabled about their tools.
 std::vector<server_terms> server_terms_of(const conf::configuration& all);
 bool has_plain_names(const conf::server_entry& entry, const conf::configuration& all);

@@ -26,6 +26,8 @@ class caller {
   virtual void close(std::string_view why) = 0;
   /// Reports that the list of entries of this kind has changed.
   virtual void list_changed(const mcp::feature_kind& /*kind*/) {}
+  /// Ends streams of notifications, which would stay open for ever, because the daemon is stopping.
+  virtual void end_listens() {}
   /// Returns the bytes that are not sent yet.
   virtual std::size_t outbox_bytes() const { return 0; }
   /// Returns the bytes that the peer has taken so far; a caller whose figure grows is not stuck.

@@ -31,7 +31,7 @@ mcp::catalog_ptr door_context::tools_for(const std::string& profile) {
   }
   view = {std::move(configured), whole,
           std::make_shared<mcp::catalog>(std::move(entries), whole->revision(), std::move(withheld), whole->dropped(),
-                                         whole->others())};
+                                         mcp::catalog_rest(whole->rest()))};
   return view.seen;
 }
 

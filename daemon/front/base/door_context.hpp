@@ -12,6 +12,7 @@
 #include "daemon/policy/policy.hpp"
 #include "mcp/json/json_writer.hpp"
 #include "mcp/server/caller_session.hpp"
+#include "mcp/server/held_calls.hpp"
 #include "mcp/server/method_table.hpp"
 #include "mcp/support/time.hpp"
 #include "mcp/transport/stream_transport.hpp"
@@ -48,6 +49,7 @@ struct door_context {
     /// Most runs of one connection: requests that wait for a run, and running detached runs that it started.
     std::size_t max_runs_per_caller = 64;
     mcp::caller_session::options session;
+    mcp::held_calls::options held;  ///< of calls that wait for answers of their callers
     outgoing_queue::options outbox;
     mcp::line_framer::options framing;
     chat_source chat = always(std::make_shared<const chat_defaults>());
@@ -71,9 +73,10 @@ struct door_context {
   std::function<void()> relieve;         ///< called when more bytes are owned than permitted, to close callers
   std::function<door_load()> load;
   begun_names beginning{executor};
-  handed_calls handed;         ///< calls handed to callers over HTTP
-  mcp_room* mcp = nullptr;     ///< sessions and requests at /mcp
-  bool refuses_calls = false;  ///< the daemon is stopping: running work may end, new work is refused
+  handed_calls handed;                        ///< calls handed to callers over HTTP
+  mcp::held_calls held{time, settings.held};  ///< calls whose callers have been asked something
+  mcp_room* mcp = nullptr;                    ///< sessions and requests at /mcp
+  bool refuses_calls = false;                 ///< the daemon is stopping: running work may end, new work is refused
   /// Cache of the last answer of mcpbx/tools, because listing ten thousand tools is expensive and callers can repeat
   /// it.
   struct {

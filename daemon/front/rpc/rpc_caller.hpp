@@ -40,6 +40,7 @@ class rpc_caller final : public std::enable_shared_from_this<rpc_caller>,
   void close(std::string_view why) override;
 
   void list_changed(const mcp::feature_kind& kind) override { session_.list_changed(kind); }
+  void end_listens() override { session_.end_listens(true); }
   std::size_t outbox_bytes() const override { return outbox_.bytes(); }
   std::uint64_t taken_bytes() const override { return outbox_.taken(); }
   std::size_t open_requests() const override { return session_.open(); }
@@ -106,6 +107,7 @@ class rpc_caller final : public std::enable_shared_from_this<rpc_caller>,
   result<void> admit_call() const override;
   result<void> admit_call(const mcp::catalog_entry& tool) const override;
   std::shared_ptr<mcp::call_recorder> recorder() const override { return audit_; }
+  mcp::held_calls* held() override { return &door_.held; }
   mcp::call_scope_ptr scope() const override { return scope_; }
   bool handle(std::string_view method, const raw_json& params, const mcp::reply_once& reply) override;
   std::vector<std::string_view> methods() const override {

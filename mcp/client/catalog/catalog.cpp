@@ -20,11 +20,11 @@ raw_json joined_list(std::span<const entry_ptr> entries, raw_json catalog_entry:
 }  // namespace
 
 catalog::catalog(std::vector<entry_ptr> entries, std::uint64_t revision, withheld_tools withheld,
-                 std::vector<dropped_item> dropped, std::vector<feature_entries_ptr> others)
+                 std::vector<dropped_item> dropped, catalog_rest rest)
     : entries_(std::move(entries)),
       withheld_(std::move(withheld)),
       dropped_(std::move(dropped)),
-      others_(std::move(others)),
+      rest_(std::move(rest)),
       revision_(revision) {
   by_name_.reserve(entries_.size());
   for (const entry_ptr& e : entries_) by_name_.emplace(e->name, e);
@@ -78,7 +78,7 @@ raw_json catalog::legacy_tools_list() const {
 
 const feature_entries* catalog::others_of(const feature_kind& kind) const {
   const std::size_t place = kind.index() - 1;
-  return kind.id != kind_id::tools && place < others_.size() ? others_[place].get() : nullptr;
+  return kind.id != kind_id::tools && place < rest_.others.size() ? rest_.others[place].get() : nullptr;
 }
 
 feature_entry_ptr catalog::find(const feature_kind& kind, std::string_view key) const {
@@ -90,6 +90,28 @@ raw_json catalog::list(const feature_kind& kind) const {
   if (kind.id == kind_id::tools) return legacy_tools_list();
   const feature_entries* all = others_of(kind);
   return all ? all->list() : list_result(kind.member, {});
+}
+
+std::optional<resource_route> catalog::route_resource(std::string_view uri) const {
+  return rest_.routes ? rest_.routes->find(uri) : std::nullopt;
+}
+
+void catalog::saw_uri(const std::string& server, std::string_view uri) const {
+  if (rest_.routes) rest_.routes->seen().add(server, uri);
+}
+
+list_hints catalog::hints(const feature_kind& kind, time_point now) const {
+  return rest_.hints ? rest_.hints->joined(kind, now) : list_hints{};
+}
+
+segments catalog::modern_list(const feature_kind& kind, time_point now) const {
+  const auto [ttl, is_private] = hints(kind, now);
+  const raw_json list = kind.id == kind_id::tools ? tools_list() : this->list(kind);
+  segments out;
+  out.append_copy(R"({"resultType":"complete","ttlMs":)" + std::to_string(ttl.count()) + R"(,"cacheScope":")" +
+                  (is_private ? "private" : "public") + "\",");
+  out.append(list.slice(list.text().substr(1)));
+  return out;
 }
 
 bool catalog::differs(const feature_kind& kind, const catalog& other) const {

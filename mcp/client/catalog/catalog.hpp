@@ -3,7 +3,10 @@
 // consistent view.
 #pragma once
 #include "mcp/client/catalog/call_rules.hpp"
+#include "mcp/client/catalog/catalog_offers.hpp"
 #include "mcp/client/catalog/feature_entries.hpp"
+#include "mcp/client/catalog/list_hints.hpp"
+#include "mcp/client/catalog/resource_routes.hpp"
 #include "mcp/client/client.hpp"
 #include "mcp/json/raw_json.hpp"
 #include "mcp/protocol/features.hpp"
@@ -11,6 +14,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -18,17 +22,6 @@
 #include <vector>
 
 namespace mcpbx::mcp {
-
-/// Further names by which rules (allow, deny, approve) find a tool, whichever name it is shown under. Restrictive rules
-/// also apply to the tool that is shown under such a name.
-struct rule_names {
-  std::string prefixed;  ///< server__tool, if names are plain; else "". No other tool has it
-  std::string plain;     ///< the plain name, if names are plain; else "". Another tool may have it
-  /// The server__tool name that the tool would have with, or without, certain other tools of the server; "": always the
-  /// same name.
-  std::string other = {};
-  bool operator==(const rule_names&) const = default;
-};
 
 /// The annotations of a definition. They are hints, never trusted for safety by themselves.
 struct tool_annotations {
@@ -79,11 +72,19 @@ struct dropped_item {
   bool operator==(const dropped_item&) const = default;
 };
 
-/// One immutable snapshot.
+/// The part of a snapshot that is not about tools.
+struct catalog_rest {
+  std::vector<feature_entries_ptr> others = {};  ///< entries of each kind other than tools, in the order of the table
+  catalog_offers offers = {};
+  resource_routes_ptr routes = {};              ///< null: no URI leads anywhere
+  std::shared_ptr<const hint_book> hints = {};  ///< null: none
+};
+
+/// One immutable snapshot. Only the URIs seen in results and the hints for caching change, which all snapshots share.
 class catalog {
  public:
   catalog(std::vector<entry_ptr> entries, std::uint64_t revision, withheld_tools withheld = {},
-          std::vector<dropped_item> dropped = {}, std::vector<feature_entries_ptr> others = {});
+          std::vector<dropped_item> dropped = {}, catalog_rest rest = {});
   /// Returns the tools in order: servers as configured, each server's tools as it lists them.
   std::span<const entry_ptr> entries() const noexcept { return entries_; }
   entry_ptr find(std::string_view name) const;
@@ -93,12 +94,23 @@ class catalog {
   /// Returns the dropped items in the order of the servers; feature_lister bounds their number.
   const std::vector<dropped_item>& dropped() const noexcept { return dropped_; }
   std::uint64_t revision() const noexcept { return revision_; }
-  /// Returns the entries of each kind other than tools, in the order of the table.
-  const std::vector<feature_entries_ptr>& others() const noexcept { return others_; }
+  const catalog_rest& rest() const noexcept { return rest_; }
+  /// Returns the capabilities that all servers have together.
+  const catalog_offers& capabilities() const noexcept { return rest_.offers; }
+  /// Finds the server that a resource is read from, also one that nobody lists (resource_routes). Nullopt: none has it,
+  /// or callers may not read it.
+  std::optional<resource_route> route_resource(std::string_view uri) const;
+  /// Notes a URI that a result of this server has, so that it leads there.
+  void saw_uri(const std::string& server, std::string_view uri) const;
   /// Returns the entry of a kind other than tools that callers know under this key, or null.
   feature_entry_ptr find(const feature_kind& kind, std::string_view key) const;
   /// Returns the result object of a kind's list method for a legacy caller, with every entry (no cursor); made once.
   raw_json list(const feature_kind& kind) const;
+  /// Returns the hints about the caching of that list.
+  list_hints hints(const feature_kind& kind, time_point now) const;
+  /// Returns the result object of a kind's list method for a modern caller, with the hints. The list itself is made
+  /// once.
+  segments modern_list(const feature_kind& kind, time_point now) const;
   /// Returns true if callers may see a difference between the two snapshots in this kind.
   bool differs(const feature_kind& kind, const catalog& other) const;
   /// Returns the result object of tools/list with every tool (no cursor), made once per snapshot.
@@ -115,7 +127,7 @@ class catalog {
   std::vector<entry_ptr> entries_;
   withheld_tools withheld_;
   std::vector<dropped_item> dropped_;
-  std::vector<feature_entries_ptr> others_;
+  catalog_rest rest_;
   std::unordered_map<std::string_view, entry_ptr> by_name_;
   std::uint64_t revision_;
   static constexpr std::size_t most_similar = 5, most_asked = 64, longest_asked = 256;

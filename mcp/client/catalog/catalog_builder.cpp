@@ -17,16 +17,24 @@ std::vector<std::string> prefixes_of(std::span<const catalog_server> servers) {
   return settle_prefixes(names);
 }
 
+feature_entries_ptr no_entries(const feature_kind& kind) {
+  return std::make_shared<const feature_entries>(kind, std::vector<feature_entry_ptr>());
+}
+
 bool is_same_owner(const std::weak_ptr<client>& a, const std::weak_ptr<client>& b) {
   return !a.owner_before(b) && !b.owner_before(a);
 }
 
 }  // namespace
 
-catalog_builder::catalog_builder(std::vector<server> servers, feature_table kinds) : kinds_(kinds) {
+catalog_builder::catalog_builder(std::vector<server> servers, feature_table kinds)
+    : kinds_(kinds), no_resources_(no_entries(resource_kind())), no_templates_(no_entries(template_kind())) {
   for (const feature_kind& kind : kinds_.subspan(1)) items_.emplace_back(kind);
-  last_ = std::make_shared<const catalog>(std::vector<entry_ptr>{}, 0, withheld_tools{}, std::vector<dropped_item>{},
-                                          build_items());
+  auto others = build_items();
+  auto routes = build_routes(others);
+  last_ = std::make_shared<const catalog>(
+      std::vector<entry_ptr>{}, 0, withheld_tools{}, std::vector<dropped_item>{},
+      catalog_rest{.others = std::move(others), .offers = {}, .routes = std::move(routes), .hints = hints_});
   set_servers(std::move(servers));
 }
 
@@ -35,21 +43,47 @@ void catalog_builder::set_servers(std::vector<server> servers) {
   const auto names = std::exchange(names_, {});
   const auto owners = std::exchange(owners_, {});
   auto dropped = std::exchange(dropped_, {});
+  auto offers = std::exchange(offers_, {});
+  const auto readable = std::exchange(readable_, {});
   std::vector<std::size_t> before;
   std::vector<listed_items::server> named;
   for (std::size_t i = 0; i < servers.size(); ++i) {
     const server& s = servers[i];
     std::size_t old = 0;
     while (old < names.size() && !(names[old] == s.name && is_same_owner(owners[old], s.owner))) ++old;
-    before.push_back(old < names.size() ? old : no_server);
-    dropped_.push_back(old < names.size() ? std::move(dropped[old])
-                                          : std::vector<std::vector<std::string>>(kinds_.size()));
+    const bool known = old < names.size();
+    before.push_back(known ? old : no_server);
+    dropped_.push_back(known ? std::move(dropped[old]) : std::vector<std::vector<std::string>>(kinds_.size()));
+    offers_.push_back(known ? std::move(offers[old]) : told_offers());
     names_.push_back(s.name);
     owners_.push_back(s.owner);
-    named.push_back({s.name, prefixes[i], s.owner});
+    const auto uris = std::make_shared<const uri_filter>(s.resources);
+    readable_.push_back({s.name, prefixes[i], s.owner, uris});
+    named.push_back({s.name, prefixes[i], s.owner, s.prompts, uris, s.plain_names});
   }
+  const auto is_same_server = [](const resource_server& a, const resource_server& b) {
+    return a.name == b.name && a.prefix == b.prefix && is_same_owner(a.owner, b.owner) && *a.filter == *b.filter;
+  };
+  if (!std::ranges::equal(readable, readable_, is_same_server)) routes_ = nullptr;
+  seen_->keep_only(names_);
+  hints_->keep_only(names_);
   for (listed_items& items : items_) items.set_servers(named, before);
   tools_.set_servers(std::move(servers), std::move(prefixes), before);
+}
+
+void catalog_builder::set_offers(std::size_t index, const server_offers& offers) {
+  offers_.at(index).offers = offers;
+}
+
+bool catalog_builder::set_silent(std::size_t index, bool silent) {
+  return std::exchange(offers_.at(index).silent, silent) != silent;
+}
+
+void catalog_builder::set_hints(std::size_t index, const feature_kind& kind, const std::optional<told_hints>& hints) {
+  if (hints)
+    hints_->set(names_.at(index), kind, *hints);
+  else
+    hints_->erase(names_.at(index), kind);
 }
 
 void catalog_builder::set_list(std::size_t index, const feature_kind& kind, feature_list list, withheld_ptr withheld,
@@ -77,6 +111,17 @@ std::vector<feature_entries_ptr> catalog_builder::build_items() {
   return all;
 }
 
+const resource_routes_ptr& catalog_builder::build_routes(const std::vector<feature_entries_ptr>& others) {
+  const auto of = [&](const feature_kind& kind, const feature_entries_ptr& none) {
+    return kind.index() <= others.size() ? others[kind.index() - 1] : none;
+  };
+  auto resources = of(resource_kind(), no_resources_), templates = of(template_kind(), no_templates_);
+  if (routes_ && routes_->resources() == resources && routes_->templates() == templates) return routes_;
+  auto routes = std::make_shared<const resource_routes>(readable_, std::move(resources), std::move(templates), seen_);
+  if (routes_) routes->take_over(*routes_);
+  return routes_ = std::move(routes);
+}
+
 std::vector<dropped_item> catalog_builder::all_dropped() const {
   std::vector<dropped_item> all;
   for (std::size_t i = 0; i < names_.size(); ++i) {
@@ -99,11 +144,16 @@ catalog_ptr catalog_builder::build() {
   auto entries = tools_.entries();
   auto withheld = tools_.withheld();
   auto others = build_items();
+  auto routes = build_routes(others);
+  auto offers = joined_offers(offers_);
   auto dropped = all_dropped();
-  if (!std::ranges::equal(entries, last_->entries()) || withheld != last_->withheld() || others != last_->others() ||
-      dropped != last_->dropped())
-    last_ = std::make_shared<const catalog>(std::move(entries), last_->revision() + 1, std::move(withheld),
-                                            std::move(dropped), std::move(others));
+  const catalog_rest& rest = last_->rest();
+  if (!std::ranges::equal(entries, last_->entries()) || withheld != last_->withheld() || others != rest.others ||
+      routes != rest.routes || offers != rest.offers || dropped != last_->dropped())
+    last_ = std::make_shared<const catalog>(
+        std::move(entries), last_->revision() + 1, std::move(withheld), std::move(dropped),
+        catalog_rest{
+            .others = std::move(others), .offers = std::move(offers), .routes = std::move(routes), .hints = hints_});
   return last_;
 }
 

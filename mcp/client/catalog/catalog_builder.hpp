@@ -1,11 +1,16 @@
 // Makes catalog snapshots from the lists of all servers and reuses every entry that did not change. Knows no I/O.
 #pragma once
 #include "mcp/client/catalog/catalog.hpp"
+#include "mcp/client/catalog/catalog_offers.hpp"
+#include "mcp/client/catalog/catalog_server.hpp"
+#include "mcp/client/catalog/list_hints.hpp"
 #include "mcp/client/catalog/listed_items.hpp"
 #include "mcp/client/catalog/listed_tools.hpp"
 #include "mcp/protocol/features.hpp"
 
 #include <cstddef>
+#include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -28,6 +33,13 @@ class catalog_builder {
                 tool_names_ptr prefixed = {});
   /// Sets the clauses about items that this list has left out.
   void set_dropped(std::size_t index, const feature_kind& kind, std::vector<std::string> why);
+  /// Sets the capabilities that the server has told.
+  void set_offers(std::size_t index, const server_offers& offers);
+  /// Says whether the server will never tell: it is disabled, or has failed for good. Returns true if that is news.
+  bool set_silent(std::size_t index, bool silent);
+  /// Sets the server's hints about its list of this kind; nullopt: it has none. Snapshots made before have them as
+  /// well.
+  void set_hints(std::size_t index, const feature_kind& kind, const std::optional<told_hints>& hints);
   /// Returns the snapshot of the lists set now: the last snapshot itself if no entry differs.
   catalog_ptr build();
   /// Returns the warnings of build() since the last call, each sentence once.
@@ -36,6 +48,7 @@ class catalog_builder {
  private:
   void notice(const std::string& server, const std::vector<std::string>& sentences);
   std::vector<feature_entries_ptr> build_items();
+  const resource_routes_ptr& build_routes(const std::vector<feature_entries_ptr>& others);
   std::vector<dropped_item> all_dropped() const;
 
   feature_table kinds_;
@@ -44,6 +57,12 @@ class catalog_builder {
   listed_tools tools_;
   std::vector<listed_items> items_;                             // one for each other kind, in the order of the table
   std::vector<std::vector<std::vector<std::string>>> dropped_;  // by server and kind
+  std::vector<told_offers> offers_;                             // by server
+  std::vector<resource_server> readable_;                       // by server
+  std::shared_ptr<seen_uris> seen_ = std::make_shared<seen_uris>();
+  std::shared_ptr<hint_book> hints_ = std::make_shared<hint_book>();
+  feature_entries_ptr no_resources_, no_templates_;  // for a table without these kinds
+  resource_routes_ptr routes_;                       // the last ones; null: the servers have changed
   catalog_ptr last_;
   std::vector<std::string> notices_;
   std::set<std::string> noticed_;

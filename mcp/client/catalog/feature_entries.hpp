@@ -19,6 +19,16 @@ namespace mcpbx::mcp {
 /// Stands for "no server" where a server's number is expected.
 inline constexpr std::size_t no_server = static_cast<std::size_t>(-1);
 
+/// Further names by which rules (allow, deny, approve) find a tool or a prompt, whichever name it is shown under.
+/// Restrictive rules also apply to one that is shown under such a name.
+struct rule_names {
+  std::string prefixed;  ///< server__name, if names are plain; else "". Nothing else has it
+  std::string plain;     ///< the plain name, if names are plain; else "". Another server's may have it
+  /// The server__name that it would have with, or without, certain others of the server; "": always the same name.
+  std::string other = {};
+  bool operator==(const rule_names&) const = default;
+};
+
 /// An item of one kind under the key that callers know.
 struct feature_entry {
   std::string key;      ///< key for callers, as feature_kind::keys has it
@@ -27,6 +37,7 @@ struct feature_entry {
   raw_json definition;  ///< the server's own bytes
   raw_json exposed;     ///< `definition` with only the key replaced
   std::weak_ptr<mcp::client> owner;
+  rule_names rules = {};  ///< of a kind whose keys are prefixed
 };
 using feature_entry_ptr = std::shared_ptr<const feature_entry>;
 
@@ -42,6 +53,7 @@ class feature_entries {
   feature_entries(const feature_entries&) = delete;
   feature_entries& operator=(const feature_entries&) = delete;
 
+  const feature_kind& kind() const noexcept { return kind_; }
   /// Returns the entries in order: servers as configured, each server's items as it lists them.
   std::span<const feature_entry_ptr> entries() const noexcept { return entries_; }
   feature_entry_ptr find(std::string_view key) const;

@@ -2,37 +2,27 @@
 #include "mcp/client/catalog/listed_items.hpp"
 
 #include "mcp/client/catalog/catalog.hpp"
+#include "mcp/client/catalog/entry_pages.hpp"
+#include "mcp/client/catalog/resource_routes.hpp"
 #include "mcp/client/catalog/tool_names.hpp"
 #include "mcp/redact/hidden_text.hpp"
 
 #include <algorithm>
-#include <string_view>
 #include <unordered_map>
 #include <utility>
 
 namespace mcpbx::mcp {
-namespace {
-
-/// Returns the key of each item for callers; "": none can be had.
-std::vector<std::string> exposed_keys(const feature_kind& kind, std::string_view prefix,
-                                      const std::vector<feature_item>& items) {
-  std::vector<std::string_view> own;
-  own.reserve(items.size());
-  for (const feature_item& item : items) own.push_back(item.key);
-  if (kind.keys == key_rule::as_it_is) return {own.begin(), own.end()};
-  return prefixed_names(prefix, own, {}).names;
-}
-
-}  // namespace
 
 listed_items::listed_items(const feature_kind& kind)
     : kind_(&kind), last_(std::make_shared<const feature_entries>(kind, std::vector<feature_entry_ptr>())) {}
 
 void listed_items::set_servers(std::vector<server> servers, std::span<const std::size_t> before) {
   auto old = std::exchange(servers_, {});
+  prefixes_.clear();
   for (std::size_t i = 0; i < servers.size(); ++i) {
     listed l = before[i] == no_server ? listed() : std::move(old[before[i]]);
     l.s = std::move(servers[i]);
+    prefixes_.push_back(l.s.prefix);
     servers_.push_back(std::move(l));
   }
   stale_ = true;
@@ -45,36 +35,73 @@ void listed_items::set(std::size_t index, feature_list list, withheld_ptr withhe
   stale_ = true;
 }
 
-void listed_items::make_entries(listed& l, std::unordered_set<std::string>& taken) const {
-  l.left_out.clear();
-  const auto before = std::exchange(l.entries, {});
-  if (!l.list) return;
-  std::unordered_map<std::string_view, const feature_entry_ptr*> old;
-  for (const feature_entry_ptr& e : before) old.emplace(e->own_key, &e);
-  const auto keys = exposed_keys(*kind_, l.s.prefix, *l.list);
-  for (std::size_t i = 0; i < keys.size(); ++i) {
-    const feature_item& item = (*l.list)[i];
-    if (keys[i].empty() || !taken.insert(keys[i]).second) {
-      l.left_out.push_back(std::string(kind_->noun) + " \"" + printable(item.key) + "\" is left out: " +
-                           (keys[i].empty() ? "every name for it is taken" : "an earlier server has it"));
-      continue;
-    }
-    if (l.withheld && l.withheld->contains(item.key)) continue;
-    const auto found = old.find(item.key);
-    if (found != old.end() && (*found->second)->key == keys[i] &&
-        (*found->second)->definition.text() == item.definition.text()) {
-      l.entries.push_back(*found->second);
-      continue;
-    }
-    l.entries.push_back(std::make_shared<const feature_entry>(
-        feature_entry{keys[i], l.s.name, item.key, item.definition,
-                      definition_named(item.definition, keys[i], item.key, kind_->key_member), l.s.owner}));
+// Names items as tools are named, and lets rules find them under the same names.
+void listed_items::name_prefixed(const listed& l, std::vector<wanted>& items, taken_keys& taken) const {
+  std::vector<std::string_view> own;
+  own.reserve(items.size());
+  for (const wanted& w : items) own.push_back(w.item->key);
+  const auto& rename = l.s.filter.rename;
+  auto prefixed = prefixed_names(l.s.prefix, own, rename);
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    items[i].rules.other = std::move(prefixed.others[i]);
+    if (!l.s.plain_names) continue;
+    items[i].rules.prefixed = prefixed.names[i];
+    items[i].rules.plain = plain_name(own[i], rename);
   }
+  auto names = l.s.plain_names ? plain_names(own, rename, prefixes_, prefixed, taken).names : std::move(prefixed.names);
+  for (std::size_t i = 0; i < items.size(); ++i) items[i].key = std::move(names[i]);
+}
+
+std::vector<listed_items::wanted> listed_items::choose(const listed& l, taken_keys& taken) const {
+  const bool prefixed = kind_->keys == key_rule::prefixed;
+  std::vector<wanted> items;
+  for (const feature_item& item : *l.list)
+    if (prefixed ? passes(l.s.filter.allow, l.s.filter.deny, item.key) : !l.s.uris || l.s.uris->passes(item.key))
+      items.push_back({&item});
+  if (prefixed) {
+    name_prefixed(l, items, taken);
+    return items;
+  }
+  // The first server that lists a URI has it; that of a later one says whose it is (mcp/README.md).
+  for (wanted& w : items) {
+    const std::string& own = w.item->key;
+    w.key = own.starts_with(own_scheme) || !taken.insert(own).second ? uri_at(l.s.prefix, own) : own;
+  }
+  return items;
+}
+
+void listed_items::make_entries(listed& l, taken_keys& taken) const {
+  l.left_out.clear();
+  std::vector<feature_entry_ptr> entries;
+  if (l.list) {
+    std::unordered_map<std::string_view, const feature_entry_ptr*> old;
+    for (const feature_entry_ptr& e : l.entries) old.emplace(e->own_key, &e);
+    for (wanted& w : choose(l, taken)) {
+      const feature_item& item = *w.item;
+      if (w.key.empty()) {
+        l.left_out.push_back(std::string(kind_->noun) + " \"" + printable(item.key) +
+                             "\" is left out: every name for it is taken");
+        continue;
+      }
+      if (l.withheld && l.withheld->contains(item.key)) continue;
+      const auto found = old.find(item.key);
+      const feature_entry* e = found == old.end() ? nullptr : found->second->get();
+      const bool same =
+          e != nullptr && e->key == w.key && e->rules == w.rules && e->definition.text() == item.definition.text();
+      entries.push_back(same ? *found->second
+                             : std::make_shared<const feature_entry>(
+                                   feature_entry{w.key, l.s.name, item.key, item.definition,
+                                                 definition_named(item.definition, w.key, item.key, kind_->key_member),
+                                                 l.s.owner, std::move(w.rules)}));
+    }
+  }
+  if (!std::ranges::equal(entries, l.entries)) free_old_pages(entries);
+  l.entries = std::move(entries);
 }
 
 const feature_entries_ptr& listed_items::build() {
   if (!std::exchange(stale_, false)) return last_;
-  std::unordered_set<std::string> taken;
+  taken_keys taken;
   std::vector<feature_entry_ptr> entries;
   for (listed& l : servers_) {
     make_entries(l, taken);

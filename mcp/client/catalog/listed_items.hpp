@@ -1,14 +1,16 @@
 // The lists of all servers for one kind other than tools, made into the entries of a snapshot: in the order of the
-// servers, under keys as the kind's row says. Reuses every entry that did not change. Knows no I/O.
+// servers, filtered, under keys as the kind's row says. Reuses every entry that did not change. Knows no I/O.
 #pragma once
 #include "mcp/client/catalog/feature_entries.hpp"
+#include "mcp/client/catalog/item_filter.hpp"
 #include "mcp/protocol/features.hpp"
 
 #include <cstddef>
 #include <memory>
+#include <set>
 #include <span>
 #include <string>
-#include <unordered_set>
+#include <string_view>
 #include <vector>
 
 namespace mcpbx::mcp {
@@ -19,6 +21,9 @@ class listed_items {
     std::string name;    ///< configured name
     std::string prefix;  ///< prefix of its keys (tool_names.hpp)
     std::weak_ptr<mcp::client> owner;
+    item_filter filter = {};   ///< of a kind whose keys are prefixed
+    uri_filter_ptr uris = {};  ///< of any other kind; null: everything passes
+    bool plain_names = false;  ///< of a kind whose keys are prefixed
   };
   /// Starts without servers. `kind` must outlive this object and all entries.
   explicit listed_items(const feature_kind& kind);
@@ -36,6 +41,7 @@ class listed_items {
   const std::vector<std::string>& left_out(std::size_t index) const { return servers_.at(index).left_out; }
 
  private:
+  using taken_keys = std::set<std::string, std::less<>>;
   struct listed {
     server s{};
     feature_list list{};
@@ -43,10 +49,19 @@ class listed_items {
     std::vector<feature_entry_ptr> entries{};
     std::vector<std::string> left_out{};
   };
-  void make_entries(listed& l, std::unordered_set<std::string>& taken) const;
+  // An item that the filter lets through.
+  struct wanted {
+    const feature_item* item;
+    std::string key{};  // for callers; "": none can be had
+    rule_names rules{};
+  };
+  std::vector<wanted> choose(const listed& l, taken_keys& taken) const;
+  void name_prefixed(const listed& l, std::vector<wanted>& items, taken_keys& taken) const;
+  void make_entries(listed& l, taken_keys& taken) const;
 
   const feature_kind* kind_;
   std::vector<listed> servers_;
+  std::vector<std::string> prefixes_;  // of all servers
   feature_entries_ptr last_;
   bool stale_ = false;
 };

@@ -1,6 +1,7 @@
 // Turns the lists of tools into their entries.
 #include "mcp/client/catalog/listed_tools.hpp"
 
+#include "mcp/client/catalog/entry_pages.hpp"
 #include "mcp/protocol/eras.hpp"
 #include "mcp/redact/hidden_text.hpp"
 #include "mcp/support/text.hpp"
@@ -48,12 +49,6 @@ bool is_same_text(const std::shared_ptr<const std::string>& a, const std::shared
 }
 
 }  // namespace
-
-bool passes(std::span<const std::string> allow, std::span<const std::string> deny, std::string_view own) {
-  const auto matches = [&](const std::string& glob) { return glob_match(glob, own); };
-  if (!allow.empty() && std::ranges::none_of(allow, matches)) return false;
-  return std::ranges::none_of(deny, matches);
-}
 
 void listed_tools::set_servers(std::vector<catalog_server> servers, std::vector<std::string> prefixes,
                                std::span<const std::size_t> before) {
@@ -110,6 +105,7 @@ void listed_tools::make_entries(offered& o, const std::vector<std::string>& name
                       (*found->second)->definition.text() == tool.definition.text() && (*found->second)->rules == rules;
     entries.push_back(same ? *found->second : make_entry(o.s, tool, names[i], rules));
   }
+  if (!std::ranges::equal(entries, o.entries)) free_old_pages(entries);
   o.entries = std::move(entries);
 }
 

@@ -2,6 +2,7 @@
 // configuration and the gate say. Reuses every entry that did not change. Knows no I/O.
 #pragma once
 #include "mcp/client/catalog/catalog.hpp"
+#include "mcp/client/catalog/catalog_server.hpp"
 #include "mcp/client/catalog/tool_names.hpp"
 #include "mcp/protocol/features.hpp"
 
@@ -16,31 +17,9 @@
 
 namespace mcpbx::mcp {
 
-/// Choice and renaming of a server's tools, as the configuration has it.
-struct tool_filter {
-  std::vector<std::string> allow, deny;       ///< globs over the server's own names; empty allow: everything
-  std::map<std::string, std::string> rename;  ///< own name -> the tool's part of the exposed name
-  bool operator==(const tool_filter&) const = default;
-};
-
-/// Returns true if these patterns let the server's own tool of this name through; `deny` wins.
-bool passes(std::span<const std::string> allow, std::span<const std::string> deny, std::string_view own);
-
 /// Tools of one server, by the server's own names.
 using tool_names = std::set<std::string, std::less<>>;
 using tool_names_ptr = std::shared_ptr<const tool_names>;
-
-/// A server as the configuration has it.
-struct catalog_server {
-  std::string name;
-  tool_filter tools;
-  bool plain_names = false;
-  std::weak_ptr<mcp::client> owner;
-  call_rules calls = {};
-  /// Identity of the program or address behind the server, in the configuration's words; compared and hashed, never
-  /// parsed. Null: unknown.
-  std::shared_ptr<const std::string> origin = {};
-};
 
 class listed_tools {
  public:

@@ -248,7 +248,7 @@ class supervisor::impl final : public server_host, public std::enable_shared_fro
     std::vector<catalog_builder::server> named;
     for (server_options& s : servers) {
       if (s.sharing != server_sharing::shared && s.idle_stop.count() == 0) s.idle_stop = instance_pool::usual_idle_stop;
-      catalog_builder::server n{s.name, s.tools, s.plain_names, {}, s.calls, s.origin};
+      catalog_builder::server n{s.name, s.tools, s.plain_names, {}, s.calls, s.origin, s.prompts, s.resources};
       n.calls.limits = s.limits;
       n.calls.serial = s.max_concurrency == 1;
       const auto known = std::ranges::find_if(before, [&](const slot& b) { return runs_alike(b, s); });

@@ -31,7 +31,7 @@ struct server_options {
   bool disabled = false, lazy = false;
   std::string unusable;       ///< reason why it can never be started; it is listed as failed
   connector_factory connect;  ///< makes its connector, once; may be empty for a server that is never started
-  tool_filter tools;
+  item_filter tools;
   bool plain_names = false;
   std::string protocol = "auto";  ///< "auto" or one revision to insist on
   milliseconds start_timeout{30'000};
@@ -51,6 +51,7 @@ struct server_options {
   raw_json roots = {};
   /// Longest time for the answer to a question of the server.
   milliseconds question_timeout{600'000};
+  item_filter prompts = {}, resources = {};  ///< see catalog_server
 };
 
 class supervisor {

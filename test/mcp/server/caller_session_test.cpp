@@ -42,7 +42,7 @@ TEST_CASE("G19: every malformed message gets the JSON-RPC error of the specifica
       {R"([])", -32600, "null"},
       {R"([{"jsonrpc":"2.0","id":1,"method":"ping"}])", -32600, "null"},
       {R"({"jsonrpc":"2.0","id":"a","method":"no/such"})", -32601, "\"a\""},
-      {R"({"jsonrpc":"2.0","id":1,"method":"server/discover"})", -32601, "1"},
+      {R"({"jsonrpc":"2.0","id":1,"method":"server/discover"})", -32602, "1"},
       {R"({"jsonrpc":"2.0","id":1,"method":"resources/none"})", -32601, "1"},
       {R"({"jsonrpc":"2.0","id":1,"method":"tools/list"})", -32600, "1"},
       {R"({"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"x"}})", -32600, "1"},
@@ -106,10 +106,9 @@ TEST_CASE("initialize echoes a revision it knows and answers with the latest one
     const std::string got =
         caller.ask(R"({"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":")" + asked +
                    R"(","capabilities":{},"clientInfo":{"name":"t","version":"1"}}})");
-    CHECK(
-        got ==
-        R"({"jsonrpc":"2.0","id":1,"result":{"protocolVersion":")" + given +
-            R"(","capabilities":{"tools":{"listChanged":true},"prompts":{"listChanged":true},"resources":{"listChanged":true}},"serverInfo":{"name":"mcpbx","version":"1.2.3"}}})");
+    CHECK(got ==
+          R"({"jsonrpc":"2.0","id":1,"result":{"protocolVersion":")" + given +
+              R"(","capabilities":{"tools":{"listChanged":true}},"serverInfo":{"name":"mcpbx","version":"1.2.3"}}})");
     CHECK(code_of(caller.ask(
               R"({"jsonrpc":"2.0","id":2,"method":"initialize","params":{"protocolVersion":"2025-11-25"}})")) ==
           -32600);

@@ -4,10 +4,12 @@
 #include "mcp/client/catalog/catalog.hpp"
 #include "mcp/rpc/line_framer.hpp"
 #include "mcp/server/caller_session.hpp"
+#include "mcp/server/held_calls.hpp"
 #include "test/support/manual_time.hpp"
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -31,6 +33,37 @@ class fake_client final : public mcp::client {
     return calls.size();
   }
   void cancel(ticket t, std::string_view) override { cancelled.push_back(t); }
+  mcp::watch watch_resource(std::string_view uri, std::function<void(const raw_json&)> updated) override {
+    if (!subscribes) return nullptr;
+    const auto held = std::make_shared<std::string>(uri);
+    watching[std::string(uri)].push_back({held, std::move(updated)});
+    return held;
+  }
+  mcp::watch watch_logs(std::string_view level, std::function<void(const raw_json&)> logged) override {
+    const auto held = std::make_shared<std::string>(level);
+    logging[std::string(level)].push_back({held, std::move(logged)});
+    return held;
+  }
+  void roots_changed() override { ++roots_changes; }
+
+  struct watcher {
+    std::weak_ptr<void> held;
+    std::function<void(const raw_json&)> told;
+  };
+  using watchers = std::map<std::string, std::vector<watcher>>;
+  /// Returns the number of watches that are still held.
+  static std::size_t held(const watchers& all, const std::string& key) {
+    std::size_t n = 0;
+    if (const auto found = all.find(key); found != all.end())
+      for (const watcher& w : found->second) n += w.held.expired() ? 0 : 1;
+    return n;
+  }
+  static void tell(const watchers& all, const std::string& key, std::string_view params) {
+    const auto found = all.find(key);
+    if (found == all.end()) return;
+    for (const watcher& w : std::vector(found->second))
+      if (!w.held.expired()) w.told(raw_json::own(params));
+  }
 
   void answer(std::size_t index, std::string_view result) {
     calls.at(index).done({mcp::call_outcome::kind::result, raw_json::own(result), {}});
@@ -42,6 +75,9 @@ class fake_client final : public mcp::client {
   std::vector<mcp::server_call> calls;
   std::vector<ticket> cancelled;
   std::string instructed;
+  watchers watching, logging;  ///< by URI, and by level
+  int roots_changes = 0;
+  bool subscribes = true;
 
  private:
   std::string name_;
@@ -61,6 +97,52 @@ inline mcp::entry_ptr make_tool(const std::shared_ptr<mcp::client>& owner, const
   e->owner = owner;
   return e;
 }
+
+inline mcp::feature_entry_ptr make_feature(const std::shared_ptr<mcp::client>& owner, const std::string& key,
+                                           const std::string& own) {
+  auto e = std::make_shared<mcp::feature_entry>();
+  e->key = key;
+  e->server = owner->name();
+  e->own_key = own;
+  e->definition = raw_json::own(R"({"name":)" + json_quoted(own) + "}");
+  e->exposed = raw_json::own(R"({"name":)" + json_quoted(key) + "}");
+  e->owner = owner;
+  return e;
+}
+
+/// The things that the servers of a test offer.
+struct offered {
+  std::vector<mcp::entry_ptr> tools{};
+  std::vector<mcp::feature_entry_ptr> prompts{}, resources{}, templates{};
+  mcp::catalog_offers offers{};
+};
+inline mcp::catalog_ptr make_catalog(offered o) {
+  auto prompts = std::make_shared<mcp::feature_entries>(mcp::prompt_kind(), std::move(o.prompts));
+  auto resources = std::make_shared<mcp::feature_entries>(mcp::resource_kind(), o.resources);
+  auto templates = std::make_shared<mcp::feature_entries>(mcp::template_kind(), std::move(o.templates));
+  std::vector<mcp::resource_server> servers;
+  for (const auto& r : o.resources)
+    if (std::ranges::find(servers, r->server, &mcp::resource_server::name) == servers.end())
+      servers.push_back({r->server, r->server, r->owner, nullptr});
+  mcp::catalog_rest rest{.others = {prompts, resources, templates}, .offers = std::move(o.offers)};
+  rest.routes = std::make_shared<mcp::resource_routes>(std::move(servers), resources, templates,
+                                                       std::make_shared<mcp::seen_uris>());
+  return std::make_shared<mcp::catalog>(std::move(o.tools), 1, mcp::withheld_tools(), std::vector<mcp::dropped_item>(),
+                                        std::move(rest));
+}
+
+/// Answers questions in a caller's place when the test says so.
+struct fake_answers final : mcp::question_handler {
+  ticket ask(mcp::server_question q, done_handler done) override {
+    asked.push_back(std::move(q));
+    dones.push_back(std::move(done));
+    return asked.size();
+  }
+  void withdraw(ticket t, std::string_view) override { withdrawn.push_back(t); }
+  std::vector<mcp::server_question> asked;
+  std::vector<done_handler> dones;
+  std::vector<ticket> withdrawn;
+};
 
 /// A recorder that keeps the records of calls, and holds their answers back until the test releases them.
 class fake_recorder final : public mcp::call_recorder {
@@ -98,6 +180,10 @@ class fake_host final : public mcp::caller_host {
   time_source& time() override { return clock; }
   const std::string& principal() const override { return who; }
   mcp::catalog_ptr tools() const override { return catalog; }
+  mcp::held_calls* held() override { return table; }
+  std::shared_ptr<mcp::question_handler> own_answers(const mcp::server_question& q) override {
+    return q.method == own_method ? own : nullptr;
+  }
   result<void> admit_call() const override {
     if (stopping) return fail(errc::unavailable, "mcpbx is stopping");
     return {};
@@ -120,6 +206,8 @@ class fake_host final : public mcp::caller_host {
   }
   std::vector<std::string_view> methods() const override { return {"mcpbx/echo", "mcpbx/slow", "mcpbx/forget"}; }
 
+  /// Returns what was sent since the last time.
+  std::vector<std::string> take() { return std::exchange(sent, {}); }
   void settle() {
     for (auto& then : std::exchange(waiting, {})) then();
   }
@@ -137,6 +225,9 @@ class fake_host final : public mcp::caller_host {
   };
   std::vector<sent_note> notes;
   std::string who = "uid:1000";
+  mcp::held_calls* table = nullptr;  ///< calls that wait for modern callers
+  std::string own_method;            ///< questions of this method are answered by `own`
+  std::shared_ptr<fake_answers> own = std::make_shared<fake_answers>();
   manual_time clock;
   std::vector<std::function<void()>> waiting;
   std::vector<mcp::reply_once> slow;
@@ -176,6 +267,23 @@ class fake_caller final : public mcp::message_sink {
  private:
   mcp::line_framer framer_;
 };
+
+/// Returns params of a modern request: `members` with a comma behind them, or "", before `_meta`.
+inline std::string modern_params(const std::string& members = "", const std::string& capabilities = "{}",
+                                 const std::string& more_meta = "") {
+  return "{" + members + R"("_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",)" +
+         R"("io.modelcontextprotocol/clientCapabilities":)" + capabilities + more_meta + "}}";
+}
+inline std::string request(const std::string& id, const std::string& method, const std::string& params) {
+  return R"({"jsonrpc":"2.0","id":)" + id + R"(,"method":")" + method + R"(","params":)" + params + "}";
+}
+/// Returns the member of a message at this path, as text.
+inline std::string at(const std::string& line, std::initializer_list<std::string_view> path) {
+  auto parsed = raw_json::parse(line);
+  raw_json value = parsed ? *parsed : raw_json();
+  for (const std::string_view key : path) value = find_member(value, key);
+  return std::string(value.text());
+}
 
 /// Returns the code of an error response, or 0 if it is none.
 inline int code_of(const std::string& line) {

@@ -30,8 +30,8 @@ TEST_CASE("the list of each kind is answered with what the catalog has of it") {
   note->exposed = raw_json::literal(R"({"name":"s__n"})");
   caller.host.catalog = std::make_shared<mcp::catalog>(
       std::vector<mcp::entry_ptr>(), 1, mcp::withheld_tools(), std::vector<mcp::dropped_item>(),
-      std::vector<mcp::feature_entries_ptr>{
-          std::make_shared<mcp::feature_entries>(notes_kind(), std::vector<mcp::feature_entry_ptr>{note})});
+      mcp::catalog_rest{
+          .others = {std::make_shared<mcp::feature_entries>(notes_kind(), std::vector<mcp::feature_entry_ptr>{note})}});
   CHECK(code_of(caller.ask(R"({"jsonrpc":"2.0","id":1,"method":"notes/list"})")) == -32600);
   caller.initialize();
   const auto list = [&](const std::string& method) {

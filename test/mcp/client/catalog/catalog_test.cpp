@@ -27,7 +27,7 @@ std::vector<std::string> names_of(const catalog_ptr& c) {
   return out;
 }
 
-catalog_builder::server server(std::string name, tool_filter filter = {}, bool plain = false) {
+catalog_builder::server server(std::string name, item_filter filter = {}, bool plain = false) {
   return {std::move(name), std::move(filter), plain, {}};
 }
 

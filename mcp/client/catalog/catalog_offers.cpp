@@ -1,0 +1,65 @@
+// Joins the capabilities of servers; values of members stay the bytes that they are.
+#include "mcp/client/catalog/catalog_offers.hpp"
+
+#include "mcp/json/json_writer.hpp"
+
+#include <set>
+#include <string>
+#include <string_view>
+
+namespace mcpbx::mcp {
+namespace {
+
+constexpr std::size_t most_bytes_of_a_member = std::size_t{16} << 10;
+
+/// An object with the members of several; the first one of a name counts.
+class joined_members {
+ public:
+  void add(const raw_json& object) {
+    if (object.text().size() > most_bytes_of_a_member) return;
+    const auto opened = raw_object::open(object);
+    if (!opened) return;
+    opened->for_each([&](std::string_view key, const raw_json& value) {
+      if (!keys_.emplace(key).second) return;
+      text_ += text_.empty() ? "{" : ",";
+      text_ += json_quoted(key);
+      text_ += ':';
+      text_ += value.text();
+    });
+  }
+  raw_json take() const { return text_.empty() ? raw_json() : raw_json::own(text_ + "}"); }
+
+ private:
+  std::set<std::string, std::less<>> keys_;
+  std::string text_;
+};
+
+}  // namespace
+
+bool catalog_offers::operator==(const catalog_offers& other) const {
+  return tools == other.tools && prompts == other.prompts && resources == other.resources &&
+         subscribe == other.subscribe && completions == other.completions && logging == other.logging &&
+         tasks.text() == other.tasks.text() && extensions.text() == other.extensions.text() &&
+         experimental.text() == other.experimental.text();
+}
+
+catalog_offers joined_offers(std::span<const told_offers> servers) {
+  catalog_offers all;
+  joined_members extensions, experimental;
+  for (const auto& [told, silent] : servers) {
+    const bool may_come = !told.known && !silent;
+    all.prompts = all.prompts || told.prompts || may_come;
+    all.resources = all.resources || told.resources || may_come;
+    all.subscribe = all.subscribe || told.subscribe;
+    all.completions = all.completions || told.completions;
+    all.logging = all.logging || told.logging;
+    if (all.tasks.empty() && told.tasks.text().size() <= most_bytes_of_a_member) all.tasks = told.tasks;
+    extensions.add(told.extensions);
+    experimental.add(told.experimental);
+  }
+  all.extensions = extensions.take();
+  all.experimental = experimental.take();
+  return all;
+}
+
+}  // namespace mcpbx::mcp

@@ -1,0 +1,36 @@
+// Capabilities of all tool servers together, as far as mcpbx tells its own callers of them.
+#pragma once
+#include "mcp/json/raw_json.hpp"
+#include "mcp/protocol/server_offers.hpp"
+
+#include <span>
+
+namespace mcpbx::mcp {
+
+/// What one server has told about itself.
+struct told_offers {
+  server_offers offers;
+  /// The server will never tell: it is disabled, or has failed for good. One that has told before still counts.
+  bool silent = false;
+};
+
+/// The union. While a server may still tell, lists are among it that may come later, since no caller can be told of a
+/// capability after its handshake.
+struct catalog_offers {
+  bool tools = true;  ///< always: mcpbx lists tools even if there are none
+  bool prompts = false, resources = false;
+  bool subscribe = false;  ///< some server takes subscriptions to its resources
+  bool completions = false;
+  bool logging = false;
+  raw_json tasks;         ///< the member of 2025-11-25, as the first server that has it wrote it; or absent
+  raw_json extensions;    ///< all extensions; one that several servers have is that of the first. Absent: none
+  raw_json experimental;  ///< the same of experimental capabilities
+
+  bool operator==(const catalog_offers& other) const;
+};
+
+/// Returns the union over servers in the order of the configuration. A server's `tasks`, `extensions` or `experimental`
+/// of more than 16 KiB does not count.
+catalog_offers joined_offers(std::span<const told_offers> servers);
+
+}  // namespace mcpbx::mcp

@@ -1,0 +1,137 @@
+// Gives results and errors the form that modern callers expect.
+#include "mcp/protocol/modern_answers.hpp"
+
+#include "mcp/json/json_writer.hpp"
+#include "mcp/protocol/revisions.hpp"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+namespace mcpbx::mcp {
+namespace {
+
+constexpr std::string_view complete = "complete";
+
+std::string_view word_of(bool is_private) {
+  return is_private ? "private" : "public";
+}
+
+/// Sets the hints that are missing or out of bounds.
+void set_hints(raw_object& result, const cache_hints& otherwise) {
+  const auto ttl = result.find("ttlMs").as_integer();
+  const std::int64_t kept = std::clamp<std::int64_t>(ttl.value_or(otherwise.ttl_ms), 0, longest_ttl_ms);
+  if (ttl != kept) result.set("ttlMs", raw_json::integer(kept));
+  const raw_json scope = result.find("cacheScope");
+  if (scope.empty())
+    result.set("cacheScope", raw_json::string(word_of(otherwise.is_private)));
+  else if (const auto word = scope.as_string(); word != "public" && word != "private")
+    result.set("cacheScope", raw_json::string(word_of(true)));
+}
+
+void set_server_info(raw_object& result, const raw_json& info) {
+  const raw_json meta = result.find("_meta");
+  if (!meta) {
+    std::string json = "{" + json_quoted(meta_key::server_info) + ":";
+    return result.set("_meta", raw_json::own(json.append(info.text()) + "}"));
+  }
+  auto members = raw_object::open(meta);
+  if (!members || members->contains(meta_key::server_info)) return;
+  members->set(meta_key::server_info, info);
+  result.set("_meta", members->json());
+}
+
+bool lacks(const raw_json& capabilities, const raw_json& required) {
+  const auto needed = raw_object::open(required);
+  if (!needed) return true;
+  bool lacking = needed->size() == 0;
+  needed->for_each([&](std::string_view key, const raw_json& value) {
+    const raw_json declared = find_member(capabilities, key);
+    lacking =
+        lacking || !declared.is_object() || (value.is_object() && value.text().size() > 2 && lacks(declared, value));
+  });
+  return lacking;
+}
+
+raw_json with_code(raw_object& error, int code, std::string message) {
+  error.set("code", raw_json::integer(code));
+  error.set("message", raw_json::string(message));
+  error.erase("data");
+  return error.json();
+}
+
+}  // namespace
+
+segments modern_result(const raw_json& result, const modern_form& form) {
+  auto o = raw_object::open(result);
+  // An object with too many members is not searched: the members stand before its own.
+  if (!o) return modern_own_result(result, form);
+  const raw_json type = o->find("resultType");
+  if (!type.is_string()) o->set("resultType", raw_json::string(complete));
+  if (type.is_string() && type.as_string() != complete) {
+    o->erase("ttlMs");
+    o->erase("cacheScope");
+  } else if (form.cache) {
+    set_hints(*o, *form.cache);
+  }
+  if (form.server_info) set_server_info(*o, form.server_info);
+  return o->build();
+}
+
+segments modern_own_result(const raw_json& result, const modern_form& form) {
+  std::string head = R"({"resultType":"complete")";
+  if (form.cache)
+    head += R"(,"ttlMs":)" + std::to_string(std::clamp<std::int64_t>(form.cache->ttl_ms, 0, longest_ttl_ms)) +
+            R"(,"cacheScope":")" + std::string(word_of(form.cache->is_private)) + '"';
+  if (form.server_info) {
+    head += R"(,"_meta":{)" + json_quoted(meta_key::server_info) + ":";
+    head.append(form.server_info.text()) += '}';
+  }
+  segments out;
+  const std::string_view text = result.text();
+  const auto first = text.find_first_not_of(" \t\r\n", 1);
+  if (first == std::string_view::npos || text[first] == '}') {
+    out.append_copy(head + "}");
+    return out;
+  }
+  out.append_copy(head + ",");
+  out.append(result.slice(text.substr(1)));
+  return out;
+}
+
+raw_json modern_error(const raw_json& error, const error_crossing& crossing) {
+  auto o = raw_object::open(error);
+  if (!o) return error;
+  const auto code = o->find("code").as_integer();
+  const raw_json data = o->find("data");
+  if (code == mcp_code::resource_not_found) {
+    o->set("code", raw_json::integer(-32602));
+    if (!crossing.uri.empty() && !find_member(data, "uri")) {
+      auto members = raw_object::open(data.is_object() ? data : raw_json::literal("{}"));
+      if (members) {
+        members->set("uri", raw_json::string(crossing.uri));
+        o->set("data", members->json());
+      }
+    }
+    return o->json();
+  }
+  // -32020 to -32099 are "defined exclusively by the MCP specification" (basic, "Error Codes").
+  if (!code || *code > mcp_code::header_mismatch || *code < -32099) return error;
+  const std::string message = o->find("message").as_string().value_or("");
+  if (crossing.from_modern && code == mcp_code::missing_client_capability) {
+    if (lacks(crossing.capabilities, find_member(data, "requiredCapabilities"))) return error;
+    return with_code(*o, -32603, "the tool server says that it needs a capability that its caller has: " + message);
+  }
+  if (code == mcp_code::header_mismatch || code == mcp_code::unsupported_protocol_version)
+    return with_code(*o, -32603, "the tool server refused how mcpbx asked: " + message);
+  return with_code(*o, -32603,
+                   "the tool server answered with the error code " + std::to_string(*code) + ": " + message);
+}
+
+raw_json url_elicitations(const raw_json& error) {
+  if (find_member(error, "code").as_integer() != mcp_code::url_elicitation_required) return {};
+  raw_json list = find_member(find_member(error, "data"), "elicitations");
+  return list.is_array() ? list : raw_json();
+}
+
+}  // namespace mcpbx::mcp

@@ -1,0 +1,26 @@
+// Questions of tool servers (elicitation, sampling, roots) on their way to the caller whose call they belong to, which
+// may speak the other era.
+#pragma once
+#include "mcp/json/raw_json.hpp"
+#include "mcp/support/error.hpp"
+
+#include <string>
+#include <string_view>
+
+namespace mcpbx::mcp {
+
+/// The methods that a tool server may ask with.
+bool is_question(std::string_view method);
+
+/// Returns the params of a question for its caller: `_meta` names the server, without a progress token, since progress
+/// of answers is not passed on. A modern caller gets no elicitationId and no task, which its revision does not have; a
+/// legacy one gets `elicitation_id` for an elicitation in URL mode that has none. errc::invalid_argument, errc::limit:
+/// the params cannot be read.
+result<raw_json> question_params(const raw_json& params, std::string_view server, bool modern_caller,
+                                 const std::string& elicitation_id);
+
+/// Returns the answer for a question that nobody answers: an elicitation is declined, which is a result; for other
+/// questions there is only an error. `error`: set to whether it is one.
+raw_json declined_answer(std::string_view method, bool& error);
+
+}  // namespace mcpbx::mcp

@@ -1,0 +1,25 @@
+// The methods whose requests go to one tool server each.
+#pragma once
+#include "mcp/server/passed_call.hpp"
+
+#include <array>
+
+namespace mcpbx::mcp {
+
+inline constexpr std::array call_shapes = {
+    call_shape{
+        .method = "tools/call", .to = call_shape::target::tool, .key = "name", .has_arguments = true, .may_ask = true},
+    call_shape{.method = "prompts/get",
+               .to = call_shape::target::prompt,
+               .key = "name",
+               .has_arguments = true,
+               .may_ask = true},
+    call_shape{.method = "resources/read",
+               .to = call_shape::target::resource,
+               .key = "uri",
+               .cacheable = true,
+               .may_ask = true},
+    call_shape{.method = "completion/complete", .to = call_shape::target::completion, .key = "ref"},
+};
+
+}  // namespace mcpbx::mcp

@@ -1,0 +1,153 @@
+// Opens, serves and ends streams of notifications.
+#include "mcp/server/caller_listens.hpp"
+
+#include "mcp/json/json_writer.hpp"
+#include "mcp/protocol/resources.hpp"
+#include "mcp/protocol/revisions.hpp"
+#include "mcp/rpc/rpc_message.hpp"
+#include "mcp/server/param_reader.hpp"
+#include "mcp/server/rpc_errors.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace mcpbx::mcp {
+namespace {
+
+std::string subscription_meta(const rpc_id& id) {
+  return "{" + json_quoted(meta_key::subscription_id) + ":" + std::string(id.token()) + "}";
+}
+
+segments tagged_notification(std::string_view method, const rpc_id& id) {
+  return make_notification(method, raw_json::own(R"({"_meta":)" + subscription_meta(id) + "}"));
+}
+
+}  // namespace
+
+void caller_listens::open(const raw_json& params, const reply_once& reply) {
+  auto wanted = read(params, reply);
+  if (!wanted) return;
+  if (auto admitted = host_.admit_call(); !admitted) return reply.error(to_rpc_error(admitted.error()));
+  if (listens_.size() >= options_.max_open)
+    return reply.error(to_rpc_error({errc::limit, "this connection has " + std::to_string(listens_.size()) +
+                                                      " subscriptions/listen open already; end one of them"}));
+  if (wanted->uris.size() > options_.max_uris - watched())
+    return reply.error(to_rpc_error({errc::limit, "this connection may watch " + std::to_string(options_.max_uris) +
+                                                      " resources together; end a subscription first"}));
+  const std::uint64_t serial = reply.serial();
+  listen made{reply, std::move(wanted->changes), {}};
+  std::vector<std::string> honoured;
+  for (const std::string& uri : wanted->uris) watch_uri(made, uri, honoured);
+  if (!reply.open()) return;
+  reply.on_cancel([this, serial] { listens_.erase(serial); });
+  const auto& kept = listens_.emplace(serial, std::move(made)).first->second;
+  acknowledge(kept, honoured);
+}
+
+// Reads the filter. Members of later revisions are ignored, which the acknowledgement shows.
+std::optional<caller_listens::filter> caller_listens::read(const raw_json& params, const reply_once& reply) const {
+  const auto refuse = [&](const std::string& what) {
+    reply.error(invalid_params("params.notifications" + what));
+    return std::nullopt;
+  };
+  const raw_json notifications = find_member(params, "notifications");
+  if (!notifications.is_object()) return refuse(": expected an object, got " + describe(notifications));
+  const auto members = raw_object::open(notifications, {"resourceSubscriptions"});
+  if (!members) return refuse(": " + members.error().message);
+  filter f;
+  for (const feature_kind& kind : kinds_) {
+    const raw_json value = members->find(kind.listen_member);
+    if (!value || std::ranges::find(f.changes, kind.listen_member) != f.changes.end()) continue;
+    if (value.type() != raw_json::kind::boolean)
+      return refuse("." + std::string(kind.listen_member) + ": expected true or false, got " + describe(value));
+    if (value.is_true()) f.changes.push_back(kind.listen_member);
+  }
+  const raw_json uris = members->find("resourceSubscriptions");
+  if (!uris) return f;
+  if (!uris.is_array()) return refuse(".resourceSubscriptions: expected an array, got " + describe(uris));
+  std::string wrong;
+  for_each_element(uris, [&](const raw_json& one) {
+    auto uri = one.as_string();
+    if (!uri || uri->size() > longest_uri)
+      wrong = ": expected URIs of at most " + std::to_string(longest_uri) + " bytes, got " + describe(one);
+    else if (f.uris.size() > options_.max_uris)
+      wrong = ": more than " + std::to_string(options_.max_uris) + " URIs";
+    else
+      f.uris.push_back(std::move(*uri));
+    return wrong.empty();
+  });
+  if (!wrong.empty()) return refuse(".resourceSubscriptions" + wrong);
+  std::ranges::sort(f.uris);
+  f.uris.erase(std::ranges::unique(f.uris).begin(), f.uris.end());
+  return f;
+}
+
+void caller_listens::watch_uri(listen& l, const std::string& uri, std::vector<std::string>& honoured) {
+  const auto route = host_.tools()->route_resource(uri);
+  const auto server = route ? route->owner.lock() : nullptr;
+  if (!server) return;
+  watch w = server->watch_resource_of(
+      host_.scope(), route->uri,
+      [this, serial = l.reply.serial(), uri](const raw_json& params) { updated(serial, uri, params); });
+  if (!w) return;
+  l.watches.push_back(std::move(w));
+  honoured.push_back(uri);
+}
+
+void caller_listens::acknowledge(const listen& l, const std::vector<std::string>& uris) {
+  std::string json;
+  json_writer w(json);
+  w.begin_object().key("_meta").token(subscription_meta(l.reply.id())).key("notifications").begin_object();
+  for (const std::string_view change : l.changes) w.member(change, true);
+  if (!uris.empty()) w.list("resourceSubscriptions", uris);
+  w.end_object().end_object();
+  host_.send_note({.about = l.reply.serial()},
+                  make_notification("notifications/subscriptions/acknowledged", raw_json::own(json)));
+}
+
+void caller_listens::updated(std::uint64_t serial, const std::string& uri, const raw_json& params) {
+  const auto found = listens_.find(serial);
+  if (found == listens_.end()) return;
+  auto o = raw_object::open(params ? params : raw_json::literal("{}"));
+  if (!o) return;
+  o->set("uri", raw_json::string(uri));
+  const raw_json meta = o->find("_meta");
+  auto tagged = raw_object::open(meta.is_object() ? meta : raw_json::literal("{}"));
+  if (!tagged) return;
+  const rpc_id& id = found->second.reply.id();
+  tagged->set(meta_key::subscription_id, raw_json::own(id.token()));
+  o->set("_meta", tagged->json());
+  host_.send_note({.about = serial, .same = uri}, make_notification("notifications/resources/updated", o->build()));
+}
+
+void caller_listens::list_changed(const feature_kind& kind) {
+  std::vector<std::uint64_t> told;
+  for (const auto& [serial, l] : listens_)
+    if (std::ranges::find(l.changes, kind.listen_member) != l.changes.end()) told.push_back(serial);
+  for (const std::uint64_t serial : told)
+    if (const auto found = listens_.find(serial); found != listens_.end())
+      host_.send_note({.about = serial, .same = kind.changed},
+                      tagged_notification(kind.changed, found->second.reply.id()));
+}
+
+// "SHOULD respond to the original subscriptions/listen request with a completion result"; on stdio the cancellation
+// "MUST" be sent as well (2026-07-28, subscriptions, "Graceful Closure", and cancellation).
+void caller_listens::end(bool tell) {
+  while (!listens_.empty()) {
+    const listen ended = std::move(listens_.extract(listens_.begin()).mapped());
+    const rpc_id id = ended.reply.id();
+    const segments about = make_notification(
+        "notifications/cancelled",
+        raw_json::own(R"({"requestId":)" + std::string(id.token()) + R"(,"reason":"mcpbx ends the subscription"})"));
+    ended.reply.result(raw_json::own(R"({"_meta":)" + subscription_meta(id) + "}"));
+    if (tell) host_.send_note({}, about);
+  }
+}
+
+std::size_t caller_listens::watched() const {
+  std::size_t n = 0;
+  for (const auto& [serial, l] : listens_) n += l.watches.size();
+  return n;
+}
+
+}  // namespace mcpbx::mcp

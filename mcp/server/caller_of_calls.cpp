@@ -1,0 +1,88 @@
+// What a tool server and its questions may know of the caller of a call, and the logs that the caller wants.
+#include "mcp/protocol/log_levels.hpp"
+#include "mcp/protocol/revisions.hpp"
+#include "mcp/server/caller_session.hpp"
+
+#include <array>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace mcpbx::mcp {
+namespace {
+
+/// A capability that is declared in a caller's place if somebody else answers such questions.
+struct lent {
+  std::string_view method, capability;
+  bool caller_capabilities::* able;
+};
+constexpr std::array lendable = {lent{"sampling/createMessage", "sampling", &caller_capabilities::sampling},
+                                 lent{"roots/list", "roots", &caller_capabilities::roots},
+                                 lent{"elicitation/create", "elicitation", &caller_capabilities::elicitation_form}};
+
+constexpr std::string_view tasks_extension = "io.modelcontextprotocol/tasks";
+
+}  // namespace
+
+// Returns a legacy caller's capabilities as a modern server may see them: tasks of the two eras differ, so they are not
+// told.
+raw_json without_tasks(const raw_json& capabilities) {
+  auto o = raw_object::open(capabilities);
+  if (!o) return {};
+  o->erase("tasks");
+  if (const raw_json extensions = o->find("extensions"))
+    if (auto e = raw_object::open(extensions); e && e->erase(tasks_extension)) o->set("extensions", e->json());
+  return o->json();
+}
+
+void caller_session::describe_caller(server_call& call, const reply_once& reply, bool modern_server,
+                                     const std::string& server) {
+  const modern_request* m = reply.modern();
+  call.asker = this;
+  call.principal = host_.principal();
+  call.scope = host_.scope();
+  if (!m) call.caller.client_info = client_info_;
+  call.log_level = m ? m->log_level : level_ ? std::string(log_levels[*level_]) : std::string();
+  if (!modern_server) return;
+  const bool asked = m || can_be_asked();
+  raw_json told = m ? m->capabilities : asked ? declared_ : raw_json();
+  const caller_capabilities able = m ? m->able : asked ? capabilities_ : caller_capabilities();
+  bool lends = false;
+  for (const lent& l : lendable) {
+    if (able.*l.able || !host_.own_answers({server, std::string(l.method), {}})) continue;
+    auto o = raw_object::open(told ? told : raw_json::literal("{}"));
+    if (!o) continue;
+    if (!o->find(l.capability).is_object()) o->set(l.capability, raw_json::literal("{}"));
+    told = o->json();
+    lends = true;
+  }
+  call.caller.capabilities = std::move(told);
+  // A modern caller answers for itself, unless it cannot answer everything that the server may now ask.
+  call.takes_input_required = m && !lends;
+}
+
+bool caller_session::may_be_asked(std::string_view method, const raw_json& params) const {
+  return can_be_asked() && check_answerable(capabilities_, method, params);
+}
+
+bool caller_session::wants_logs(const reply_once& reply) const {
+  return !reply.modern() || !reply.modern()->log_level.empty();
+}
+
+bool caller_session::is_wanted(const raw_json& log, std::optional<std::size_t> least) const {
+  const auto level = log_level_of(member_text(log, "level"));
+  return !least || !level || *level >= *least;
+}
+
+void caller_session::send_log(const reply_once& reply, const raw_json& params) {
+  const modern_request* m = reply.modern();
+  if (!is_wanted(params, m ? log_level_of(m->log_level) : level_)) return;
+  host_.send_note({.about = reply.serial(), .droppable = true}, make_notification("notifications/message", params));
+}
+
+std::shared_ptr<caller_session*> caller_session::link() {
+  if (!link_) link_ = std::make_shared<caller_session*>(this);
+  return link_;
+}
+
+}  // namespace mcpbx::mcp

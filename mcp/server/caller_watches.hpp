@@ -1,0 +1,55 @@
+// Things that one legacy caller has asked to be told of: updates of resources (2025-11-25, resources, "Subscriptions")
+// and logs that belong to no call (logging). Knows no I/O.
+#pragma once
+#include "mcp/client/client.hpp"
+#include "mcp/json/raw_json.hpp"
+#include "mcp/server/caller_host.hpp"
+#include "mcp/server/reply_once.hpp"
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace mcpbx::mcp {
+
+/// Returns each tool server that has something in the catalog, once.
+std::vector<std::shared_ptr<client>> servers_in(const catalog& all);
+
+class caller_watches {
+ public:
+  /// Most resources that one caller subscribes to.
+  static constexpr std::size_t most_subscriptions = 1024;
+
+  /// The host must outlive this object.
+  explicit caller_watches(caller_host& host) : host_(host) {}
+
+  // These functions answer the request.
+  void subscribe(const raw_json& params, const reply_once& reply);
+  void unsubscribe(const raw_json& params, const reply_once& reply);
+
+  /// Asks all servers for logs of this level and above, instead of an earlier one.
+  void set_level(std::size_t level);
+  /// Asks servers that are new in the catalog.
+  void refresh();
+  std::size_t subscriptions() const noexcept { return subscriptions_.size(); }
+
+ private:
+  struct log_watch {
+    std::weak_ptr<client> server;
+    watch held;
+  };
+  void updated(const std::string& uri, const raw_json& params);
+  void watch_logs_of(const std::shared_ptr<client>& server);
+
+  caller_host& host_;
+  std::unordered_map<std::string, watch> subscriptions_;  // by URI
+  std::vector<log_watch> logs_;
+  std::size_t level_ = 0;
+  bool watches_logs_ = false;
+};
+
+}  // namespace mcpbx::mcp

@@ -1,0 +1,105 @@
+// Reads params of calls, and edits the name in them.
+#include "mcp/server/incoming_call.hpp"
+
+#include "mcp/protocol/revisions.hpp"
+#include "mcp/rpc/rpc_message.hpp"
+#include "mcp/server/param_reader.hpp"
+#include "mcp/support/text.hpp"
+
+#include <utility>
+
+namespace mcpbx::mcp {
+namespace {
+
+std::unexpected<error> wrong(std::string what) {
+  return fail(errc::invalid_argument, std::move(what));
+}
+
+result<raw_json> progress_token_of(const raw_json& meta) {
+  if (meta.empty() || meta.is_null()) return raw_json();
+  if (!meta.is_object()) return wrong("params._meta: expected an object, got " + describe(meta));
+  const auto opened = raw_object::open(meta, {meta_key::progress_token});
+  if (!opened) return wrong("params._meta: " + opened.error().message);
+  raw_json token = opened->find(meta_key::progress_token);
+  if (token.empty() || token.is_string() || rpc_id::from(token)) return token;
+  return wrong("params._meta.progressToken: expected a string or an integer, got " + describe(token));
+}
+
+/// Reads the ref of a completion (2025-11-25, completion, "Reference Types").
+result<void> read_ref(const raw_json& ref, incoming_call& to) {
+  if (!ref.is_object()) return wrong("params.ref: expected an object with type, got " + describe(ref));
+  const auto members = read_members(ref, {"type", "name", "uri"});
+  if (!members) return wrong("params.ref: " + members.error().message);
+  const auto& [type_token, name, uri] = *members;
+  const auto type = type_token.as_string();
+  to.by_prompt = type == "ref/prompt";
+  if (!to.by_prompt && type != "ref/resource")
+    return wrong("params.ref.type: expected \"ref/prompt\" or \"ref/resource\", got " + describe(type_token));
+  const raw_json& key = to.by_prompt ? name : uri;
+  auto text = key.as_string();
+  if (!text)
+    return wrong(std::string("params.ref.") + (to.by_prompt ? "name" : "uri") + ": expected a string, got " +
+                 describe(key));
+  to.key = key.text();
+  to.name = std::move(*text);
+  return {};
+}
+
+result<void> read_answers(const raw_json& params, const raw_json& state, const raw_json& responses, incoming_call& to) {
+  if (state && !state.is_string()) return wrong("params.requestState: expected a string, got " + describe(state));
+  if (state) to.state = params.slice(state.text());
+  if (!responses || responses.is_null()) return {};
+  if (!responses.is_object()) return wrong("params.inputResponses: expected an object, got " + describe(responses));
+  const auto each = raw_object::open(params.slice(responses.text()));
+  if (!each) return wrong("params.inputResponses: " + each.error().message);
+  std::string bad;
+  each->for_each([&](std::string_view key, const raw_json& value) {
+    if (bad.empty() && !value.is_object())
+      bad = "params.inputResponses[" + json_quoted(cut_utf8(key, 64)) + "]: expected an object, got " + describe(value);
+  });
+  if (!bad.empty()) return wrong(std::move(bad));
+  to.responses = params.slice(responses.text());
+  return {};
+}
+
+}  // namespace
+
+result<void> read_call(const call_shape& shape, const raw_json& params, incoming_call& to) {
+  if (params.empty())
+    return wrong("params: expected an object with " + std::string(shape.key) +
+                 (shape.has_arguments ? " and arguments" : ""));
+  const auto members =
+      read_members(params, {shape.key, "arguments", "_meta", "task", "requestState", "inputResponses"});
+  if (!members) return wrong("params: " + members.error().message);
+  const auto& [key, arguments, meta, task, state, responses] = *members;
+  if (arguments) to.arguments = params.slice(arguments.text());
+  to.has_meta = !meta.empty();
+  to.has_task = !task.empty();
+  if (shape.to == call_shape::target::completion) {
+    if (auto read = read_ref(key, to); !read) return read;
+  } else {
+    auto name = key.as_string();
+    if (name) to.name = std::move(*name);
+    if (!name) return wrong("params." + std::string(shape.key) + ": expected a string, got " + describe(key));
+    to.key = key.text();
+  }
+  if (shape.has_arguments && arguments && !arguments.is_object() && !arguments.is_null())
+    return wrong("params.arguments: expected an object, got " + describe(arguments));
+  if (meta) {
+    auto token = progress_token_of(params.slice(meta.text()));
+    if (!token) return std::unexpected(token.error());
+    to.token = std::move(*token);
+  }
+  return read_answers(params, state, responses, to);
+}
+
+raw_json params_for(const raw_json& params, const incoming_call& call, const std::string& own, bool modern_server) {
+  raw_json out = own == call.name ? params : with_replaced(params, call.key, json_quoted(own));
+  if (modern_server || !call.responses) return out;
+  auto o = raw_object::open(out);
+  if (!o) return out;
+  o->erase("inputResponses");
+  return o->json();
+}
+
+}  // namespace mcpbx::mcp

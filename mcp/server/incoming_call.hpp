@@ -1,0 +1,33 @@
+// The params of a request that goes to a tool server, read once and otherwise left as they are.
+#pragma once
+#include "mcp/json/raw_json.hpp"
+#include "mcp/server/passed_call.hpp"
+#include "mcp/support/error.hpp"
+
+#include <string>
+#include <string_view>
+
+namespace mcpbx::mcp {
+
+/// Views share the bytes of the params, which must outlive them.
+struct incoming_call {
+  std::string name;        ///< of the tool or prompt, or a URI: whatever says which server
+  std::string_view key;    ///< the token of that name inside the params, which the server's own name replaces
+  bool by_prompt = false;  ///< a completion for a prompt; others are for resources
+  raw_json arguments;      ///< absent if there are none
+  bool has_meta = false;
+  bool has_task = false;  ///< asks for a task (2025-11-25, tasks)
+  raw_json token;         ///< the progress token, or absent
+  raw_json state;         ///< requestState, or absent
+  raw_json responses;     ///< inputResponses, or absent
+};
+
+/// Reads the params. errc::invalid_argument, with the member in the sentence: one is wrong, missing or there twice.
+/// What was read before the error is in `to`.
+result<void> read_call(const call_shape& shape, const raw_json& params, incoming_call& to);
+
+/// Returns the params for the server: with its own name, and without the answers to questions that a legacy server
+/// cannot know.
+raw_json params_for(const raw_json& params, const incoming_call& call, const std::string& own, bool modern_server);
+
+}  // namespace mcpbx::mcp

@@ -1,0 +1,157 @@
+// The methods that go to one tool server each: finds the server, and passes the request on. It changes nothing in the
+// params but the name of the thing that is asked for.
+#include "mcp/json/json_writer.hpp"
+#include "mcp/server/call_shapes.hpp"
+#include "mcp/server/caller_session.hpp"
+#include "mcp/server/incoming_call.hpp"
+#include "mcp/support/text.hpp"
+
+#include <expected>
+#include <utility>
+
+namespace mcpbx::mcp {
+namespace {
+
+/// Reason why a request goes to no server.
+struct no_route {
+  rpc_error error;
+  call_decision why = call_decision::refused;
+  bool may_come = false;  // a server that is starting may have it
+};
+using found_route = std::expected<call_route, no_route>;
+
+/// Returns the error for an unknown tool. Similar names also stand in data.similar, for callers that compose their own
+/// text.
+rpc_error unknown_tool(const catalog& tools, std::string_view name) {
+  rpc_error e = invalid_params("unknown tool " + json_quoted(cut_utf8(name, 128)));
+  const auto& near = tools.similar(name);
+  std::string json;
+  json_writer data(json);
+  data.begin_object().key("similar").begin_array();
+  for (const auto& one : near) data.value(one);
+  data.end_array().end_object();
+  e.data = data.json();
+  if (near.empty()) {
+    e.message +=
+        tools.entries().empty() ? "; no tool server offers any tool now" : "; tools/list tells which there are";
+    return e;
+  }
+  e.message += near.size() == 1 ? "; a similar one is " : "; similar ones are ";
+  for (std::size_t i = 0; i < near.size(); ++i) e.message.append(i == 0 ? "" : ", ").append(json_quoted(near[i]));
+  return e;
+}
+
+found_route route_to(const std::weak_ptr<client>& owner, const std::string& server, const std::string& own,
+                     std::optional<call_limits> limits) {
+  auto there = owner.lock();
+  if (!there)
+    return std::unexpected(no_route{
+        to_rpc_error({errc::unavailable, "the tool server " + json_quoted(server) + " is no longer there"}, server)});
+  return call_route{std::move(there), server, own, limits};
+}
+
+found_route tool_route(const caller_host& host, const catalog& tools, const std::string& name) {
+  const entry_ptr tool = tools.find(name);
+  if (!tool)
+    if (const withheld_tool* withheld = tools.find_withheld(name))
+      return std::unexpected(no_route{to_rpc_error({errc::config, withheld_text(name, *withheld)}, withheld->server)});
+  if (!tool) return std::unexpected(no_route{unknown_tool(tools, name), call_decision::unknown, true});
+  if (auto admitted = host.admit_call(*tool); !admitted)
+    return std::unexpected(no_route{to_rpc_error(admitted.error())});
+  return route_to(tool->owner, tool->server, tool->tool, tool->manner.limits);
+}
+
+found_route prompt_route(const catalog& all, const std::string& name) {
+  const auto prompt = all.find(prompt_kind(), name);
+  if (prompt) return route_to(prompt->owner, prompt->server, prompt->own_key, {});
+  return std::unexpected(no_route{
+      invalid_params("unknown prompt " + json_quoted(cut_utf8(name, 128)) + "; prompts/list tells which there are"),
+      call_decision::unknown, true});
+}
+
+found_route resource_route_of(const catalog& all, const std::string& uri) {
+  if (const auto route = all.route_resource(uri)) return route_to(route->owner, route->server, route->uri, {});
+  return std::unexpected(
+      no_route{{code::not_found, "no tool server has the resource " + json_quoted(cut_utf8(uri, 256)),
+                raw_json::own(json_object("uri", uri))},
+               call_decision::unknown,
+               true});
+}
+
+found_route template_route(const catalog& all, const std::string& uri) {
+  const auto found = all.find(template_kind(), uri);
+  if (found) return route_to(found->owner, found->server, found->own_key, {});
+  return resource_route_of(all, uri);
+}
+
+found_route find_route(const caller_host& host, const call_shape& shape, const incoming_call& in) {
+  const auto all = host.tools();
+  switch (shape.to) {
+    case call_shape::target::tool:
+      return tool_route(host, *all, in.name);
+    case call_shape::target::prompt:
+      return prompt_route(*all, in.name);
+    case call_shape::target::resource:
+      return resource_route_of(*all, in.name);
+    case call_shape::target::completion:
+      break;
+  }
+  return in.by_prompt ? prompt_route(*all, in.name) : template_route(*all, in.name);
+}
+
+}  // namespace
+
+void caller_session::add_call_methods(methods& m) {
+  for (const call_shape& shape : call_shapes)
+    m.add(shape.method, [&shape](caller_session& s, const raw_json& params, const reply_once& reply) {
+      const bool recorded = shape.to == call_shape::target::tool;
+      s.call(shape, params, {reply, recorded ? s.host_.recorder() : nullptr}, false);
+    });
+}
+
+void caller_session::call(const call_shape& shape, const raw_json& params, const tool_call_reply& reply, bool settled) {
+  incoming_call in;
+  const auto read = read_call(shape, params, in);
+  reply.about(in.name, in.arguments);
+  if (!read) return reply.refused(invalid_params(read.error().message));
+  if (in.state && take_back(shape, in, reply)) return;
+  if (auto admitted = host_.admit_call(); !admitted) return reply.refused(to_rpc_error(admitted.error()));
+  auto route = find_route(host_, shape, in);
+  if (!route && route.error().may_come && !settled)  // its server may be ready soon
+    return host_.when_settled(options_.settle, [this, &shape, params, reply] {
+      if (reply.open()) call(shape, params, reply, true);
+    });
+  if (!route) return reply.refused(route.error().error, route.error().why);
+  const bool modern_server = route->server->era() == era::modern;
+  if (in.state && reply.request().modern() && !modern_server)
+    return reply.refused(invalid_params(std::string(held_calls::foreign)));
+
+  server_call c;
+  c.method = shape.method;
+  c.params = params_for(params, in, route->own, modern_server);
+  c.has_meta = in.has_meta;
+  c.name = in.name;
+  c.limits = route->limits;
+  const auto passed = std::make_shared<passed_call>(*this, shape, reply, *route);
+  passed->start(std::move(c), std::move(in));
+}
+
+// Goes on with a held call if the request has a requestState of ours, which must reach no server. A call that is open
+// is no new call, so that its answers are taken while mcpbx stops.
+bool caller_session::take_back(const call_shape& shape, const incoming_call& in, const tool_call_reply& reply) {
+  held_calls* const held = host_.held();
+  const std::string state = in.state.as_string().value_or("");
+  if (!held || !held->is_own(state)) return false;
+  if (!reply.request().modern()) {
+    reply.refused(invalid_params(std::string(held_calls::foreign)));
+    return true;
+  }
+  auto call = held->take(state, {host_.principal(), shape.method, in.name, in.arguments});
+  if (call)
+    (*call)->resume({this, reply, in.token, in.responses});
+  else
+    reply.refused(invalid_params(call.error().message));
+  return true;
+}
+
+}  // namespace mcpbx::mcp

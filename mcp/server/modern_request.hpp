@@ -1,0 +1,26 @@
+// Reads from the `_meta` of a request what a modern caller says about itself (2026-07-28, basic, "Per-request protocol
+// fields"). A request that names a protocol version there is a modern one; nothing is kept from it for later ones.
+#pragma once
+#include "mcp/json/raw_json.hpp"
+#include "mcp/protocol/caller_capabilities.hpp"
+#include "mcp/protocol/modern_answers.hpp"
+#include "mcp/rpc/rpc_message.hpp"
+
+#include <expected>
+#include <memory>
+#include <string>
+
+namespace mcpbx::mcp {
+
+struct modern_request {
+  raw_json capabilities;     ///< as the caller declared them
+  caller_capabilities able;  ///< the same, read
+  std::string log_level;     ///< the least urgent logs that it wants, or "": none
+  modern_form form;          ///< of its result
+};
+
+/// Reads the params of a request. Null: it speaks the legacy era. The error is -32602 for a wrong or missing member and
+/// -32022 for another revision. `only_modern`: a request without protocol version is an error as well.
+std::expected<std::unique_ptr<modern_request>, rpc_error> read_modern_request(const raw_json& params, bool only_modern);
+
+}  // namespace mcpbx::mcp

@@ -1,0 +1,175 @@
+// The way of a call to its tool server, and of its outcome back. The server's questions are in passed_questions.cpp.
+#include "mcp/server/passed_call.hpp"
+
+#include "mcp/json/json_writer.hpp"
+#include "mcp/protocol/eras.hpp"
+#include "mcp/protocol/modern_answers.hpp"
+#include "mcp/protocol/questions.hpp"
+#include "mcp/protocol/revisions.hpp"
+#include "mcp/server/caller_session.hpp"
+#include "mcp/server/incoming_call.hpp"
+#include "mcp/server/result_uris.hpp"
+#include "mcp/server/rpc_errors.hpp"
+
+#include <utility>
+
+namespace mcpbx::mcp {
+
+passed_call::passed_call(caller_session& session, const call_shape& shape, tool_call_reply reply,
+                         const call_route& route)
+    : session_(&session),
+      shape_(shape),
+      reply_(std::move(reply)),
+      server_(route.server),
+      server_name_(route.server_name),
+      modern_server_(route.server->era() == era::modern),
+      time_(session.host().time()) {}
+
+void passed_call::start(server_call call, incoming_call in) {
+  const auto self = shared_from_this();
+  const auto server = server_.lock();
+  name_ = std::move(in.name);
+  token_ = std::move(in.token);
+  if (modern()) arguments_ = std::move(in.arguments);
+  session_->describe_caller(call, reply_.request(), modern_server_, server_name_);
+  call.questions = self;
+  // The handlers of progress and logs are called only before `done`, which holds this object.
+  if (token_ || modern()) call.progress = [this](const raw_json& params) { progress(params); };
+  if (session_->wants_logs(reply_.request())) call.log = [this](const raw_json& params) { log(params); };
+  set_notified(call, in.has_task);
+  call.done = [self](call_outcome&& outcome) { self->finish(std::move(outcome)); };
+  reply_.called(server_name_);
+  attach();
+  ticket_ = server->call(std::move(call));
+}
+
+// Ties the call to the request that it has to answer.
+void passed_call::attach() {
+  answered_ = false;
+  if (modern_request* m = reply_.request().modern(); m && shape_.cacheable) m->form.cache = cache_hints();
+  reply_.request().on_cancel([weak = weak_from_this()] {
+    if (const auto self = weak.lock()) self->cancel("cancelled by its caller");
+  });
+}
+
+// Marks the present request as answered.
+void passed_call::detach() {
+  session_ = nullptr;
+  answered_ = true;
+}
+
+void passed_call::cancel(std::string_view why) {
+  const auto self = shared_from_this();
+  session_ = nullptr;
+  if (held_) std::exchange(held_, nullptr)->release(held_id_);
+  if (const auto server = server_.lock(); server && !over_) server->cancel(ticket_, why);
+}
+
+void passed_call::give_up(std::string_view why) {
+  const auto self = shared_from_this();
+  held_ = nullptr;
+  cancel(why);
+}
+
+void passed_call::finish(call_outcome&& outcome) {
+  const auto self = shared_from_this();
+  over_ = true;
+  end_questions("the call has ended");
+  if (held_) {
+    outcome_ = std::move(outcome);
+    if (!held_->keep(held_id_, outcome_.value.text().size()))
+      outcome_ = call_outcome::lost(errc::limit,
+                                    "the tool server has answered, and mcpbx has no room to keep the answer until its "
+                                    "caller asks for it");
+    return;
+  }
+  if (attached()) return answer(outcome);
+  session_ = nullptr;
+  if (!std::exchange(answered_, true)) reply_.abandoned();
+}
+
+// Passes the outcome on to the caller.
+void passed_call::answer(const call_outcome& outcome) {
+  const auto self = shared_from_this();
+  switch (outcome.type) {
+    case call_outcome::kind::result:
+      report_uris(outcome.value);
+      detach();
+      if (!modern() && modern_server_) return reply_.result(strip_modern_result(outcome.value));
+      return reply_.result(outcome.value);
+    case call_outcome::kind::error:
+      return answer_error(outcome.value);
+    case call_outcome::kind::failed:
+      detach();
+      return reply_.failed(to_rpc_error(outcome.failure, server_name_));
+  }
+}
+
+void passed_call::answer_error(const raw_json& error) {
+  const modern_request* m = reply_.request().modern();
+  if (m && !modern_server_ && shape_.may_ask)
+    if (const raw_json urls = url_elicitations(error)) return require_urls(urls);
+  detach();
+  if (!m) return reply_.error(modern_server_ ? legacy_error(error) : error);
+  reply_.error(modern_error(error, {.from_modern = modern_server_,
+                                    .uri = shape_.to == call_shape::target::resource ? name_ : std::string_view(),
+                                    .capabilities = m->capabilities}));
+}
+
+// Answers with the addresses that the person has to visit before the request is made again. The call at the server has
+// ended, so that there is nothing to come back for (2026-07-28, elicitation, "URL Mode").
+void passed_call::require_urls(const raw_json& elicitations) {
+  detach();
+  if (!reply_.request().modern()->able.elicitation_url)
+    return reply_.failed(rpc_error{mcp_code::missing_client_capability,
+                                   "the tool server needs its caller to show an address to a person",
+                                   raw_json::literal(R"({"requiredCapabilities":{"elicitation":{"url":{}}}})")});
+  std::string json;
+  json_writer w(json);
+  w.begin_object().member("resultType", "input_required").key("inputRequests").begin_object();
+  std::size_t number = 0;
+  for_each_element(elicitations, [&](const raw_json& one) {
+    const auto params = question_params(one, server_name_, true, {});
+    if (params) w.key("q" + std::to_string(++number)).begin_object();
+    if (params) w.member("method", "elicitation/create").member("params", *params).end_object();
+    return number < most_questions;
+  });
+  w.end_object().end_object();
+  reply_.result(raw_json::own(json));
+}
+
+void passed_call::report_uris(const raw_json& result) {
+  if (!session_) return;
+  const auto uris = uris_in(result);
+  if (uris.empty()) return;
+  const auto all = session_->host().tools();
+  for (const std::string& uri : uris) all->saw_uri(server_name_, uri);
+}
+
+// Passes progress on. Tokens of two callers may be equal, so servers see mcpbx's token only; the caller gets its own
+// back.
+void passed_call::progress(const raw_json& params) {
+  if (token_.empty() || !attached()) return;
+  const auto self = shared_from_this();
+  auto edited = raw_object::open(params);
+  if (!edited) return;
+  edited->set(meta_key::progress_token, token_);
+  session_->host().send_progress(reply_.request().serial(),
+                                 make_notification("notifications/progress", edited->build()));
+}
+
+void passed_call::log(const raw_json& params) {
+  if (!attached()) return;
+  const auto self = shared_from_this();
+  session_->send_log(reply_.request(), params);
+}
+
+// Passes notifications about an elicitation or a task of the call on to a legacy caller. They may come after the call.
+void passed_call::set_notified(server_call& call, bool has_task) {
+  if (modern() || !(has_task || session_->hears_of_elicitations())) return;
+  call.notified = [to = session_->link()](std::string_view method, const raw_json& params) {
+    if (caller_session* s = *to) s->host().send_note({}, make_notification(method, params));
+  };
+}
+
+}  // namespace mcpbx::mcp

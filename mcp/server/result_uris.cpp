@@ -1,0 +1,46 @@
+// Walks the content of results.
+#include "mcp/server/result_uris.hpp"
+
+#include "mcp/protocol/resources.hpp"
+
+#include <cstring>
+#include <string_view>
+#include <utility>
+
+namespace mcpbx::mcp {
+namespace {
+
+void add(const raw_json& holder, std::vector<std::string>& to) {
+  auto uri = find_member(holder, "uri").as_string();
+  if (uri && !uri->empty() && uri->size() <= longest_uri) to.push_back(std::move(*uri));
+}
+
+void add_content(const raw_json& content, std::vector<std::string>& to) {
+  const auto type = find_member(content, "type").as_string();
+  if (type == "resource_link") return add(content, to);
+  if (type == "resource") add(find_member(content, "resource"), to);
+}
+
+}  // namespace
+
+std::vector<std::string> uris_in(const raw_json& result) {
+  std::vector<std::string> out;
+  constexpr std::string_view mark = "\"uri\"";
+  const std::string_view text = result.text();
+  if (::memmem(text.data(), text.size(), mark.data(), mark.size()) == nullptr) return out;
+  for_each_element(find_member(result, "content"), [&](const raw_json& one) {
+    add_content(one, out);
+    return out.size() < most_result_uris;
+  });
+  for_each_element(find_member(result, "messages"), [&](const raw_json& one) {
+    add_content(find_member(one, "content"), out);
+    return out.size() < most_result_uris;
+  });
+  for_each_element(find_member(result, "contents"), [&](const raw_json& one) {
+    add(one, out);
+    return out.size() < most_result_uris;
+  });
+  return out;
+}
+
+}  // namespace mcpbx::mcp

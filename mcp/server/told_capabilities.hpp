@@ -1,0 +1,15 @@
+// The capabilities that mcpbx tells its callers: those of all tool servers together.
+#pragma once
+#include "mcp/client/catalog/catalog.hpp"
+#include "mcp/json/json_writer.hpp"
+#include "mcp/protocol/features.hpp"
+
+#include <string_view>
+
+namespace mcpbx::mcp {
+
+/// Writes the member `capabilities` (ServerCapabilities) for a caller that speaks this revision. Tasks differ between
+/// the eras, so that each era is told of its own only.
+void write_capabilities(json_writer& out, feature_table kinds, const catalog_offers& offers, std::string_view revision);
+
+}  // namespace mcpbx::mcp

@@ -1,0 +1,174 @@
+// prompts/get, resources/read and completion/complete: one way with tools/call, each with a routing of its own.
+#include "test/mcp/server/fake_host.hpp"
+
+#include <string>
+
+using namespace mcpbx;
+using namespace mcpbx::test;
+
+namespace {
+
+struct served {
+  explicit served(mcp::era era = mcp::era::legacy) : server(std::make_shared<fake_client>("s", era)) {
+    caller.host.catalog = make_catalog({.tools = {make_tool(server, "s__t", "t")},
+                                        .prompts = {make_feature(server, "s__p", "p")},
+                                        .resources = {make_feature(server, "mcpbx://s/file:///r", "file:///r")},
+                                        .templates = {make_feature(server, "db://{table}", "db://{table}")}});
+    caller.initialize();
+  }
+  std::string ask(const std::string& method, const std::string& params, const std::string& id = "1") {
+    return caller.ask(request(id, method, params));
+  }
+  std::shared_ptr<fake_client> server;
+  fake_caller caller;
+};
+
+}  // namespace
+
+TEST_CASE("each method of calls reaches its server with only the name changed") {
+  served s;
+  s.ask("prompts/get", R"({ "x":[1.0], "name" : "s__p","arguments":{"a":"\u0041"},"_meta":{"vendor":2} })", "1");
+  s.ask("resources/read", R"({"uri":"mcpbx://s/file:///r" ,"y":null})", "2");
+  s.ask("completion/complete", R"({"ref":{"name":"s__p","type":"ref/prompt"},"argument":{"name":"a","value":"v"}})",
+        "3");
+  s.ask("completion/complete", R"({"ref":{"type":"ref/resource","uri":"db://{table}"},"argument":{"name":"s__p"}})",
+        "4");
+  REQUIRE(s.server->calls.size() == 4);
+  CHECK(s.server->calls[0].method == "prompts/get");
+  CHECK(s.server->calls[0].what() == "prompts/get s__p");
+  CHECK(s.server->calls[0].params.text() ==
+        R"({ "x":[1.0], "name" : "p","arguments":{"a":"\u0041"},"_meta":{"vendor":2} })");
+  CHECK(s.server->calls[1].method == "resources/read");
+  CHECK(s.server->calls[1].params.text() == R"({"uri":"file:///r" ,"y":null})");
+  CHECK(s.server->calls[2].params.text() ==
+        R"({"ref":{"name":"p","type":"ref/prompt"},"argument":{"name":"a","value":"v"}})");
+  CHECK(s.server->calls[3].params.text() ==
+        R"({"ref":{"type":"ref/resource","uri":"db://{table}"},"argument":{"name":"s__p"}})");
+  s.caller.host.take();
+  s.server->answer(2, R"({"completion":{"values":[]}})");
+  CHECK(s.caller.host.sent.at(0) == R"({"jsonrpc":"2.0","id":3,"result":{"completion":{"values":[]}}})");
+}
+
+TEST_CASE("wrong params of each method are named and reach no server") {
+  served s;
+  struct row {
+    std::string_view method, params, said;
+  };
+  const row rows[] = {
+      {"prompts/get", "{}", "params.name: expected a string, got nothing"},
+      {"prompts/get", R"({"name":"s__p","arguments":[]})", "params.arguments: expected an object, got an array"},
+      {"prompts/get", R"({"name":"s__p","name":"s__p"})", "params: duplicate member"},
+      {"prompts/get", R"({"name":"s__p","_meta":{"progressToken":1.5}})", "params._meta.progressToken: expected"},
+      {"prompts/get", R"({"name":"s__p","_meta":{"progressToken":1,"progressToken":2}})", "params._meta: duplicate"},
+      {"resources/read", R"({"uri":5})", "params.uri: expected a string, got 5"},
+      {"resources/read", R"({"uri":"file:///r","requestState":5})", "params.requestState: expected a string, got 5"},
+      {"resources/read", R"({"uri":"file:///r","inputResponses":[]})", "params.inputResponses: expected an object"},
+      {"completion/complete", R"({"ref":"x"})", "params.ref: expected an object"},
+      {"completion/complete", R"({"ref":{"type":"ref/tool","name":"t"}})", "params.ref.type: expected"},
+      {"completion/complete", R"({"ref":{"type":"ref/prompt"}})", "params.ref.name: expected a string, got nothing"},
+      {"completion/complete", R"({"ref":{"type":"ref/resource","name":"s__p"}})", "params.ref.uri: expected"},
+      {"completion/complete", R"({"ref":{"type":"ref/prompt","type":"x","name":"s__p"}})", "params.ref: duplicate"},
+  };
+  for (const row& r : rows) {
+    CAPTURE(r.params);
+    const std::string got = s.ask(std::string(r.method), std::string(r.params));
+    CHECK(code_of(got) == -32602);
+    CHECK(text_of(got).starts_with(r.said));
+  }
+  CHECK(code_of(s.caller.ask(R"({"jsonrpc":"2.0","id":1,"method":"prompts/get"})")) == -32602);
+  CHECK(s.server->calls.empty());
+}
+
+TEST_CASE("an unknown prompt waits once for servers that are starting and is then named") {
+  served s;
+  CHECK(s.ask("prompts/get", R"({"name":"s__q"})").empty());
+  s.caller.host.settle();
+  CHECK(text_of(s.caller.host.sent.at(0)) == R"(unknown prompt "s__q"; prompts/list tells which there are)");
+  CHECK(s.ask("prompts/get", R"({"name":"s__q"})", "2").empty());
+  s.caller.host.catalog = make_catalog({.prompts = {make_feature(s.server, "s__q", "q")}});
+  s.caller.host.settle();
+  CHECK(s.server->calls.at(0).params.text() == R"({"name":"q"})");
+}
+
+TEST_CASE("progress and cancellation and failures of each method are those of a tool call") {
+  for (const std::string method : {"prompts/get", "resources/read", "completion/complete"}) {
+    CAPTURE(method);
+    served s;
+    const std::string params =
+        R"({"name":"s__p","uri":"mcpbx://s/file:///r","ref":{"type":"ref/prompt","name":"s__p"},"_meta":{"progressToken":"mine"}})";
+    s.ask(method, params);
+    REQUIRE(s.server->calls.size() == 1);
+    s.server->calls[0].progress(raw_json::literal(R"({"progressToken":77,"progress":1})"));
+    CHECK(s.caller.host.take() ==
+          std::vector<std::string>{
+              R"({"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"mine","progress":1}})"});
+    s.caller.say(R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}})");
+    CHECK(s.server->cancelled == std::vector<mcp::client::ticket>{1});
+    s.server->calls[0].done(mcp::call_outcome::failed(errc::cancelled, "gone"));
+    CHECK(s.caller.host.sent.empty());
+    s.ask(method, params, "2");
+    s.server->calls[1].done(mcp::call_outcome::failed(errc::timed_out, "took too long"));
+    CHECK(code_of(s.caller.host.sent.at(0)) == -32000);
+    s.caller.host.stopping = true;
+    CHECK(text_of(s.ask(method, params, "3")) == "mcpbx is stopping");
+  }
+}
+
+TEST_CASE("only calls of tools are recorded for the audit") {
+  served s;
+  s.caller.host.calls = std::make_shared<fake_recorder>();
+  s.ask("prompts/get", R"({"name":"s__p"})");
+  s.server->answer(0, R"({"messages":[]})");
+  CHECK(s.caller.host.sent.size() == 1);
+  CHECK(s.caller.host.calls->records.empty());
+  s.ask("tools/call", R"({"name":"s__t"})", "2");
+  s.server->answer(1, R"({"content":[]})");
+  CHECK(s.caller.host.calls->records.size() == 1);
+}
+
+TEST_CASE("a URI in a result leads to the server that said it") {
+  served s;
+  struct row {
+    std::string_view method, result;
+  };
+  const row rows[] = {
+      {"tools/call", R"({"content":[{"type":"resource_link","uri":"seen:1"},{"type":"text","text":"\"uri\""}]})"},
+      {"tools/call", R"({"content":[{"type":"resource","resource":{"uri":"seen:1","text":"x"}}]})"},
+      {"prompts/get", R"({"messages":[{"role":"user","content":{"type":"resource","resource":{"uri":"seen:1"}}}]})"},
+      {"resources/read", R"({"contents":[{"uri":"seen:1","text":""}]})"}};
+  for (const row& r : rows) {
+    CAPTURE(r.result);
+    served t;
+    t.ask(std::string(r.method), R"({"name":"s__p","uri":"mcpbx://s/file:///r"})");
+    if (r.method == "tools/call") t.caller.host.settle();
+    t.ask(std::string(r.method), R"({"name":"s__t","uri":"mcpbx://s/file:///r"})", "2");
+    t.caller.host.settle();
+    t.server->answer(t.server->calls.size() - 1, r.result);
+    t.ask("resources/read", R"({"uri":"seen:1"})", "3");
+    REQUIRE(t.server->calls.back().method == "resources/read");
+    CHECK(t.server->calls.back().params.text() == R"({"uri":"seen:1"})");
+  }
+  CHECK(s.ask("resources/read", R"({"uri":"seen:1"})").empty());
+  s.caller.host.settle();
+  CHECK(code_of(s.caller.host.sent.at(0)) == -32002);
+}
+
+TEST_CASE("a batch holds every method and answers of all in one array") {
+  served s;
+  fake_caller old;
+  old.host.catalog = s.caller.host.catalog;
+  old.initialize("2025-03-26");
+  old.say("[" + request("1", "prompts/get", R"({"name":"s__p"})") + "," +
+          request("2", "resources/read", R"({"uri":"mcpbx://s/file:///r"})") + "," +
+          request("3", "logging/setLevel", R"({"level":"error"})") + "," +
+          request("4", "completion/complete", R"({"ref":{"type":"ref/prompt","name":"s__p"}})") + "," +
+          request("5", "resources/subscribe", R"({"uri":"mcpbx://s/file:///r"})") + "]");
+  CHECK(old.host.sent.empty());
+  s.server->answer(2, R"({"c":1})");
+  s.server->answer(1, R"({"b":1})");
+  s.server->answer(0, R"({"a":1})");
+  CHECK(
+      old.host.sent ==
+      std::vector<std::string>{
+          R"([{"jsonrpc":"2.0","id":3,"result":{}},{"jsonrpc":"2.0","id":5,"result":{}},{"jsonrpc":"2.0","id":4,"result":{"c":1}},{"jsonrpc":"2.0","id":2,"result":{"b":1}},{"jsonrpc":"2.0","id":1,"result":{"a":1}}])"});
+}

@@ -1,0 +1,245 @@
+// Subscriptions, logs and roots of legacy callers, and subscriptions/listen of modern ones.
+#include "test/mcp/server/fake_host.hpp"
+
+#include <string>
+
+using namespace mcpbx;
+using namespace mcpbx::test;
+
+namespace {
+
+struct watched {
+  explicit watched(mcp::caller_session::options o = {.version = "1.2.3"}, std::string_view capabilities = "{}")
+      : server(std::make_shared<fake_client>("s")), caller(std::move(o)) {
+    caller.host.catalog =
+        make_catalog({.tools = {make_tool(server, "s__t", "t")},
+                      .resources = {make_feature(server, "mcpbx://s/a:1", "a:1"), make_feature(server, "a:2", "a:2")}});
+    caller.initialize("2025-11-25", capabilities);
+  }
+  std::string ask(const std::string& method, const std::string& params, const std::string& id = "1") {
+    return caller.ask(request(id, method, params));
+  }
+  std::string listen(const std::string& filter, const std::string& id = "\"l\"") {
+    return ask("subscriptions/listen", modern_params(R"("notifications":)" + filter + ","), id);
+  }
+  std::shared_ptr<fake_client> server;
+  fake_caller caller;
+};
+using lines = std::vector<std::string>;
+
+std::string acknowledged(const std::string& id, const std::string& filter) {
+  return R"({"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{"_meta":{"io.modelcontextprotocol/subscriptionId":)" +
+         id + R"(},"notifications":)" + filter + "}}";
+}
+
+}  // namespace
+
+TEST_CASE("a subscription tells updates under the caller's URI until it is given back") {
+  watched w;
+  CHECK(w.ask("resources/subscribe", R"({"uri":"mcpbx://s/a:1"})") == R"({"jsonrpc":"2.0","id":1,"result":{}})");
+  CHECK(w.ask("resources/subscribe", R"({"uri":"mcpbx://s/a:1"})") == R"({"jsonrpc":"2.0","id":1,"result":{}})");
+  CHECK(fake_client::held(w.server->watching, "a:1") == 1);
+  w.caller.host.take();
+  fake_client::tell(w.server->watching, "a:1", R"({"uri":"a:1","title":"x"})");
+  CHECK(
+      w.caller.host.take() ==
+      lines{
+          R"({"jsonrpc":"2.0","method":"notifications/resources/updated","params":{"uri":"mcpbx://s/a:1","title":"x"}})"});
+  CHECK(w.caller.host.notes.back().same == "mcpbx://s/a:1");
+  CHECK_FALSE(w.caller.host.notes.back().droppable);
+  CHECK(w.ask("resources/unsubscribe", R"({"uri":"mcpbx://s/a:1"})") == R"({"jsonrpc":"2.0","id":1,"result":{}})");
+  CHECK(fake_client::held(w.server->watching, "a:1") == 0);
+  CHECK(w.ask("resources/unsubscribe", R"({"uri":"never"})") == R"({"jsonrpc":"2.0","id":1,"result":{}})");
+  w.ask("resources/subscribe", R"({"uri":"a:2"})");
+  w.caller.session.close();
+  CHECK(fake_client::held(w.server->watching, "a:2") == 0);
+}
+
+TEST_CASE("a subscription that cannot be is refused with the reason") {
+  watched w;
+  CHECK(code_of(w.ask("resources/subscribe", "{}")) == -32602);
+  CHECK(code_of(w.ask("resources/subscribe", R"({"uri":"a:1","uri":"a:2"})")) == -32602);
+  CHECK(code_of(w.ask("resources/unsubscribe", R"({"uri":7})")) == -32602);
+  CHECK(code_of(w.ask("resources/subscribe", R"({"uri":"nobody:has"})")) == -32002);
+  w.server->subscribes = false;
+  CHECK(text_of(w.ask("resources/subscribe", R"({"uri":"a:2"})")).find("takes no subscriptions") != std::string::npos);
+}
+
+TEST_CASE("subscriptions of one caller are bounded and room comes back") {
+  watched w;
+  std::vector<mcp::feature_entry_ptr> many;
+  for (std::size_t i = 0; i <= mcp::caller_watches::most_subscriptions; ++i)
+    many.push_back(make_feature(w.server, "n:" + std::to_string(i), "n:" + std::to_string(i)));
+  w.caller.host.catalog = make_catalog({.resources = many});
+  const auto subscribe = [&](std::size_t i) {
+    return code_of(w.ask("resources/subscribe", R"({"uri":"n:)" + std::to_string(i) + "\"}"));
+  };
+  for (std::size_t i = 0; i < mcp::caller_watches::most_subscriptions; ++i) REQUIRE(subscribe(i) == 0);
+  CHECK(subscribe(mcp::caller_watches::most_subscriptions) == -32001);
+  w.ask("resources/unsubscribe", R"({"uri":"n:5"})");
+  CHECK(subscribe(mcp::caller_watches::most_subscriptions) == 0);
+}
+
+TEST_CASE("logging/setLevel asks each server for the caller's level and filters what comes") {
+  watched w;
+  CHECK(code_of(w.ask("logging/setLevel", R"({"level":"loud"})")) == -32602);
+  CHECK(code_of(w.ask("logging/setLevel", "{}")) == -32602);
+  CHECK(w.ask("logging/setLevel", R"({"level":"warning"})") == R"({"jsonrpc":"2.0","id":1,"result":{}})");
+  CHECK(fake_client::held(w.server->logging, "warning") == 1);
+  w.caller.host.take();
+  fake_client::tell(w.server->logging, "warning", R"({"level":"info","data":1})");
+  fake_client::tell(w.server->logging, "warning", R"({"level":"error","data":2})");
+  CHECK(w.caller.host.take() ==
+        lines{R"({"jsonrpc":"2.0","method":"notifications/message","params":{"level":"error","data":2}})"});
+  CHECK(w.caller.host.notes.back().droppable);
+  CHECK(w.caller.host.notes.back().about == 0);
+  w.ask("logging/setLevel", R"({"level":"debug"})");
+  CHECK(fake_client::held(w.server->logging, "warning") == 0);
+  CHECK(fake_client::held(w.server->logging, "debug") == 1);
+  // A server that comes later is asked too.
+  const auto late = std::make_shared<fake_client>("late");
+  w.caller.host.catalog = make_catalog({.tools = {make_tool(w.server, "s__t", "t"), make_tool(late, "late__t", "t")}});
+  w.caller.session.list_changed(mcp::tool_kind());
+  CHECK(fake_client::held(late->logging, "debug") == 1);
+  CHECK(fake_client::held(w.server->logging, "debug") == 1);
+}
+
+TEST_CASE("logs of a call reach its caller at the level of its era") {
+  watched w;
+  const auto logged = [&](std::size_t call, std::string_view level) {
+    w.caller.host.sent.clear();
+    if (!w.server->calls.at(call).log) return std::string("no handler");
+    w.server->calls.at(call).log(raw_json::own(R"({"level":")" + std::string(level) + R"(","data":1})"));
+    return w.caller.host.sent.empty() ? std::string() : w.caller.host.sent.at(0);
+  };
+  w.ask("tools/call", R"({"name":"s__t"})", "1");
+  CHECK(logged(0, "debug") ==
+        R"({"jsonrpc":"2.0","method":"notifications/message","params":{"level":"debug","data":1}})");
+  CHECK(w.caller.host.notes.back().about != 0);
+  w.ask("logging/setLevel", R"({"level":"error"})", "2");
+  CHECK(logged(0, "warning").empty());
+  CHECK_FALSE(logged(0, "critical").empty());
+  w.ask("tools/call", R"({"name":"s__t"})", "3");
+  CHECK(w.server->calls.at(1).log_level == "error");
+  w.ask("tools/call", modern_params(R"("name":"s__t",)"), "4");
+  CHECK(logged(2, "emergency") == "no handler");
+  w.ask("tools/call", modern_params(R"("name":"s__t",)", "{}", R"(,"io.modelcontextprotocol/logLevel":"notice")"), "5");
+  CHECK(w.server->calls.at(3).log_level == "notice");
+  CHECK(logged(3, "info").empty());
+  CHECK_FALSE(logged(3, "notice").empty());
+}
+
+TEST_CASE("roots that have changed are told to the servers by a caller that has roots") {
+  watched with({.version = "1"}, R"({"roots":{"listChanged":true}})"), without;
+  for (watched* w : {&with, &without})
+    w->caller.say(R"({"jsonrpc":"2.0","method":"notifications/roots/list_changed"})");
+  CHECK(with.server->roots_changes == 1);
+  CHECK(without.server->roots_changes == 0);
+}
+
+TEST_CASE("subscriptions/listen is acknowledged first and tells only what was asked for with its own id") {
+  watched w;
+  CHECK(
+      w.listen(
+          R"({"toolsListChanged":true,"promptsListChanged":false,"resourceSubscriptions":["mcpbx://s/a:1","a:1","nobody:has"],"later":1})") ==
+      acknowledged("\"l\"", R"({"toolsListChanged":true,"resourceSubscriptions":["mcpbx://s/a:1"]})"));
+  const auto serial = w.caller.host.notes.back().about;
+  CHECK(serial != 0);
+  CHECK(w.listen(R"({"resourcesListChanged":true})", "7") == acknowledged("7", R"({"resourcesListChanged":true})"));
+  CHECK(w.listen("{}", "8") == acknowledged("8", "{}"));
+  CHECK(w.caller.session.listens() == 3);
+  w.caller.host.take();
+  for (const auto& kind : mcp::feature_kinds()) w.caller.session.list_changed(kind);
+  lines got;
+  for (const auto& line : w.caller.host.take())
+    if (line.find("subscriptionId") != std::string::npos) got.push_back(line);
+  const auto changed = [](const std::string& what, const std::string& id) {
+    return R"({"jsonrpc":"2.0","method":"notifications/)" + what +
+           R"(/list_changed","params":{"_meta":{"io.modelcontextprotocol/subscriptionId":)" + id + "}}}";
+  };
+  // Resources and their templates change with one notification, which a queue sends once.
+  CHECK(got == lines{changed("tools", "\"l\""), changed("resources", "7"), changed("resources", "7")});
+  fake_client::tell(w.server->watching, "a:1", R"({"uri":"a:1","_meta":{"vendor":1}})");
+  CHECK(
+      w.caller.host.take() ==
+      lines{
+          R"({"jsonrpc":"2.0","method":"notifications/resources/updated","params":{"uri":"mcpbx://s/a:1","_meta":{"vendor":1,"io.modelcontextprotocol/subscriptionId":"l"}}})"});
+  CHECK(w.caller.host.notes.back().about == serial);
+  CHECK(w.caller.host.notes.back().same == "mcpbx://s/a:1");
+}
+
+TEST_CASE("a cancelled subscriptions/listen is over and gets no answer") {
+  watched w;
+  w.listen(R"({"toolsListChanged":true,"resourceSubscriptions":["a:2"]})");
+  CHECK(w.caller.session.open() == 1);
+  w.caller.host.take();
+  w.caller.say(R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"l"}})");
+  CHECK(w.caller.session.open() == 0);
+  CHECK(w.caller.session.listens() == 0);
+  CHECK(fake_client::held(w.server->watching, "a:2") == 0);
+  w.caller.session.list_changed(mcp::tool_kind());
+  CHECK(w.caller.host.take() == lines{R"({"jsonrpc":"2.0","method":"notifications/tools/list_changed"})"});
+}
+
+TEST_CASE("mcpbx ends subscriptions/listen with results and cancellations where one stream carries everything") {
+  for (const bool tell : {true, false}) {
+    watched w;
+    w.listen("{}", "7");
+    w.listen(R"({"resourceSubscriptions":["a:2"]})", "\"x\"");
+    w.caller.host.take();
+    w.caller.session.end_listens(tell);
+    const auto result = [](const std::string& id) {
+      return R"({"jsonrpc":"2.0","id":)" + id + R"(,"result":{"_meta":{"io.modelcontextprotocol/subscriptionId":)" +
+             id +
+             R"(,"io.modelcontextprotocol/serverInfo":{"name":"mcpbx","version":"1.2.3"}},"resultType":"complete"}})";
+    };
+    const auto cancelled = [](const std::string& id) {
+      return R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":)" + id +
+             R"(,"reason":"mcpbx ends the subscription"}})";
+    };
+    CHECK(w.caller.host.take() == (tell ? lines{result("7"), cancelled("7"), result("\"x\""), cancelled("\"x\"")}
+                                        : lines{result("7"), result("\"x\"")}));
+    CHECK(w.caller.session.open() == 0);
+    CHECK(fake_client::held(w.server->watching, "a:2") == 0);
+  }
+}
+
+TEST_CASE("a caller that sends no more has its subscriptions/listen ended since it could not end them") {
+  watched w;
+  w.listen("{}");
+  w.caller.session.end_input();
+  CHECK(w.caller.session.open() == 0);
+  watched v;
+  v.listen(R"({"resourceSubscriptions":["a:2"]})");
+  v.caller.session.close();
+  CHECK(fake_client::held(v.server->watching, "a:2") == 0);
+}
+
+TEST_CASE("a wrong filter of subscriptions/listen is named") {
+  watched w;
+  for (const std::string filter :
+       {"7", "null", "[]", R"({"toolsListChanged":1})", R"({"resourceSubscriptions":{}})",
+        R"({"resourceSubscriptions":[1]})", R"({"resourceSubscriptions":[],"resourceSubscriptions":[]})"}) {
+    CAPTURE(filter);
+    const std::string got = w.listen(filter);
+    CHECK(code_of(got) == -32602);
+    CHECK(text_of(got).starts_with("params.notifications"));
+  }
+  CHECK(code_of(w.listen(R"({"resourceSubscriptions":[")" + std::string(9000, 'u') + "\"]}")) == -32602);
+  CHECK(code_of(w.ask("subscriptions/listen", modern_params())) == -32602);
+  CHECK(w.caller.session.open() == 0);
+}
+
+TEST_CASE("subscriptions/listen are bounded in number and in resources and room comes back") {
+  watched w({.version = "1", .listens = {.max_open = 3, .max_uris = 2}});
+  for (int round = 0; round < 3; ++round) {
+    for (int i = 0; i < 3; ++i) CHECK(code_of(w.listen("{}", std::to_string(i))) == 0);
+    CHECK(code_of(w.listen("{}", "9")) == -32001);
+    for (int i = 0; i < 3; ++i)
+      w.caller.say(R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":)" + std::to_string(i) +
+                   "}}");
+  }
+  CHECK(code_of(w.listen(R"({"resourceSubscriptions":["a:2","mcpbx://s/a:1","a:3"]})", "1")) == -32001);
+  CHECK(code_of(w.listen(R"({"resourceSubscriptions":["a:2","a:2"]})", "2")) == 0);
+  CHECK(code_of(w.listen(R"({"resourceSubscriptions":["a:2","mcpbx://s/a:1"]})", "3")) == -32001);
+}
