@@ -53,12 +53,23 @@ void check_server(const server_entry& s, const reporter& r) {
   if (s.command) {
     useless("headers", !s.headers.empty(), "command");
     useless("auth", s.auth.has_value(), "command");
+    useless("caFile", s.ca_file.has_value(), "command");
+    useless("clientCertFile", s.client_cert_file.has_value(), "command");
+    useless("clientKeyFile", s.client_key_file.has_value(), "command");
+    useless("transport", s.transport != "auto", "command");
   } else if (s.url) {
     useless("args", !s.args.empty(), "url");
     useless("env", !s.env.empty(), "url");
     useless("envFile", s.env_file.has_value(), "url");
     useless("passEnv", !s.pass_env.empty(), "url");
     useless("cwd", s.cwd.has_value(), "url");
+    if (s.client_key_file && !s.client_cert_file)
+      r.error(member_path(path, "clientKeyFile"), "is the key of a certificate that is not named",
+              "name the certificate in \"clientCertFile\"");
+    if (s.auth)
+      r.notice(member_path(path, "auth"),
+               "is checked and kept, but this version of mcpbx does not log in with OAuth yet",
+               "give a token in \"headers\"");
   }
   for (const auto& arg : s.args)
     if (s.command && refers_to_secret(arg))

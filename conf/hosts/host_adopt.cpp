@@ -65,6 +65,7 @@ class adopter {
         entry_.members.push_back(std::move(m));
     }
     write_off();
+    write_transport();
     write_tools();
     write_list(entry_, "approve", std::move(ask_));
   }
@@ -104,6 +105,8 @@ class adopter {
         return;
       case host_act::ask_by_word:
         return read_asking_word(m, "*");
+      case host_act::transport_word:
+        return words_.push_back(std::move(m));
       case host_act::ask_unless_true:
         if (!m.value.is(node::kind::boolean))
           return error(m, "must be true or false, not " + std::string(words_for(m.value.type)),
@@ -297,6 +300,54 @@ class adopter {
     }
   }
 
+  /// Compares the words for the transport with command and url. Leaves "transport": "sse" where one says so.
+  void write_transport() {
+    static constexpr std::array<std::string_view, 2> local{"stdio", "local"};
+    static constexpr std::array<std::string_view, 3> either{"auto", "remote", ""};
+    static constexpr std::array<std::string_view, 2> http{"http", "streamablehttp"};
+    const auto says = [&](std::string_view key) {
+      const auto* m = entry_.find(key);
+      return m && !says_nothing(m->value);
+    };
+    std::optional<std::pair<bool, place>> events;  // true: HTTP+SSE
+    for (node_member& m : words_) {
+      // Our own key has the words auto, http and sse, and is checked as such.
+      const bool ours = m.key == "transport";
+      if (ours && (!m.value.is(node::kind::string) || m.value.text.empty() || m.value.text == "auto" ||
+                   m.value.text == "http")) {
+        if (m.value.text == "http") events = {false, m.value.at};
+        entry_.members.push_back(std::move(m));
+        continue;
+      }
+      if (m.value.is(node::kind::null) || m.value.is(node::kind::broken)) continue;
+      if (!m.value.is(node::kind::string)) {
+        error(m, "must be a word, not " + std::string(words_for(m.value.type)),
+              "write its members into the entry itself, or take the key out");
+        continue;
+      }
+      std::string word;
+      for (const char c : m.value.text.substr(0, 64))
+        if (c != '-' && c != '_') word += c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c;
+      const auto is_one_of = [&](const auto& words) { return std::ranges::find(words, word) != words.end(); };
+      const bool wants_program = is_one_of(local);
+      if (!wants_program && !is_one_of(either) && !is_one_of(http) && word != "sse") {
+        error(m, "must be one of \"stdio\", \"http\", \"sse\", which are the transports that mcpbx speaks",
+              "take the key out: command or url says enough");
+      } else if (wants_program && says("url") && !says("command")) {
+        error(m, "says that the server is a program, and it has a url", "take the key out, or give a command");
+      } else if (!ours && !wants_program && word != "auto" && !word.empty() && says("command") && !says("url")) {
+        error(m, "says that the server has an address, and it has a command", "take the key out, or give a url");
+      } else if (word == "sse" || is_one_of(http)) {
+        const bool sse = word == "sse";
+        if (events && events->first != sse)
+          error(m, "contradicts another key of this entry that names the transport", "take one of the two out");
+        events = {sse, m.value.at};
+      }
+    }
+    if (events && events->first && !entry_.find("transport"))
+      entry_.members.push_back({"transport", events->second, text_node("sse", events->second)});
+  }
+
   void write_tools() {
     if (!allow_ && deny_.empty() && rename_.empty()) return;
     auto* tools = member_of(entry_, "tools", node::kind::object);
@@ -329,6 +380,7 @@ class adopter {
   const finding_sink& sink_;
   std::optional<place> off_;
   std::vector<node> deny_, ask_;
+  std::vector<node_member> words_;  // names of transports
   std::optional<std::vector<node>> allow_;
   std::vector<node_member> rename_;
 };

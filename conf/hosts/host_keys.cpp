@@ -56,7 +56,7 @@ constexpr host_key host_keys[] = {
   {"toolDescriptionOverrides", hint, "the descriptions of the server are shown"},
   {"http_headers", hint, "write \"headers\""}, {"env_http_headers", hint, "write \"headers\""},
   {"bearer_token_env_var", hint, "write \"headers\": {\"Authorization\": \"Bearer ${env:NAME}\"}"},
-  {"type"}, {"transport"}, {"transportType"}, {"description"}, {"icon"}, {"icons"}, {"iconPath"}, {"name"}, {"title"}, {"displayName"},
+  {"type", transport_word}, {"transport", transport_word}, {"transportType", transport_word}, {"description"}, {"icon"}, {"icons"}, {"iconPath"}, {"name"}, {"title"}, {"displayName"},
   {"note"}, {"comment"}, {"gallery"}, {"version"}, {"tags"}, {"logo"}, {"logoUrl"}, {"homepage"}, {"provider"}, {"providerUrl"},
   {"official"}, {"reference"}, {"bundled"}, {"metadata"}, {"chatMenu"}, {"created"}, {"updated"}, {"alwaysLoad"},
   {"deferTools"}, {"disableToolCache"}, {"slowConnectionThresholdMs"}, {"stderr"}, {"source"}, {"required"}, {"restartOnExit"},

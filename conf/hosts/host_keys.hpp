@@ -19,6 +19,7 @@ enum class host_act : std::uint8_t {
   ask_by_word,      ///< a word that may mean "approve": ["*"]
   ask_unless_true,  ///< false is "approve": ["*"]
   never_ask,        ///< would loosen approvals elsewhere; loosens none here
+  transport_word,   ///< the name of a transport, which must agree with command or url
   refuse,           ///< narrows in a way that cannot be honoured: an error unless it is empty or false
   refuse_false      ///< the same, where false narrows
 };

@@ -126,8 +126,8 @@ const form header_name{"the name of an HTTP header", "^[!#$%&'*+.^_`|~0-9A-Za-z\
 const form header_value{"one line of text", "^[^\\r\\n]*$", is_one_line, "take the line break out"};
 const form http_url{"a URL that starts with http:// or https://", "^https?://(?![/?#:])[!-~]+$", is_http_url,
                     "write it like https://tools.example/mcp"};
-const form server_url = http_url;
-const std::vector<std::string_view> acting_server_urls;
+const form server_url{"a URL that starts with http://, https:// or unix:/", "^(https?://(?![/?#:])|unix:/)[!-~]+$",
+                      is_endpoint_url, "write it like https://tools.example/mcp or unix:/run/tools.sock:/mcp"};
 const form endpoint_url{"a URL that starts with http://, https:// or unix:/", "^(https?://(?![/?#:])|unix:/)[!-~]+$",
                         is_endpoint_url, "write it like https://models.example/v1 or unix:/run/model.sock:/v1"};
 const form tool_glob{"a pattern of tool names with 1 to 256 characters", "^[\\s\\S]{1,256}$", is_tool_glob,

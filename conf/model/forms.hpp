@@ -33,8 +33,6 @@ extern const form tool_name;   ///< a name of a tool as models see it
 extern const form root_place;  ///< a path, or an address that begins with file://
 extern const form loopback_address;
 extern const form store_url;
-/// Beginnings of server addresses to which this version connects, as later_rule::acting has them.
-extern const std::vector<std::string_view> acting_server_urls;
 }  // namespace forms
 
 }  // namespace mcpbx::conf

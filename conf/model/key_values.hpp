@@ -96,6 +96,7 @@ template <>
 inline constexpr std::array<std::string_view, 6> words_of<log_level>{"trace", "debug", "info", "warn", "error", "off"};
 
 /// Values of `protocol` in a server entry: "auto", or one revision of MCP.
+inline constexpr std::array<std::string_view, 3> transport_words{"auto", "http", "sse"};
 inline constexpr std::array<std::string_view, 6> protocol_words{"auto",       "2024-11-05", "2025-03-26",
                                                                 "2025-06-18", "2025-11-25", "2026-07-28"};
 

@@ -139,6 +139,10 @@ const section_spec& server_keys() {
     key<&e::cwd>("cwd", "The directory the server runs in; $HOME when not given; \"caller\": that of its caller, with sharing other than shared.").like(forms::filled),
     key<&e::url>("url", "The address of a remote server, instead of command.").like(forms::server_url),
     key<&e::headers>("headers", "HTTP headers that are sent to a remote server.").names(forms::header_name).like(forms::header_value).secret(),
+    key<&e::transport>("transport", "The transport of a remote server that is tried first; auto: http, which is Streamable HTTP; sse is the HTTP+SSE of 2024-11-05.").one_of(transport_words),
+    key<&e::ca_file>("caFile", "A file of PEM certificates that the remote server's is verified by, in place of the system's.").like(forms::filled),
+    key<&e::client_cert_file>("clientCertFile", "A PEM file with the certificate that mcpbx shows to the remote server.").like(forms::filled),
+    key<&e::client_key_file>("clientKeyFile", "A PEM file with the key of that certificate; clientCertFile itself when not given.").like(forms::filled),
     section<&e::auth>("auth", "How a remote server is authorized with OAuth.", auth_keys()),
     key<&e::disabled>("disabled", "Whether the entry is kept but not used."),
     key<&e::start>("start", "Whether the server is started with the daemon or at its first use."),
@@ -291,12 +295,7 @@ const section_spec& root_section() {
 // clang-format on
 
 const std::vector<later_rule>& later_rules() {
-  static constexpr std::string_view remote_mend =
-      "mcpbx runs tool servers that are programs; this one is listed as failed and its tools are missing until a later "
-      "version speaks to servers at an address";
-  static const std::vector<later_rule> rules{
-      {"mcpServers.*.url", forms::acting_server_urls, remote_mend},
-  };
+  static const std::vector<later_rule> rules;
   return rules;
 }
 

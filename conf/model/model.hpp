@@ -77,6 +77,8 @@ struct server_entry {
   std::optional<reference_string> cwd;  ///< unset: $HOME; "caller": the caller's working directory
   std::optional<reference_string> url;
   reference_map headers;
+  std::string transport = "auto";  ///< or one of transport_words
+  std::optional<reference_string> ca_file, client_cert_file, client_key_file;
   std::optional<server_auth> auth;
   bool disabled = false;
   start_mode start = start_mode::eager;

@@ -11,6 +11,12 @@
 
 namespace mcpbx::daemon {
 
+http::client::options http_options() {
+  http::client::options o;
+  o.proxies = http::proxy_rules::of_process();
+  return o;
+}
+
 void stop_wish::express(const std::string& why) {
   if (carry_out_) return carry_out_(why);
   if (kept_.empty()) kept_ = why;

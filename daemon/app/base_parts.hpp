@@ -6,6 +6,7 @@
 #include "mcp/async/keyed_lanes.hpp"
 #include "mcp/async/lane.hpp"
 #include "mcp/async/system_time.hpp"
+#include "mcp/http/client/http_client.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/io_context.hpp>
@@ -55,5 +56,9 @@ struct blocking_lanes {
   keyed_lanes keys;        ///< of models, by entry
   lane compute{"compute", 1};
 };
+
+/// Returns the options of the HTTP client. Proxies come from the process's variables; the configuration has no keys for
+/// them.
+http::client::options http_options();
 
 }  // namespace mcpbx::daemon

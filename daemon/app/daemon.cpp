@@ -46,8 +46,9 @@ result<int> serve(const command_line& o, const configuration_ptr& first, mcp::ke
   auto sockets = open_sockets_at(base, socket, port);
   if (!sockets) return std::unexpected(std::move(sockets.error()));
   blocking_lanes lanes(base);
-  tool_servers servers(base, lanes, config, std::move(keeper));
-  run_parts runs(base, lanes, current, servers.tools(), o.private_folder.empty());
+  http::client client(base.executor(), base.time, lanes.compute, http_options());
+  tool_servers servers(base, lanes, client, config, std::move(keeper));
+  run_parts runs(base, lanes, client, current, servers.tools(), o.private_folder.empty());
   entrances ways_in(base, lanes, servers, runs, world, *sockets, config, socket);
 
   if (port) ways_in.open_port(*port);

@@ -1,4 +1,4 @@
-// Construction of the HTTP client, the journal, the audit and the runner.
+// Construction of the journal, the audit and the runner.
 #include "daemon/app/run_parts.hpp"
 
 #include "conf/places.hpp"
@@ -19,14 +19,6 @@
 namespace mcpbx::daemon {
 namespace {
 
-// Returns the options of the HTTP client. Proxies come from the process's variables; the configuration has no keys for
-// them.
-http::client::options http_options() {
-  http::client::options o;
-  o.proxies = http::proxy_rules::of_process();
-  return o;
-}
-
 std::unique_ptr<audit_log> audit_of(base_parts& base, const conf::configuration& config) {
   auto o = audit_options(config, conf::environment_for_places());
   return o ? std::make_unique<audit_log>(base.executor(), base.time, std::move(*o)) : nullptr;
@@ -43,11 +35,10 @@ std::unique_ptr<journal> journal_of(base_parts& base, const configuration_snapsh
 
 }  // namespace
 
-run_parts::run_parts(base_parts& base, blocking_lanes& lanes, const current_configuration& current, tool_source& tools,
-                     bool keeps_by_default)
-    : http_(base.executor(), base.time, lanes.compute, http_options()),
-      settings_(current, {base.executor(), http_, base.time, base.random, lanes.keys}),
-      model_lists_([this] { return settings_.get()->models; }, base.executor(), http_, base.time),
+run_parts::run_parts(base_parts& base, blocking_lanes& lanes, http::client& client,
+                     const current_configuration& current, tool_source& tools, bool keeps_by_default)
+    : settings_(current, {base.executor(), client, base.time, base.random, lanes.keys}),
+      model_lists_([this] { return settings_.get()->models; }, base.executor(), client, base.time),
       audit_(audit_of(base, current.snapshot()->config)),
       journal_(journal_of(base, *current.snapshot(), audit_.get(), keeps_by_default)),
       runs_(

@@ -23,8 +23,8 @@ class run_parts {
  public:
   /// `keeps_by_default`: runs are kept if the configuration does not say; false for a private daemon. All references
   /// must outlive this object.
-  run_parts(base_parts& base, blocking_lanes& lanes, const current_configuration& current, tool_source& tools,
-            bool keeps_by_default);
+  run_parts(base_parts& base, blocking_lanes& lanes, http::client& client, const current_configuration& current,
+            tool_source& tools, bool keeps_by_default);
 
   /// Sets the function that is called, in a later turn, after a run has ended.
   void on_run_ended(std::function<void()> ended) { run_ended_ = std::move(ended); }
@@ -40,7 +40,6 @@ class run_parts {
 
  private:
   tool_adapter adapt_ = schema_adapter();
-  http::client http_;
   present_settings settings_;
   model_lists model_lists_;
   std::unique_ptr<audit_log> audit_;

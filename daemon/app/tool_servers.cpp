@@ -23,10 +23,11 @@ std::string own_folder() {
 
 }  // namespace
 
-tool_servers::tool_servers(base_parts& base, blocking_lanes& lanes, const conf::configuration& config,
-                           mcp::keeper_handle keeper)
+tool_servers::tool_servers(base_parts& base, blocking_lanes& lanes, http::client& client,
+                           const conf::configuration& config, mcp::keeper_handle keeper)
     : base_(base),
       references_(lanes.references),
+      client_(client),
       keeper_(base.executor(), base.time, std::move(keeper), server_framing(config),
               [this] { servers_.keeper_replaced(); }),
       strays_(base.time, [this](pid_t pid) { return keeper_.pid() == pid; }),
@@ -43,7 +44,8 @@ void tool_servers::when_listed(std::function<void()> listed) {
 
 void tool_servers::apply(const conf::configuration& config) {
   pins_.set_servers(pin_options(config, conf::environment_for_places()).servers);
-  servers_.apply(supervised_servers(config, {own_folder(), references_, base_.executor(), keeper_, base_.time}));
+  servers_.apply(supervised_servers(config, {own_folder(), references_, base_.executor(), keeper_, base_.time, client_,
+                                             verdicts_, server_framing(config)}));
 }
 
 result<std::string> tool_servers::admit(const mcp::peer_credentials& peer) const {

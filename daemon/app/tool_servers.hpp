@@ -5,12 +5,15 @@
 #include "daemon/app/process/stray_reaper.hpp"
 #include "daemon/guard/pins/pin_guard.hpp"
 #include "daemon/loop/tools/tool_source.hpp"
+#include "mcp/client/connect/remote/remote_verdicts.hpp"
 #include "mcp/client/supervise/supervisor.hpp"
+#include "mcp/http/client/http_client.hpp"
 #include "mcp/process/keeper/keeper.hpp"
 #include "mcp/socket/peer_process.hpp"
 
 #include <sys/types.h>
 
+#include <memory>
 #include <string>
 
 namespace mcpbx::daemon {
@@ -18,7 +21,8 @@ namespace mcpbx::daemon {
 class tool_servers {
  public:
   /// All references but `config` must outlive this object.
-  tool_servers(base_parts& base, blocking_lanes& lanes, const conf::configuration& config, mcp::keeper_handle keeper);
+  tool_servers(base_parts& base, blocking_lanes& lanes, http::client& client, const conf::configuration& config,
+               mcp::keeper_handle keeper);
 
   /// Calls `listed` once, when the first tools are in the catalog.
   void when_listed(std::function<void()> listed);
@@ -45,6 +49,8 @@ class tool_servers {
  private:
   base_parts& base_;
   keyed_lanes& references_;
+  http::client& client_;
+  std::shared_ptr<mcp::remote_verdicts> verdicts_ = std::make_shared<mcp::remote_verdicts>();
   mcp::keeper keeper_;
   stray_reaper strays_;
   pin_guard pins_;

@@ -9,7 +9,7 @@
 
 namespace mcpbx::mcp {
 
-/// How long and for whom a result may be kept (2026-07-28, caching).
+/// The time for which a result may be kept, and the readers for whom (2026-07-28, caching).
 struct cache_hints {
   std::int64_t ttl_ms = 0;
   bool is_private = true;

@@ -1,4 +1,4 @@
-// What a tool server and its questions may know of the caller of a call, and the logs that the caller wants.
+// The caller of a call as its tool server may know it and ask it, and the logs that the caller wants.
 #include "mcp/protocol/log_levels.hpp"
 #include "mcp/protocol/revisions.hpp"
 #include "mcp/server/caller_session.hpp"

@@ -23,7 +23,7 @@ struct incoming_call {
 };
 
 /// Reads the params. errc::invalid_argument, with the member in the sentence: one is wrong, missing or there twice.
-/// What was read before the error is in `to`.
+/// `to` has all that was read before the error.
 result<void> read_call(const call_shape& shape, const raw_json& params, incoming_call& to);
 
 /// Returns the params for the server: with its own name, and without the answers to questions that a legacy server

@@ -42,7 +42,7 @@ const std::vector<broken_file> files{
     {"{\"mcpServers\": {\"a\": {\"command\": \"x\", \"env\": {\"T\": \"${env:}\"}}}}",
      {"c.json:1:52: ${env:…} needs the name of an environment variable, in \"mcpServers.a.env.T\""}},
     {"{\"mcpServers\": {\"a\": {\"url\": \"x.example/mcp\"}}}",
-     {"c.json:1:30: must be a URL that starts with http:// or https://, in \"mcpServers.a.url\""}},
+     {"c.json:1:30: must be a URL that starts with http://, https:// or unix:/, in \"mcpServers.a.url\""}},
     {"{\"models\": {\"m\": {\"api\": \"openai\", \"model\": \"x\"}}}", {"c.json:1:26: must be one of \"openai-chat\""}},
     {"{\"models\": {\"m\": {\"api\": \"openai-chat\"}}}",
      {"c.json:1:18: needs \"model\" (api is \"openai-chat\"), in \"models.m\": write the provider's id of the model"}},

@@ -250,11 +250,11 @@ TEST_CASE("load: what this version does not act on yet is said") {
     "store": {"url": "none"}
   })");
   CHECK(made.error_text() == "");
-  CHECK(notices(made) ==
-        "f:2:26: is checked and kept, but this version of mcpbx does not act on it yet, in \"mcpServers.r.url\": "
-        "mcpbx runs tool servers that are programs; this one is listed as failed and its tools are missing until a "
-        "later version speaks to servers at an address\n");
+  CHECK(notices(made) == "");
   CHECK(made.config.servers.at(1).max_instances == 3);
+  CHECK(notices(load_one(R"({"mcpServers": {"r": {"url": "https://x.example", "auth": {"clientId": "a"}}}})"))
+            .find("is checked and kept, but this version of mcpbx does not log in with OAuth yet, in "
+                  "\"mcpServers.r.auth\"") != std::string::npos);
 }
 
 TEST_CASE("G35: a literal password in store.url gets a notice that does not repeat it") {
@@ -311,8 +311,35 @@ TEST_CASE("G35: an error never repeats the value that is wrong") {
   CHECK(made.error_text().find("canary") == std::string::npos);
 }
 
-TEST_CASE("G44: addresses of other schemes than http, https and, for models, unix are refused") {
-  CHECK_FALSE(load_one(R"({"mcpServers": {"x": {"url": "unix:/x"}}})").ok());
+TEST_CASE("host keys: the words of all hosts for a transport are understood and must agree with command or url") {
+  const auto entry = [](const std::string& members) {
+    return load_one("{\"mcpServers\": {\"x\": {" + members + "}}}");
+  };
+  const std::string url = R"("url": "https://x.example/mcp", )", program = R"("command": "c", )";
+  for (const char* key : {"type", "transport", "transportType"})
+    for (const char* word : {"http", "streamable-http", "streamableHttp", "streamable_http", "remote", "auto"}) {
+      CAPTURE(word);
+      const auto made = entry(url + "\"" + key + "\": \"" + word + "\"");
+      CHECK(made.error_text() == "");
+      CHECK(notices(made) == "");
+      CHECK(made.config.servers.at(0).transport != "sse");
+      if (std::string_view(word) != "auto" && std::string_view(key) != "transport")
+        CHECK_FALSE(entry(program + "\"" + key + "\": \"" + word + "\"").ok());
+    }
+  CHECK(entry(url + R"("type": "sse")").config.servers.at(0).transport == "sse");
+  for (const char* word : {"stdio", "local"}) {
+    CHECK(entry(program + "\"type\": \"" + word + "\"").ok());
+    CHECK_FALSE(entry(url + "\"type\": \"" + word + "\"").ok());
+  }
+  for (const char* word : {"ws", "websocket", "tcp", "sdk", "inMemory", "builtin"})
+    CHECK_FALSE(entry(url + "\"type\": \"" + word + "\"").ok());
+  CHECK_FALSE(entry(url + R"("type": "http", "transport": "sse")").ok());
+  CHECK_FALSE(entry(url + R"("transport": {"type": "http"})").ok());
+  CHECK_FALSE(entry(url + R"("clientKeyFile": "k.pem")").ok());
+}
+
+TEST_CASE("G44: addresses of other schemes than http, https and unix are refused") {
+  CHECK(load_one(R"({"mcpServers": {"x": {"url": "unix:/x:/mcp"}}})").ok());
   CHECK(load_one(R"({"models": {"x": {"api": "openai-chat", "model": "m", "baseUrl": "unix:/x:/v1"}}})").ok());
   for (const char* url :
        {"file:///etc/passwd", "javascript:x", "unix:x", "unix:/", "//x", "HTTP", "http://", "ftp://x", "gopher://x"}) {

@@ -3,6 +3,7 @@
 
 #include "conf/model/secrets.hpp"
 #include "daemon/app/options/guard.hpp"
+#include "daemon/app/options/remote_entries.hpp"
 #include "daemon/app/references/system_references.hpp"
 #include "mcp/client/catalog/tool_names.hpp"
 #include "mcp/client/connect/process/process_connector.hpp"
@@ -10,6 +11,7 @@
 
 #include <boost/asio/post.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdlib>
@@ -131,6 +133,10 @@ std::string identity_of(const conf::server_entry& entry) {
   all.add(entry.cwd);
   all.add(entry.url);
   all.add_all(entry.headers);
+  all.add(entry.transport);
+  all.add(entry.ca_file);
+  all.add(entry.client_cert_file);
+  all.add(entry.client_key_file);
   all.add(entry.may_call ? "may call" : "");
   all.add(entry.orphans == conf::orphan_policy::keep ? "keep" : "end");
   return all.take();
@@ -323,14 +329,14 @@ mcp::server_options make_server_options(const conf::server_entry& entry, const c
   o.calls.max_retries = static_cast<int>(entry.max_retries);
   o.calls.idle = entry.tools.call_timeout_ms;
   o.calls.hard = entry.tools.call_hard_timeout_ms;
-  if (!entry.command) {
-    // Kept in the list, so that `servers` says why its tools are missing.
-    o.unusable = "it has a url, and this version of mcpbx runs programs only; give a command, or remove the entry";
-    return o;
-  }
   o.sharing = sharing_of(entry);
   o.max_instances = static_cast<std::size_t>(entry.max_instances);
   const auto shared = std::make_shared<const conf::server_entry>(entry);
+  if (!entry.command) {
+    o.connect = remote_of(shared, with);
+    o.max_concurrency = o.max_concurrency == 0 ? most_remote_calls : std::min(o.max_concurrency, most_remote_calls);
+    return o;
+  }
   o.connect = process_of(shared, with);
   if (entry.runs_at_caller())
     o.connect_in = [shared, with](const std::string& cwd) { return process_of(shared, with, cwd); };

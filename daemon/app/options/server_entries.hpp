@@ -3,13 +3,17 @@
 #include "conf/model/model.hpp"
 #include "daemon/store/records/tool_choice.hpp"
 #include "mcp/async/keyed_lanes.hpp"
+#include "mcp/client/connect/remote/remote_verdicts.hpp"
 #include "mcp/client/supervise/supervisor.hpp"
+#include "mcp/http/client/http_client.hpp"
 #include "mcp/process/server_process.hpp"
+#include "mcp/rpc/line_framer.hpp"
 #include "mcp/support/time.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
 
 #include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -49,10 +53,13 @@ struct server_means {
   boost::asio::any_io_executor executor;
   mcp::process_launcher& launcher;
   time_source& time;
+  http::client& client;  ///< for servers with an address
+  std::shared_ptr<mcp::remote_verdicts> verdicts;
+  mcp::line_framer::options framing;
 };
 
-/// The supervisor's options for an entry; one with a url is listed with the reason why it does not run. Resolving
-/// happens at each start, on a thread of `references` when a reference needs it.
+/// The supervisor's options for an entry. Resolving happens at each start or connection, on a thread of `references`
+/// when a reference needs it.
 mcp::server_options make_server_options(const conf::server_entry& entry, const conf::configuration& all,
                                         const server_means& with);
 

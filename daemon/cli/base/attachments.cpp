@@ -61,7 +61,7 @@ result<std::string> message_with_files(const std::string& question, const std::s
   std::string out;
   json_writer w(out);
   w.begin_object().member("role", "user").key("content").begin_array();
-  w.token(json_object("type", "text", "text", question));
+  if (!question.empty()) w.token(json_object("type", "text", "text", question));
   std::size_t room = most_attached - std::min(input.size(), most_attached);
   if (!input.empty()) {
     auto block = block_of({"Standard input", "standard input", "input.pdf"}, input);

@@ -8,6 +8,7 @@
 #include "daemon/cli/base/follow_run.hpp"
 #include "daemon/cli/base/input_files.hpp"
 #include "daemon/cli/base/option_checks.hpp"
+#include "daemon/cli/base/prompt_words.hpp"
 #include "daemon/cli/base/server_wait.hpp"
 #include "daemon/cli/base/verb.hpp"
 #include "daemon/cli/link/last_sessions.hpp"
@@ -21,6 +22,7 @@
 #include <algorithm>
 #include <chrono>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -29,10 +31,32 @@
 namespace mcpbx::cli {
 namespace {
 
+std::string joined_words(std::span<const std::string> words) {
+  std::string text;
+  for (const auto& word : words) text += (text.empty() ? "" : " ") + word;
+  return text;
+}
+
+// Takes the words key=value that stand in front of the text as arguments of the prompt.
+std::vector<std::string> take_prompt_arguments(ask_options& o) {
+  static constexpr std::string_view key_characters =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.";
+  const auto is_argument = [](const std::string& word) {
+    const auto equals = word.find('=');
+    return equals != std::string::npos && equals > 0 && word.find_first_not_of(key_characters) == equals;
+  };
+  const auto text = std::ranges::find_if_not(o.words, is_argument);
+  std::vector<std::string> arguments(o.words.begin(), text);
+  o.words.erase(o.words.begin(), text);
+  o.text = joined_words(o.words);
+  return arguments;
+}
+
 // Members of the request that come from options and files.
 struct parts {
   std::string message;  ///< the question with its files as one message, or ""
   std::string schema, client_tools;
+  std::string prompt_arguments;  ///< a JSON object, or ""
 };
 
 // Wait for the first byte of piped input. Programs that are started by others often inherit a pipe that nobody writes
@@ -114,6 +138,9 @@ std::string build_params(const context& c, const ask_options& o, const std::stri
     w.key("schema").token(more.schema).end_object();
   }
   if (!more.client_tools.empty()) w.key("clientTools").token(more.client_tools);
+  if (!o.prompt.empty())
+    w.key("prompt").begin_object().member("name", o.prompt).key("arguments").token(more.prompt_arguments).end_object();
+  if (!o.resources.empty()) w.list("resources", o.resources);
   if (const auto globs = split_globs(o.globs); !globs.empty()) w.list("tools", globs);
   if (o.max_rounds >= 0) w.key("limits").begin_object().member("maxRounds", o.max_rounds).end_object();
   w.end_object();
@@ -165,7 +192,8 @@ std::string contradiction(const context& c, const ask_options& o) {
   if (o.run.empty()) return "--results needs the run that waits for them; write --run NAME";
   const bool more = !o.text.empty() || !o.session.empty() || o.latest || !o.model.empty() || !o.profile.empty() ||
                     !o.system.empty() || !o.status.empty() || !o.approve.empty() || !split_globs(o.globs).empty() ||
-                    !o.files.empty() || o.max_rounds >= 0 || o.detach || !o.schema.empty() || !o.client_tools.empty();
+                    !o.files.empty() || o.max_rounds >= 0 || o.detach || !o.schema.empty() || !o.client_tools.empty() ||
+                    !o.prompt.empty() || !o.resources.empty();
   return more ? "with --results a run goes on as it was begun; leave out all but --run and --no-stream" : "";
 }
 
@@ -242,17 +270,24 @@ int ask(context& c, const ask_options& given) {
     return usage;
   }
   if (!o.results.empty()) return go_on(c, o);
+  const auto arguments = prompt_arguments(o.prompt.empty() ? std::vector<std::string>() : take_prompt_arguments(o));
+  if (!arguments) {
+    c.screen->error(arguments.error().message);
+    return usage;
+  }
   std::string question = o.text;
   if (question == "-") {
     auto in = read_stdin();
     if (!in) return explain(c, in.error());
     question = std::move(*in);
   }
-  if (question.find_first_not_of(" \t\r\n") == std::string::npos && !(o.resumed && o.text.empty())) {
+  const bool begun = o.resumed || !o.prompt.empty();  // something else is the question
+  if (question.find_first_not_of(" \t\r\n") == std::string::npos && !(begun && o.text.empty())) {
     c.screen->error("there is no question; write it behind `ask`, or `-` to read it from standard input");
     return usage;
   }
-  const auto read = read_parts(c, o, question);
+  auto read = read_parts(c, o, question);
+  if (read) read->prompt_arguments = *arguments;
   if (!read) {
     c.screen->error(read.error().message);
     return usage;
@@ -279,8 +314,8 @@ void add_words(CLI::App& page, const std::string& description, ask_options& o) {
   // A vector of strings would be converted: CLI11 takes the word "{}" for an empty one.
   const CLI::callback_t take = [&o](const CLI::results_t& words) {
     o.input_follows = words.size() > 1 && words.back() == "-";
-    o.text.clear();
-    for (std::size_t i = 0; i < words.size() - (o.input_follows ? 1 : 0); ++i) o.text += (i > 0 ? " " : "") + words[i];
+    o.words.assign(words.begin(), words.end() - (o.input_follows ? 1 : 0));
+    o.text = joined_words(o.words);
     return true;
   };
   page.add_option("TEXT", take, description)->type_name("")->expected(1, -1)->allow_extra_args();
@@ -309,6 +344,12 @@ void add_question_options(CLI::App& page, ask_options& o, const std::string& usu
   page.add_flag("--no-stream", o.no_stream, "show the answer when it is complete");
   page.add_option("--file", o.files, "add a file: text, an image (PNG, JPEG, GIF, WebP) or a PDF;\nas often as needed")
       ->type_name("FILE")
+      ->allow_extra_args(false);
+  page.add_option("--prompt", o.prompt,
+                  "begin with this prompt of a tool server; its arguments stand in front of\nthe text as key=value")
+      ->type_name("NAME");
+  page.add_option("--resource", o.resources, "add this resource of a tool server; as often as needed")
+      ->type_name("URI")
       ->allow_extra_args(false);
   page.add_option("--schema", o.schema,
                   "a JSON Schema, or a file with one, that the answer must fit; only its JSON\nis printed")
@@ -342,6 +383,9 @@ With --schema only the JSON of the answer is printed. A run that calls tools of 
 JSON with "run", "id", "name" and "arguments", and waits; --run NAME --results FILE goes on, where FILE has
 {"ID": RESULT, …}, each RESULT a text or an object as tools give it ({"content": […], "isError": true}).
 
+`mcpbx prompts` and `mcpbx resources` list what --prompt and --resource take. The messages of the prompt stand before the
+text, which may be left out then; resources are given to the model as data.
+
 Several words are one question; quote it where it has characters that the shell takes for its own (? * & ' $).
 
 Examples:
@@ -352,6 +396,8 @@ Examples:
   mcpbx ask -c "And which of them is the oldest?"
   mcpbx ask --file plan.pdf --file photo.jpg "Does the photo show what the plan says?"
   git diff | mcpbx ask "Review this change."
+  mcpbx ask --prompt git__review branch=main "Look at the tests above all."
+  mcpbx ask --resource file:///home/me/plan.md "What is missing?"
   make 2>&1 | mcpbx ask "Why does this fail?" -
   mcpbx ask --schema '{"type":"object","properties":{"total":{"type":"number"}}}' --file bill.pdf "What is the total?"
   mcpbx ask --detach --run "nightly-$(date +%F)" "Sort the inbox."

@@ -13,6 +13,9 @@ namespace mcpbx::cli {
 
 struct ask_options {
   std::string text, model, profile, system, status, approve;
+  std::vector<std::string> words;  ///< those that `text` was made of
+  std::string prompt;              ///< a prompt of a tool server to begin with; words key=value in front are for it
+  std::vector<std::string> resources;
   bool input_follows = false;  ///< `-` stands behind the text: wait for standard input
   std::string session;         ///< to go on with
   bool latest = false;         ///< go on with the last session of this terminal or folder

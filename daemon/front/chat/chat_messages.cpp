@@ -30,8 +30,9 @@ raw_json result_of(const providers::tool_result_block& b) {
 
 // Takes messages that hold only results as results of the caller's own tools. The run keeps its original settings.
 void take_results(mcp::param_reader& in, run_request& r, const std::vector<providers::message_ptr>& messages) {
-  static constexpr std::array<std::string_view, 10> begun_with{
-      "model", "profile", "session", "system", "tools", "limits", "status", "responseFormat", "clientTools", "approve"};
+  static constexpr std::array<std::string_view, 12> begun_with{"model",       "profile", "session", "system",
+                                                               "tools",       "limits",  "status",  "responseFormat",
+                                                               "clientTools", "approve", "prompt",  "resources"};
   for (const auto key : begun_with)
     if (in.has(key))
       in.wrong(key, "expected nothing here, because these are results for the run " + json_quoted(r.run) +
@@ -52,11 +53,13 @@ void read_chat_messages(mcp::param_reader& in, run_request& r) {
     r.messages.push_back(providers::user_message(std::move(*text)));
   }
   const raw_json list = in.array("messages");
+  // The words of a prompt may be the question.
+  if (!has_input && !has_messages && in.has("prompt")) return;
   // A session alone continues with a question that waits for an answer there.
   if (!has_input && !has_messages && in.has("session")) return;
   if (has_input == has_messages)
     return in.wrong("", has_input ? "expected either input or messages, got both"
-                                  : "expected input (a string) or messages (an array)");
+                                  : "expected input (a string), messages (an array) or prompt (an object)");
   std::vector<providers::message_ptr> said;
   for_each_element(list, [&](const raw_json& element) {
     if (said.size() == most_messages) {

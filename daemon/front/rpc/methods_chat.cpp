@@ -50,17 +50,23 @@ answer_params read_answer(mcp::param_reader& in) {
   return p;
 }
 
+struct chat_of {
+  run_request run;
+  chat_opening opening;
+};
+
 // Reads a chat. Callers that may not answer questions may not switch them off either.
-run_request read_chat_of(mcp::param_reader& in, const rpc_caller& c) {
-  auto r = read_chat(in, *c.door().settings.chat(), c.profile());
+chat_of read_chat_of(mcp::param_reader& in, const rpc_caller& c) {
+  chat_of chat{read_chat(in, *c.door().settings.chat(), c.profile()), read_opening(in)};
+  auto& r = chat.run;
   if (!in.has("answers")) r.answers = c.answers();
-  if (is_person(c.principal())) return r;
+  if (is_person(c.principal())) return chat;
   constexpr std::string_view why = ", because this is a tool server's request, and only the person may say that";
   if (in.text("approve") == "all") in.wrong("approve", "expected \"ask\" or \"none\"" + std::string(why));
   for (const std::string_view key : {"approveDestructive", "approveAfterOutput"})
     if (const auto given = find_member(r.asked_limits, key); given && !given.is_true())
       in.wrong("limits." + std::string(key), "expected true" + std::string(why));
-  return r;
+  return chat;
 }
 
 void answer(rpc_caller& c, const answer_params& p, const mcp::reply_once& reply) {
@@ -73,8 +79,9 @@ void answer(rpc_caller& c, const answer_params& p, const mcp::reply_once& reply)
 }  // namespace
 
 void add_chat_methods(own_methods& table) {
-  table.bind("mcpbx/chat", read_chat_of,
-             [](rpc_caller& c, run_request r, const mcp::reply_once& reply) { c.chat(std::move(r), reply); });
+  table.bind("mcpbx/chat", read_chat_of, [](rpc_caller& c, chat_of chat, const mcp::reply_once& reply) {
+    c.chat(std::move(chat.run), std::move(chat.opening), reply);
+  });
   table.bind("mcpbx/attach", read_attach, [](rpc_caller& c, const attach_params& p, const mcp::reply_once& reply) {
     c.attach(p.run, p.wish, reply);
   });

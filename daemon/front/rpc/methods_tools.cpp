@@ -211,6 +211,12 @@ raw_json servers_of(const std::vector<mcp::server_status>& servers) {
     out.member("name", s.name).member("state", mcp::to_string(s.state)).member("era", mcp::to_string(s.era));
     out.member("revision", s.revision);
     if (!s.command.empty()) out.member("command", free_text(s.command));
+    if (s.remote) {
+      out.key("remote").begin_object().member("address", free_text(s.remote->address));
+      if (!s.remote->transport.empty()) out.member("transport", s.remote->transport);
+      if (!s.remote->problem.empty()) out.member("problem", s.remote->problem);
+      out.end_object();
+    }
     const auto process = s.process.value_or(mcp::process_status());
     const auto memory = process.pid > 0 ? resident_bytes_of_tree(process.pid) : -1;
     const auto known = [&](std::string_view key, std::int64_t value) {

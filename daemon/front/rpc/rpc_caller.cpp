@@ -2,6 +2,7 @@
 #include "daemon/front/rpc/rpc_caller.hpp"
 
 #include "daemon/front/base/admission.hpp"
+#include "daemon/front/rpc/opening_reads.hpp"
 #include "daemon/front/rpc/run_lookup.hpp"
 #include "daemon/store/records/principal.hpp"
 #include "mcp/json/json_writer.hpp"
@@ -216,22 +217,24 @@ void rpc_caller::on_stuck(const std::string& why) {
   close(why);
 }
 
-void rpc_caller::chat(run_request r, const mcp::reply_once& reply) {
+void rpc_caller::chat(run_request r, chat_opening opening, const mcp::reply_once& reply) {
   r.principal = principal_;
   r.caller_scope = scope_;
-  if (r.run.empty()) return start_run(std::move(r), reply);
+  if (r.run.empty()) return start_run(std::move(r), opening, reply);
   // Results continue an active run. A request without them may mean a run of an earlier daemon, or begin one.
   const bool begins = r.results.empty();
   run_lookup::wish w{.run = r.run, .in_journal = begins, .likeness = r.name_only ? 0 : r.likeness, .begins = begins};
-  run_lookup::start(door_, std::move(w), reply, [this, r = std::move(r), reply](const found_run& found) mutable {
-    if (!found.recalled) return start_run(std::move(r), reply);
-    if (!may_have(principal_, found.feed->principal()))
-      return reply.error(mcp::to_rpc_error(
-          {errc::invalid_argument, "a run named " + json_quoted(r.run) +
-                                       " exists already and belongs to another caller; choose another name"}));
-    if (r.detach) return answer_started({r.run, found.session, true}, reply);
-    if (has_room_for_stream(reply)) open_stream(*found.feed, {.deltas = r.stream, .answers = r.answers}, reply);
-  });
+  run_lookup::start(
+      door_, std::move(w), reply,
+      [this, r = std::move(r), opening = std::move(opening), reply](const found_run& found) mutable {
+        if (!found.recalled) return start_run(std::move(r), opening, reply);
+        if (!may_have(principal_, found.feed->principal()))
+          return reply.error(mcp::to_rpc_error(
+              {errc::invalid_argument, "a run named " + json_quoted(r.run) +
+                                           " exists already and belongs to another caller; choose another name"}));
+        if (r.detach) return answer_started({r.run, found.session, true}, reply);
+        if (has_room_for_stream(reply)) open_stream(*found.feed, {.deltas = r.stream, .answers = r.answers}, reply);
+      });
 }
 
 std::function<void(result<void>)> answer_when_kept(mcp::reply_once reply) {
@@ -243,8 +246,18 @@ std::function<void(result<void>)> answer_when_kept(mcp::reply_once reply) {
   };
 }
 
-void rpc_caller::start_run(run_request r, const mcp::reply_once& reply) {
+void rpc_caller::start_run(run_request r, const chat_opening& opening, const mcp::reply_once& reply) {
   if (!has_room_for_run(r, reply)) return;
+  if (!opening.empty() && !exists(r)) {
+    const std::string profile = r.profile;
+    return opening_reads::start(*this, opening, profile, reply,
+                                [this, r = std::move(r), opening, reply](const opened_chat& got) {
+                                  auto ready = r;
+                                  if (const auto begun = begin_with_opening(ready, opening, got); !begun)
+                                    return reply.error(mcp::to_rpc_error(begun.error()));
+                                  start_run(std::move(ready), {}, reply);
+                                });
+  }
   if (r.detach) return start_detached(std::move(r), reply);
   const run_feed::wish w{.deltas = r.stream, .answers = r.answers};
   const auto feed = door_.daemon.start_run(std::move(r), {});

@@ -7,6 +7,7 @@
 #include "daemon/front/base/outgoing_queue.hpp"
 #include "daemon/front/base/seen_pins.hpp"
 #include "daemon/front/base/turns.hpp"
+#include "daemon/front/chat/chat_opening.hpp"
 #include "mcp/server/caller_session.hpp"
 #include "mcp/transport/transport.hpp"
 
@@ -53,6 +54,8 @@ class rpc_caller final : public std::enable_shared_from_this<rpc_caller>,
     if (scope_) scope_->set_label(who());
     if (audit_) audit_->set_name(name_);
   }
+  /// Returns the scope of its calls; null once closed.
+  const mcp::call_scope_ptr& calls_scope() const noexcept { return scope_; }
   /// Sets its working directory (mcpbx/hello), for servers that run there.
   void set_cwd(std::string cwd) {
     if (scope_) scope_->set_cwd(std::move(cwd));
@@ -75,7 +78,8 @@ class rpc_caller final : public std::enable_shared_from_this<rpc_caller>,
   const std::shared_ptr<daemon::seen_pins>& seen_pins() const noexcept { return seen_pins_; }
   /// Starts a run, attaches to the one of that name, or continues one that waits for results. Events and the result go
   /// to the request of `reply`; a detached run is answered at its start.
-  void chat(run_request r, const mcp::reply_once& reply);
+  /// `opening` is fetched first if a run begins.
+  void chat(run_request r, chat_opening opening, const mcp::reply_once& reply);
   /// Attaches to an existing run.
   void attach(const std::string& run, run_feed::wish w, const mcp::reply_once& reply);
   /// Cancels a run by its name, if this caller may end it.
@@ -121,7 +125,7 @@ class rpc_caller final : public std::enable_shared_from_this<rpc_caller>,
   void on_ready(const std::shared_ptr<event_stream>& stream, outgoing_queue::pace how) override;
   void on_end(event_stream& stream) override;
 
-  void start_run(run_request r, const mcp::reply_once& reply);
+  void start_run(run_request r, const chat_opening& opening, const mcp::reply_once& reply);
   bool has_room_for_stream(const mcp::reply_once& reply) const;
   bool exists(const run_request& r) const;
   bool has_room_for_run(const run_request& r, const mcp::reply_once& reply);

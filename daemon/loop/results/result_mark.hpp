@@ -12,6 +12,11 @@ namespace mcpbx::daemon {
 /// the texts. Keeps only content and isError; structured content without any other content becomes text. Pure.
 raw_json marked_as_data(const raw_json& shown, std::string_view nonce);
 
+/// Returns the text of a resource between two marks that name it and its server ("": not known), cleaned in the same
+/// way. Pure.
+std::string marked_resource(std::string_view text, std::string_view uri, std::string_view server,
+                            std::string_view nonce);
+
 /// Returns the joined instructions of tool servers between two marks with `nonce`, for a system prompt, cleaned in the
 /// same way. Pure.
 std::string marked_instructions(std::string_view instructions, std::string_view nonce);

@@ -72,20 +72,24 @@ TEST_CASE("process_settings: the command line wins over the configuration, and a
   CHECK(byte_limit_of(all) == 90'000'000);
 }
 
-TEST_CASE("supervised_servers: one for each entry, in the order of the file, also those that do not run") {
+TEST_CASE("supervised_servers: one for each entry, in the order of the file, also those that do not run at the start") {
   struct no_launcher final : mcp::process_launcher {
     std::unique_ptr<mcp::server_process> launch(mcp::process_spec, mcp::process_events&) override { return nullptr; }
   } launcher;
   boost::asio::io_context io;
   mcpbx::test::manual_time time;
   keyed_lanes references(io.get_executor(), "references");
-  const auto list = supervised_servers(loaded(R"({"mcpServers": {"b": {"command": "x", "disabled": true},
+  mcpbx::lane compute{"compute", 1};
+  mcpbx::http::client client(io.get_executor(), time, compute, {});
+  const auto list = supervised_servers(
+      loaded(R"({"mcpServers": {"b": {"command": "x", "disabled": true},
     "a": {"command": "y", "maxConcurrency": 1}, "far": {"url": "https://example.com/mcp"}}})"),
-                                       {"/opt", references, io.get_executor(), launcher, time});
+      {"/opt", references, io.get_executor(), launcher, time, client, std::make_shared<mcp::remote_verdicts>(), {}});
   REQUIRE(list.size() == 3);
   CHECK(list[0].name == "b");
   CHECK(list[0].disabled);
   CHECK(list[1].name == "a");
   CHECK(list[1].max_concurrency == 1);
-  CHECK_FALSE(list[2].unusable.empty());
+  CHECK(list[2].unusable.empty());
+  CHECK(list[2].max_concurrency == 256);
 }

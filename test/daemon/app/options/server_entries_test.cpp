@@ -1,6 +1,8 @@
 // The process of a tool server from its entry: command, directory and the whole environment.
 #include "daemon/app/options/server_entries.hpp"
 
+#include "daemon/app/options/remote_entries.hpp"
+#include "mcp/async/lane.hpp"
 #include "mcp/redact/secret.hpp"
 #include "test/daemon/app/loaded.hpp"
 #include "test/support/captured_output.hpp"
@@ -48,15 +50,21 @@ struct server_starts final : mcp::process_launcher, mcp::link_events {
   boost::asio::io_context io;
   keyed_lanes references{io.get_executor(), "references"};
   mcpbx::test::manual_time time;
+  mcpbx::lane compute{"compute", 1};
+  mcpbx::http::client client{io.get_executor(), time, compute, {}};
   std::optional<mcp::process_spec> started;
-  server_means means() { return {"/bin", references, io.get_executor(), *this, time}; }
+  std::unique_ptr<mcp::transport> opened;
+  std::string failure;
+  server_means means() {
+    return {"/bin", references, io.get_executor(), *this, time, client, std::make_shared<mcp::remote_verdicts>(), {}};
+  }
 
   std::unique_ptr<mcp::server_process> launch(mcp::process_spec spec, mcp::process_events&) override {
     started = std::move(spec);
     return nullptr;
   }
-  void on_open(std::unique_ptr<mcp::transport>) override {}
-  void on_not_opened(const mcp::link_failure&) override {}
+  void on_open(std::unique_ptr<mcp::transport> connection) override { opened = std::move(connection); }
+  void on_not_opened(const mcp::link_failure& f) override { failure = f.why; }
   void on_ended(const std::string&) override {}
 };
 
@@ -199,11 +207,42 @@ TEST_CASE("preparing is immediate without files and commands and happens on the 
   CHECK(s.started->argv == lines{"prog"});
 }
 
-TEST_CASE("G8: a server with a url is listed with the reason why it does not run") {
-  const auto all = loaded(R"({"mcpServers": {"far": {"url": "https://tools.example/mcp"}}})");
+TEST_CASE("a server with a url is reached with its headers and certificates resolved and bounded calls") {
+  ::setenv("MCPBX_TEST_TOKEN", "canary-of-url", 1);
+  const auto all = loaded(R"({"mcpServers": {
+    "far": {"url": "https://tools.example/mcp?key=canary-of-query", "headers": {"Authorization": "Bearer ${env:MCPBX_TEST_TOKEN}"},
+            "caFile": "ca.pem", "clientCertFile": "/etc/me.pem", "transport": "sse", "startTimeoutMs": 5000},
+    "bad": {"url": "https://tools.example/mcp", "headers": {"X-Key": "${env:MCPBX_TEST_UNSET}"}, "maxConcurrency": 7}}})");
+  const auto spec = make_remote_spec(all.servers.at(0));
+  REQUIRE(spec);
+  CHECK(spec->url == "https://tools.example/mcp?key=canary-of-query");
+  REQUIRE(spec->headers.size() == 1);
+  CHECK(spec->headers[0].value == "Bearer canary-of-url");
+  CHECK(spec->trust.ca_file == std::string(::getenv("HOME")) + "/ca.pem");
+  CHECK(spec->trust.cert_file == "/etc/me.pem");
+  CHECK(spec->trust.key_file.empty());
+  CHECK(spec->events_first);
+  CHECK(spec->connect_timeout == milliseconds(5000));
+  CHECK(redactor::redact("it said canary-of-url and canary-of-query").find("canary") == std::string::npos);
+  CHECK(shown_address(all.servers.at(0)) == "https://tools.example/mcp");
   server_starts s;
   const auto o = make_server_options(all.servers.at(0), all, s.means());
-  CHECK(o.unusable.starts_with("it has a url, and "));
+  CHECK(o.unusable.empty());
+  CHECK(o.max_concurrency == 256);
+  const auto far = o.connect();
+  REQUIRE(far->remote());
+  CHECK(far->remote()->address == "https://tools.example/mcp");
+  const auto link = far->open(s);
+  CHECK_FALSE(s.opened);
+  s.time.advance(milliseconds(0));
+  CHECK(s.opened);
+  const auto bad = make_server_options(all.servers.at(1), all, s.means());
+  CHECK(bad.max_concurrency == 7);
+  const auto other = bad.connect();
+  const auto unset = other->open(s);
+  s.time.advance(milliseconds(0));
+  CHECK(s.failure.find("MCPBX_TEST_UNSET") != std::string::npos);
+  s.opened.reset();
 }
 
 TEST_CASE("G35: the command that people see has references as written and no secret") {

@@ -59,7 +59,7 @@ TEST_CASE("E1: every field of a chat is checked and the error has its path and t
     const char* says;
   };
   const row rows[] = {
-      {R"({})", "params: expected input (a string) or messages (an array)"},
+      {R"({})", "params: expected input (a string), messages (an array) or prompt (an object)"},
       {R"({"input":"a","messages":[]})", "params: expected either input or messages, got both"},
       {R"({"input":5})", "params.input: expected a string, got 5"},
       {R"({"input":" \n"})", "params.input: expected a question, got blanks only"},
@@ -168,7 +168,7 @@ TEST_CASE("E1: every field of a chat is checked and the error has its path and t
       {R"({"input":"a","responseFormat":{"type":"json_schema","json_schema":{"name":"n"}}})",
        "params.responseFormat.json_schema.schema: expected a JSON Schema"},
       {R"({"input":"a","detach":"yes"})", "params.detach: expected true or false, got \"yes\""},
-      {R"({"run":"r-1","model":"m"})", "params: expected input (a string) or messages (an array)"},
+      {R"({"run":"r-1","model":"m"})", "params: expected input (a string), messages (an array) or prompt (an object)"},
       {R"({"input":"a","modle":"x"})", "params: unknown member \"modle\" (did you mean \"model\"?)"},
       {R"({"input":"a","input":"b"})", "params.input: the member occurs twice"},
   };

@@ -10,12 +10,11 @@ namespace {
 
 using namespace mcpbx;
 using namespace mcpbx::test;
-using era = remote_server::era;
 
 }  // namespace
 
 TEST_CASE("remote: a modern server gets each request with the headers that repeat it and no session") {
-  remote_server server(era::modern);
+  remote_server server(remote_server::era::modern);
   server.tools =
       R"({"tools":[{"name":"echo","inputSchema":{"type":"object","properties":{"where":{"type":"string","x-mcp-header":"Region"},"n":{"type":"integer","x-mcp-header":"Count"},"gone":{"type":"string","x-mcp-header":"Gone"}}}}]})";
   remote_rig rig(server.url(), [](auto& spec) { spec.headers = {{"X-Own", "1"}, {"Mcp-Method", "forged"}}; });
@@ -47,7 +46,7 @@ TEST_CASE("remote: a modern server gets each request with the headers that repea
 
 TEST_CASE(
     "remote: an old server gets its session id and revision with everything after the handshake and DELETE last") {
-  const remote_server server(era::legacy);
+  const remote_server server(remote_server::era::legacy);
   remote_rig rig(server.url());
   rig.start();
   REQUIRE(rig.ready());
@@ -72,7 +71,7 @@ TEST_CASE(
 }
 
 TEST_CASE("remote: tools with an x-mcp-header that breaks a rule are left out and named and the others stay") {
-  remote_server server(era::modern);
+  remote_server server(remote_server::era::modern);
   server.tools =
       R"({"tools":[{"name":"bad","inputSchema":{"type":"object","properties":{"a":{"type":"number","x-mcp-header":"A"}}}},)"
       R"({"name":"echo","inputSchema":{"type":"object"}}]})";
@@ -85,11 +84,12 @@ TEST_CASE("remote: tools with an x-mcp-header that breaks a rule are left out an
 
 TEST_CASE("remote: a revision that the server refuses first is tried again with the one that it supports") {
   std::atomic<int> asked = 0;
-  const remote_server server(era::modern, [&](http_peer& peer, const auto& q, const std::string& method) {
-    if (method != "server/discover" || asked++ != 0) return false;
-    return remote_server::send_json(
-        peer, 400, remote_server::error(q, -32022, R"({"supported":["2026-07-28"],"requested":"2026-07-28"})"));
-  });
+  const remote_server server(
+      remote_server::era::modern, [&](http_peer& peer, const auto& q, const std::string& method) {
+        if (method != "server/discover" || asked++ != 0) return false;
+        return remote_server::send_json(
+            peer, 400, remote_server::error(q, -32022, R"({"supported":["2026-07-28"],"requested":"2026-07-28"})"));
+      });
   remote_rig rig(server.url());
   rig.start();
   REQUIRE(rig.ready());
@@ -98,24 +98,25 @@ TEST_CASE("remote: a revision that the server refuses first is tried again with 
 }
 
 TEST_CASE("remote: answers may come as events with progress before them and the connection is used again") {
-  const remote_server server(era::legacy, [&](http_peer& peer, const auto& q, const std::string& method) {
-    if (method != "tools/call") return false;
-    remote_server::begin_events(peer);
-    peer.send_chunk("id: 1\ndata:\n\n: a comment\n\n");
-    peer.send_chunk(R"(data: {"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":)" +
-                    remote_server::id_of(q) +
-                    R"(,"progress":1}})"
-                    "\n\n");
-    peer.send_chunk("event: other\ndata: {\"jsonrpc\":\"2.0\",\"id\":" + remote_server::id_of(q) +
-                    ",\"result\":{\"content\":[]}}\n\n");
-    // One message over several lines of data, cut in the middle.
-    const std::string text = remote_server::answer(q, remote_server::said("streamed"));
-    const auto comma = text.find(',') + 1;
-    peer.send_chunk("event: message\nid: 2\nda");
-    peer.send_chunk("ta: " + text.substr(0, comma) + "\r\ndata: " + text.substr(comma, 5));
-    peer.send_chunk(text.substr(comma + 5) + "\r\n\r\n");
-    return remote_server::end_events(peer);
-  });
+  const remote_server server(
+      remote_server::era::legacy, [&](http_peer& peer, const auto& q, const std::string& method) {
+        if (method != "tools/call") return false;
+        remote_server::begin_events(peer);
+        peer.send_chunk("id: 1\ndata:\n\n: a comment\n\n");
+        peer.send_chunk(R"(data: {"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":)" +
+                        remote_server::id_of(q) +
+                        R"(,"progress":1}})"
+                        "\n\n");
+        peer.send_chunk("event: other\ndata: {\"jsonrpc\":\"2.0\",\"id\":" + remote_server::id_of(q) +
+                        ",\"result\":{\"content\":[]}}\n\n");
+        // One message over several lines of data, cut in the middle.
+        const std::string text = remote_server::answer(q, remote_server::said("streamed"));
+        const auto comma = text.find(',') + 1;
+        peer.send_chunk("event: message\nid: 2\nda");
+        peer.send_chunk("ta: " + text.substr(0, comma) + "\r\ndata: " + text.substr(comma, 5));
+        peer.send_chunk(text.substr(comma + 5) + "\r\n\r\n");
+        return remote_server::end_events(peer);
+      });
   remote_rig rig(server.url());
   rig.start();
   REQUIRE(rig.ready());
@@ -132,7 +133,7 @@ TEST_CASE("remote: answers may come as events with progress before them and the 
 }
 
 TEST_CASE("remote: cancelling closes the stream of a modern server and notifies an old one") {
-  for (const auto which : {era::modern, era::legacy}) {
+  for (const auto which : {remote_server::era::modern, remote_server::era::legacy}) {
     std::atomic<bool> closed = false;
     const remote_server server(which, [&](http_peer& peer, const auto&, const std::string& method) {
       if (method != "tools/call") return false;
@@ -149,7 +150,7 @@ TEST_CASE("remote: cancelling closes the stream of a modern server and notifies 
     rig.supervisor->snapshot()->find("far__echo")->owner.lock()->cancel(ticket, "enough");
     REQUIRE(rig.until([&] { return box.times == 1 && closed; }));
     CHECK(box.last.failure.code == errc::cancelled);
-    if (which == era::legacy) {
+    if (which == remote_server::era::legacy) {
       REQUIRE(rig.until([&] { return server.count("notifications/cancelled") == 1; }));
       CHECK(server.requests("notifications/cancelled")[0].header("mcp-session-id") == "session-1");
     } else {
@@ -161,7 +162,7 @@ TEST_CASE("remote: cancelling closes the stream of a modern server and notifies 
 
 TEST_CASE("remote: the stream of a session brings changes and the server's requests are answered by POST") {
   std::atomic<bool> told = false;
-  const remote_server server(era::legacy, [&](http_peer& peer, const auto& q, const std::string&) {
+  const remote_server server(remote_server::era::legacy, [&](http_peer& peer, const auto& q, const std::string&) {
     if (q.method != "GET") return false;
     remote_server::begin_events(peer);
     peer.send_chunk("data: {\"jsonrpc\":\"2.0\",\"id\":\"a\",\"method\":\"ping\"}\n\n");
@@ -181,7 +182,7 @@ TEST_CASE("remote: the stream of a session brings changes and the server's reque
 
 TEST_CASE("remote: a session that the server has forgotten is opened anew and the call is made in the new one") {
   std::atomic<int> calls = 0;
-  const remote_server server(era::legacy, [&](http_peer& peer, const auto&, const std::string& method) {
+  const remote_server server(remote_server::era::legacy, [&](http_peer& peer, const auto&, const std::string& method) {
     if (method != "tools/call" || calls++ != 0) return false;
     return remote_server::send_json(
         peer, 404, R"({"jsonrpc":"2.0","error":{"code":-32001,"message":"Session not found"},"id":null})");
@@ -198,7 +199,7 @@ TEST_CASE("remote: a session that the server has forgotten is opened anew and th
 }
 
 TEST_CASE("remote: a call that no session takes fails after three more sessions with a sentence") {
-  const remote_server server(era::legacy, [&](http_peer& peer, const auto&, const std::string& method) {
+  const remote_server server(remote_server::era::legacy, [&](http_peer& peer, const auto&, const std::string& method) {
     if (method != "tools/call") return false;
     return send_plain(peer, 404, "text/plain", "session unknown");
   });
@@ -213,11 +214,11 @@ TEST_CASE("remote: a call that no session takes fails after three more sessions 
 
 TEST_CASE("remote: a redirect within the origin is followed and one to another origin is refused without headers") {
   std::atomic<int> elsewhere = 0;
-  const remote_server other(era::modern, [&](http_peer&, const auto&, const std::string&) {
+  const remote_server other(remote_server::era::modern, [&](http_peer&, const auto&, const std::string&) {
     ++elsewhere;
     return false;
   });
-  const remote_server server(era::modern, [&](http_peer& peer, const auto& q, const std::string&) {
+  const remote_server server(remote_server::era::modern, [&](http_peer& peer, const auto& q, const std::string&) {
     if (q.target == "/mcp") return send_plain(peer, 307, "text/plain", "", "Location: /mcp/\r\n");
     if (q.target == "/away") return send_plain(peer, 308, "text/plain", "", "Location: " + other.url() + "\r\n");
     if (q.target == "/circle") return send_plain(peer, 302, "text/plain", "", "Location: /circle\r\n");
@@ -245,31 +246,33 @@ TEST_CASE("remote: the deprecated HTTP+SSE transport is tried last, once, and re
   std::vector<std::string> queued;
   std::atomic<bool> stop = false;
   std::atomic<int> streams = 0;
-  const remote_server server(era::legacy, [&](http_peer& peer, const auto& q, const std::string& method) {
-    if (q.target == "/sse" && q.method == "POST") return send_plain(peer, 405, "text/plain", "no");
-    if (q.target == "/sse") {
-      ++streams;
-      remote_server::begin_events(peer);
-      peer.send_chunk("event: endpoint\ndata: /messages?session=7\n\n");
-      while (!stop && !peer.wait_closed(2)) {
-        const std::lock_guard lock(guard);
-        for (const auto& text : std::exchange(queued, {})) peer.send_chunk("event: message\ndata: " + text + "\n\n");
-      }
-      return true;
-    }
-    std::string text;
-    if (method == "initialize")
-      text =
-          remote_server::answer(q, R"({"protocolVersion":"2024-11-05","capabilities":{"tools":{}},"serverInfo":{}})");
-    if (method == "tools/list")
-      text = remote_server::answer(q, R"({"tools":[{"name":"echo","inputSchema":{"type":"object"}}]})");
-    if (method == "tools/call") text = remote_server::answer(q, remote_server::said("old"));
-    if (!text.empty()) {
-      const std::lock_guard lock(guard);
-      queued.push_back(text);
-    }
-    return send_plain(peer, 202, "text/plain", "Accepted");
-  });
+  const remote_server server(
+      remote_server::era::legacy, [&](http_peer& peer, const auto& q, const std::string& method) {
+        if (q.target == "/sse" && q.method == "POST") return send_plain(peer, 405, "text/plain", "no");
+        if (q.target == "/sse") {
+          ++streams;
+          remote_server::begin_events(peer);
+          peer.send_chunk("event: endpoint\ndata: /messages?session=7\n\n");
+          while (!stop && !peer.wait_closed(2)) {
+            const std::lock_guard lock(guard);
+            for (const auto& text : std::exchange(queued, {}))
+              peer.send_chunk("event: message\ndata: " + text + "\n\n");
+          }
+          return true;
+        }
+        std::string text;
+        if (method == "initialize")
+          text = remote_server::answer(
+              q, R"({"protocolVersion":"2024-11-05","capabilities":{"tools":{}},"serverInfo":{}})");
+        if (method == "tools/list")
+          text = remote_server::answer(q, R"({"tools":[{"name":"echo","inputSchema":{"type":"object"}}]})");
+        if (method == "tools/call") text = remote_server::answer(q, remote_server::said("old"));
+        if (!text.empty()) {
+          const std::lock_guard lock(guard);
+          queued.push_back(text);
+        }
+        return send_plain(peer, 202, "text/plain", "Accepted");
+      });
   remote_rig rig(server.url("/sse"));
   rig.start();
   REQUIRE(rig.ready());

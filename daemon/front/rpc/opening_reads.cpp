@@ -1,0 +1,139 @@
+// Sends prompts/get and resources/read for a run that is to begin, and gathers the results.
+#include "daemon/front/rpc/opening_reads.hpp"
+
+#include "daemon/front/base/door_context.hpp"
+#include "mcp/json/json_writer.hpp"
+#include "mcp/protocol/features.hpp"
+#include "mcp/redact/cut_text.hpp"
+#include "mcp/server/rpc_errors.hpp"
+#include "mcp/support/text.hpp"
+
+#include <utility>
+
+namespace mcpbx::daemon {
+namespace {
+
+constexpr std::size_t longest_error = 1000, longest_shown = 200;  // bytes
+
+std::string shown(std::string_view name) {
+  return json_quoted(cut_for_people(name, longest_shown, {.mark = "…"}));
+}
+
+error no_such(const mcp::feature_kind& kind, std::string_view key, const mcp::catalog& tools) {
+  std::vector<std::string_view> names;
+  for (const auto& entries : tools.others())
+    for (const auto& e : entries->entries())
+      if (entries->find(e->key) == tools.find(kind, e->key)) names.emplace_back(e->key);
+  return {errc::not_found, "there is no " + std::string(kind.noun) + " " + shown(key) + did_you_mean(key, names) +
+                               "; " + std::string(kind.list_method) + " tells which there are"};
+}
+
+}  // namespace
+
+opening_reads::opening_reads(rpc_caller& c, chat_opening what, std::string profile, const mcp::reply_once& reply,
+                             opened_handler then)
+    : caller_(c), what_(std::move(what)), profile_(std::move(profile)), reply_(reply), then_(std::move(then)) {}
+
+void opening_reads::start(rpc_caller& c, chat_opening what, std::string profile, const mcp::reply_once& reply,
+                          opened_handler then) {
+  const std::shared_ptr<opening_reads> reads(
+      new opening_reads(c, std::move(what), std::move(profile), reply, std::move(then)));
+  reply.on_cancel([weak = std::weak_ptr(reads)] {
+    if (const auto self = weak.lock()) self->cancel("cancelled by its caller");
+  });
+  reads->look(false);
+}
+
+// Looks everything up; waits once for servers that are starting if something is not there.
+void opening_reads::look(bool settled) {
+  const auto tools = caller_.door().tools_for(profile_);
+  error missing{errc::internal, ""};
+  if (!what_.prompt.empty() && !tools->find(mcp::prompt_kind(), what_.prompt))
+    missing = no_such(mcp::prompt_kind(), what_.prompt, *tools);
+  for (const auto& uri : what_.resources)
+    if (missing.message.empty() && !tools->find(mcp::resource_kind(), uri))
+      missing = no_such(mcp::resource_kind(), uri, *tools);
+  if (missing.message.empty()) return send_all(*tools);
+  if (settled) return give_up(missing);
+  caller_.when_settled(caller_.door().settings.session.settle, [self = shared_from_this()] {
+    if (self->reply_.open()) self->look(true);
+  });
+}
+
+void opening_reads::send_all(const mcp::catalog& tools) {
+  asks_.reserve(what_.resources.size() + 1);
+  if (!what_.prompt.empty()) {
+    const auto item = tools.find(mcp::prompt_kind(), what_.prompt);
+    std::string params;
+    json_writer w(params);
+    w.begin_object().member("name", item->own_key);
+    if (what_.arguments) w.member("arguments", what_.arguments);
+    w.end_object();
+    send("the prompt " + shown(what_.prompt), *item, "prompts/get", w.json());
+  }
+  for (const auto& uri : what_.resources) {
+    const auto item = tools.find(mcp::resource_kind(), uri);
+    send("the resource " + shown(uri), *item, "resources/read", raw_json::own(json_object("uri", item->own_key)));
+  }
+}
+
+void opening_reads::send(std::string what, const mcp::feature_entry& item, std::string method, raw_json params) {
+  if (!then_) return;  // another one failed already
+  const auto server = item.owner.lock();
+  const std::size_t number = asks_.size();
+  asks_.push_back({std::move(what), item.server, server, 0, {}});
+  ++open_;
+  mcp::server_call call;
+  call.method = std::move(method);
+  call.name = item.key;
+  call.params = std::move(params);
+  call.has_meta = false;
+  call.asker = this;
+  call.scope = caller_.calls_scope();
+  call.principal = caller_.principal();
+  call.done = [self = shared_from_this(), number](const mcp::call_outcome& outcome) { self->arrived(number, outcome); };
+  if (!server) return arrived(number, mcp::call_outcome::failed(errc::unavailable, "its server is no longer there"));
+  asks_[number].ticket = server->call(std::move(call));
+}
+
+void opening_reads::arrived(std::size_t number, const mcp::call_outcome& outcome) {
+  if (!then_) return;
+  if (!reply_.open()) return cancel("its request is over");
+  ask& one = asks_[number];
+  if (outcome.type == mcp::call_outcome::kind::failed)
+    return give_up({outcome.failure.code, one.what + " cannot be read: " + outcome.failure.message});
+  if (outcome.type == mcp::call_outcome::kind::error)
+    return give_up({errc::peer,
+                    "the tool server " + json_quoted(one.server) + " refused " + one.what + ": " +
+                        cut_for_people(find_member(outcome.value, "message").as_string().value_or(""), longest_error)});
+  bytes_ += outcome.value.text().size();
+  if (bytes_ > chat_opening::most_bytes)
+    return give_up({errc::limit, "with " + one.what + " the prompt and the resources have more than " +
+                                     std::to_string(chat_opening::most_bytes >> 20) + " MiB; give fewer of them"});
+  one.result = outcome.value;
+  if (--open_ > 0) return;
+  opened_chat got;
+  for (auto& a : asks_) {
+    if (!what_.prompt.empty() && &a == &asks_.front()) {
+      got.prompt = std::move(a.result);
+      continue;
+    }
+    got.resources.push_back(std::move(a.result));
+    got.resource_from.push_back(std::move(a.server));
+  }
+  const auto then = std::exchange(then_, {});
+  then(got);
+}
+
+void opening_reads::give_up(const error& why) {
+  cancel("another part of its request failed");
+  reply_.error(mcp::to_rpc_error(why));
+}
+
+void opening_reads::cancel(std::string_view reason) {
+  then_ = {};
+  for (const auto& one : asks_)
+    if (const auto server = one.client.lock(); server && one.ticket != 0) server->cancel(one.ticket, reason);
+}
+
+}  // namespace mcpbx::daemon

@@ -1,0 +1,162 @@
+// mcpbx/chat with a prompt and resources: they are fetched before the run begins, or it does not begin.
+#include "daemon/front/front_door.hpp"
+#include "test/daemon/front/fake_backend.hpp"
+#include "test/daemon/front/fake_transport.hpp"
+#include "test/mcp/server/fake_host.hpp"
+#include "test/support/contains.hpp"
+#include "test/support/manual_time.hpp"
+
+#include <boost/asio/io_context.hpp>
+#include <doctest/doctest.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+using namespace mcpbx;
+using namespace mcpbx::daemon;
+using namespace mcpbx::test;
+
+namespace {
+
+mcp::feature_entry_ptr item(const std::shared_ptr<mcp::client>& owner, const std::string& key, const std::string& own) {
+  auto e = std::make_shared<mcp::feature_entry>();
+  e->key = key;
+  e->own_key = own;
+  e->server = owner->name();
+  e->owner = owner;
+  return e;
+}
+
+struct opening_fixture {
+  opening_fixture() : door(io.get_executor(), time, backend, {}, {}) {
+    std::vector<mcp::feature_entries_ptr> others;
+    for (const auto& kind : mcp::feature_kinds().subspan(1)) {
+      std::vector<mcp::feature_entry_ptr> entries;
+      if (kind.id == mcp::kind_id::prompts) entries.push_back(item(server, "s__p", "p"));
+      if (kind.id == mcp::kind_id::resources) {
+        entries.push_back(item(server, "x://a", "x://a"));
+        entries.push_back(item(server, "x://b", "x://b"));
+      }
+      others.push_back(std::make_shared<mcp::feature_entries>(kind, std::move(entries)));
+    }
+    backend.catalog = std::make_shared<mcp::catalog>(std::vector<mcp::entry_ptr>(), 1, mcp::withheld_tools(),
+                                                     std::vector<mcp::dropped_item>(), std::move(others));
+    door.accept(std::make_unique<fake_transport>(line), {1000, 100});
+    turn();
+  }
+  ~opening_fixture() {
+    door.close();
+    turn();
+  }
+  void turn() {
+    io.restart();
+    io.poll();
+  }
+  void chat(std::string_view params, int id = 1) {
+    line.say(R"({"jsonrpc":"2.0","id":)" + std::to_string(id) + R"(,"method":"mcpbx/chat","params":)" +
+             std::string(params) + "}");
+    turn();
+  }
+  std::string said() const { return line.sent.empty() ? "" : line.sent.back(); }
+
+  boost::asio::io_context io;
+  manual_time time;
+  fake_backend backend;
+  std::shared_ptr<fake_client> server = std::make_shared<fake_client>("s");
+  fake_transport::line line;
+  front_door door;
+};
+
+constexpr std::string_view go = R"({"messages":[{"role":"user","content":{"type":"text","text":"Go."}}]})";
+
+}  // namespace
+
+TEST_CASE("opening: prompt and resources are fetched together from their servers and then the run begins") {
+  opening_fixture f;
+  f.chat(R"({"input":"now","prompt":{"name":"s__p","arguments":{"a":"1"}},"resources":["x://b"]})");
+  REQUIRE(f.server->calls.size() == 2);
+  CHECK(f.server->calls[0].method == "prompts/get");
+  CHECK(f.server->calls[0].params.text() == R"({"name":"p","arguments":{"a":"1"}})");
+  CHECK(f.server->calls[0].scope);
+  CHECK(f.server->calls[0].principal == "uid:1000");
+  CHECK(f.server->calls[1].method == "resources/read");
+  CHECK(f.server->calls[1].params.text() == R"({"uri":"x://b"})");
+  f.server->answer(1, R"({"contents":[{"uri":"x://b","text":"bee"}]})");
+  CHECK(f.backend.started.empty());
+  f.server->answer(0, go);
+  f.turn();
+  REQUIRE(f.backend.started.size() == 1);
+  const auto& r = f.backend.started[0];
+  REQUIRE(r.messages.size() == 2);
+  CHECK(r.messages[0]->text() == "Go.");
+  CHECK(contains(r.messages[1]->text(), "x://b, read from the tool server \"s\""));
+  CHECK(r.caller_scope == f.server->calls[0].scope);
+}
+
+TEST_CASE("opening: what nobody offers is an error before a run begins, after the wait for servers that start") {
+  opening_fixture f;
+  f.chat(R"({"prompt":{"name":"s__q"}})");
+  CHECK(f.line.sent.empty());
+  f.backend.settle();
+  CHECK(contains(f.said(),
+                 R"(there is no prompt \"s__q\" (did you mean \"s__p\"?); prompts/list tells which there are)"));
+  CHECK(contains(f.said(), R"("cause":"not_found")"));
+  f.chat(R"({"input":"q","resources":["x://a","y://"]})", 2);
+  f.backend.settle();
+  CHECK(contains(f.said(), R"(there is no resource \"y://\")"));
+  CHECK(f.server->calls.empty());
+  CHECK(f.backend.started.empty());
+}
+
+TEST_CASE("opening: a refusal of a server ends the request, and its other reads are cancelled") {
+  opening_fixture f;
+  f.chat(R"({"input":"q","resources":["x://a","x://b"]})");
+  REQUIRE(f.server->calls.size() == 2);
+  f.server->answer_error(0, R"({"code":-32603,"message":"no\u0007 such row"})");
+  f.turn();
+  CHECK(contains(f.said(), R"(the tool server \"s\" refused the resource \"x://a\": no such row)"));
+  CHECK(f.server->cancelled.size() == 2);
+  f.server->answer(1, R"({"contents":[]})");
+  f.turn();
+  CHECK(f.line.sent.size() == 1);
+  CHECK(f.backend.started.empty());
+}
+
+TEST_CASE("opening: results above 16 MiB are refused") {
+  opening_fixture f;
+  f.chat(R"({"input":"q","resources":["x://a"]})");
+  f.server->answer(0, R"({"contents":[{"uri":"x://a","text":")" + std::string(17u << 20, 'a') + "\"}]}");
+  f.turn();
+  CHECK(contains(f.said(), "the prompt and the resources have more than 16 MiB"));
+  CHECK(f.backend.started.empty());
+}
+
+TEST_CASE("opening: a cancelled request and a caller that leaves cancel the reads and begin nothing") {
+  opening_fixture f;
+  f.chat(R"({"prompt":{"name":"s__p"}})");
+  REQUIRE(f.server->calls.size() == 1);
+  SUBCASE("cancelled") {
+    f.line.say(R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}})");
+    f.turn();
+  }
+  SUBCASE("left") {
+    f.door.close();
+  }
+  CHECK(f.server->cancelled.size() == 1);
+  f.server->answer(0, go);
+  f.turn();
+  CHECK(f.backend.started.empty());
+}
+
+TEST_CASE("opening: a request that repeats a run fetches nothing again") {
+  opening_fixture f;
+  constexpr std::string_view request = R"({"run":"mine","prompt":{"name":"s__p"}})";
+  f.chat(request);
+  REQUIRE(f.server->calls.size() == 1);
+  f.server->answer(0, go);
+  f.turn();
+  REQUIRE(f.backend.started.size() == 1);
+  f.chat(request, 2);
+  CHECK(f.server->calls.size() == 1);
+}
