@@ -34,6 +34,7 @@ class mcp_host : public mcp::caller_host {
   result<void> admit_call() const override;
   result<void> admit_call(const mcp::catalog_entry& tool) const override;
   std::shared_ptr<mcp::call_recorder> recorder() const override { return audit_; }
+  mcp::held_calls* held() override { return &door_.held; }
   mcp::call_scope_ptr scope() const override { return scope_; }
   bool settled() const override { return door_.daemon.settled(); }
   void when_settled(milliseconds at_most, std::function<void()> then) override;
