@@ -9,8 +9,13 @@ using namespace mcpbx::test;
 
 namespace {
 
+/// Outlives the supervisor that reports to it.
+struct other_call {
+  supervisor_rig::outcome_box other;
+};
+
 /// A server with the tool "slow", which runs as a task only. The test answers what it asks of tasks.
-struct tasks_rig : supervisor_rig {
+struct tasks_rig : other_call, supervisor_rig {
   explicit tasks_rig(server_options o = server_named("srv")) {
     launcher.add("srv", [](scripted_process& p) {
       p.on_message = [](scripted_process& self, const message& m) {
@@ -211,14 +216,12 @@ TEST_CASE("the time of a task is bounded, and its end costs no turn more than ot
   REQUIRE(r.box.times == 0);
   SUBCASE("alone") {}
   SUBCASE("while another call needs the server") {
-    supervisor_rig::outcome_box other;
-    r.supervisor_rig::call(*r.owner("srv__quick"), other, R"({"name":"quick"})");
+    r.supervisor_rig::call(*r.owner("srv__quick"), r.other, R"({"name":"quick"})");
     r.turn();
     // manual_time throws if a timer is armed in the past again and again.
     r.advance(1'000);
     CHECK(r.box.failed());
-    CHECK(other.times == 0);
-    r.owner("srv__quick")->cancel(2, "enough");
+    CHECK(r.other.times == 0);
   }
   r.advance(1'000);
   CHECK(r.box.failed());
@@ -307,8 +310,7 @@ TEST_CASE("a question that names a task belongs to the call of that task even if
   tasks_rig r;
   r.call();
   r.create();
-  supervisor_rig::outcome_box other;
-  r.supervisor_rig::call(*r.owner("srv__quick"), other, R"({"name":"quick"})");
+  r.supervisor_rig::call(*r.owner("srv__quick"), r.other, R"({"name":"quick"})");
   r.turn();
   r.server().say(R"({"jsonrpc":"2.0","id":1,"method":"elicitation/create","params":{}})");
   r.turn();
