@@ -21,9 +21,9 @@ std::string shown(std::string_view name) {
 
 error no_such(const mcp::feature_kind& kind, std::string_view key, const mcp::catalog& tools) {
   std::vector<std::string_view> names;
-  for (const auto& entries : tools.others())
-    for (const auto& e : entries->entries())
-      if (entries->find(e->key) == tools.find(kind, e->key)) names.emplace_back(e->key);
+  const auto& others = tools.rest().others;  // without tools, which are the first kind
+  if (kind.index() >= 1 && kind.index() <= others.size())
+    for (const auto& e : others[kind.index() - 1]->entries()) names.emplace_back(e->key);
   return {errc::not_found, "there is no " + std::string(kind.noun) + " " + shown(key) + did_you_mean(key, names) +
                                "; " + std::string(kind.list_method) + " tells which there are"};
 }
