@@ -303,8 +303,9 @@ class checker {
   bool check_list(const key_spec& k, const node& n, const spot& at) {
     bool good = !n.damaged && check_count(k, n, n.items.size(), at.path);
     if (k.never_empty && n.items.empty() && !n.damaged) {
-      error(n.at, "an empty list offers no tool in some programs and all of them in others", at.path,
-            "take the key out to offer all tools, or write \"deny\": [\"*\"] to offer none");
+      const std::string thing(forms::thing_of(k.value_form));
+      error(n.at, "an empty list offers no " + thing + " in some programs and all of them in others", at.path,
+            "take the key out to offer all " + thing + "s, or write \"deny\": [\"*\"] to offer none");
       good = false;
     }
     for (std::size_t i = 0; i < n.items.size(); ++i)

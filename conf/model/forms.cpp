@@ -76,6 +76,10 @@ bool is_tool_glob(std::string_view s) {
   return !s.empty() && std::ranges::count_if(s, [](unsigned char c) { return (c & 0xC0) != 0x80; }) <= 256;
 }
 
+bool is_uri_glob(std::string_view s) {
+  return !s.empty() && s.size() <= 1024;
+}
+
 bool all_digits(std::string_view s, std::size_t most) {
   return !s.empty() && s.size() <= most && std::ranges::all_of(s, [](unsigned char c) { return digit(c); });
 }
@@ -132,6 +136,10 @@ const form endpoint_url{"a URL that starts with http://, https:// or unix:/", "^
                         is_endpoint_url, "write it like https://models.example/v1 or unix:/run/model.sock:/v1"};
 const form tool_glob{"a pattern of tool names with 1 to 256 characters", "^[\\s\\S]{1,256}$", is_tool_glob,
                      "write a name, with * for any characters"};
+const form prompt_glob{"a pattern of prompt names with 1 to 256 characters", "^[\\s\\S]{1,256}$", is_tool_glob,
+                       "write a name, with * for any characters"};
+const form uri_glob{"a pattern of URIs with 1 to 1024 bytes", "^[\\s\\S]{1,1024}$", is_uri_glob,
+                    "write a URI, with * for any characters"};
 const form tool_name{"a tool name of 1 to 64 letters, digits, _ and -", "^[A-Za-z0-9_\\-]{1,64}$", is_tool_name,
                      "write it like read_file"};
 const form root_place{"a path or an address that starts with file://", "^(file://|(?![\\s\\S]*://))[\\s\\S]",
@@ -143,5 +151,14 @@ const form loopback_address{"HOST:PORT on this machine (127.0.0.1, [::1] or loca
                             is_loopback_address, "write 127.0.0.1:PORT; put a TLS proxy in front for other machines"};
 const form store_url{"none, sqlite:PATH or postgresql://…", "^(none$|sqlite:|postgres(ql)?://)", is_store_url,
                      "write none, sqlite: or postgresql://host/database"};
+
+bool is_glob(const form* f) {
+  return f == &tool_glob || f == &prompt_glob || f == &uri_glob;
+}
+
+std::string_view thing_of(const form* f) {
+  if (f == &prompt_glob) return "prompt";
+  return f == &uri_glob ? "resource" : "tool";
+}
 
 }  // namespace mcpbx::conf::forms

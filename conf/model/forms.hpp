@@ -29,10 +29,16 @@ extern const form http_url;
 extern const form server_url;    ///< the address of a tool server of any kind
 extern const form endpoint_url;  ///< an http_url or unix:/PATH
 extern const form tool_glob;
+extern const form prompt_glob;
+extern const form uri_glob;
 extern const form tool_name;   ///< a name of a tool as models see it
 extern const form root_place;  ///< a path, or an address that begins with file://
 extern const form loopback_address;
 extern const form store_url;
+/// Returns true for the forms of patterns.
+bool is_glob(const form* f);
+/// Returns the word for one of the things that a pattern of this form stands for: "tool".
+std::string_view thing_of(const form* f);
 }  // namespace forms
 
 }  // namespace mcpbx::conf

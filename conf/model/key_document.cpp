@@ -118,7 +118,7 @@ class document {
   // The form of strings behind their type, where it says more than that they are not empty.
   static std::string with_form(std::string word, const form* f) {
     if (f == nullptr || f == &forms::filled) return word;
-    if (f == &forms::tool_glob) return word + ": globs";
+    if (forms::is_glob(f)) return word + ": globs";
     return word + ": " + std::string(f->says);
   }
 

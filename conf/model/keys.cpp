@@ -41,6 +41,38 @@ const section_spec& server_tool_keys() {
   return s;
 }
 
+template <class Target>
+std::vector<key_spec> prompt_filters() {
+  using f = name_filter;
+  return {
+    key<&f::allow, Target>("allow", "Globs of the prompts that are offered; all are without it. It may not be empty: \"deny\": [\"*\"] offers none.").like(forms::prompt_glob).filled_list(),
+    key<&f::deny, Target>("deny", "Globs of the prompts that are not offered; wins over allow.").like(forms::prompt_glob),
+  };
+}
+
+const section_spec& prompt_filter_keys() {
+  static const section_spec s{"promptFilter", prompt_filters<name_filter>()};
+  return s;
+}
+
+const section_spec& server_prompt_keys() {
+  static const section_spec s = [] {
+    section_spec made{"serverPrompts", prompt_filters<prompt_filter>()};
+    made.keys.push_back(key<&prompt_filter::rename>("rename", "Prompts that go by another name: from the server's name to the new one.").names(forms::filled).like(forms::tool_name));
+    return made;
+  }();
+  return s;
+}
+
+const section_spec& resource_filter_keys() {
+  using f = name_filter;
+  static const section_spec s{"resourceFilter", {
+    key<&f::allow>("allow", "Globs of the URIs that are listed and may be read; all are without it. It may not be empty: \"deny\": [\"*\"] offers none.").like(forms::uri_glob).filled_list(),
+    key<&f::deny>("deny", "Globs of the URIs that are not listed and may not be read; wins over allow.").like(forms::uri_glob),
+  }};
+  return s;
+}
+
 const section_spec& auth_keys() {
   static const section_spec s{"serverAuth", {
     key<&server_auth::open>("open", "The command that opens a browser, split at blanks; the address is appended. Without it the server waits for `mcpbx auth login`.").like(forms::filled),
@@ -147,6 +179,8 @@ const section_spec& server_keys() {
     key<&e::disabled>("disabled", "Whether the entry is kept but not used."),
     key<&e::start>("start", "Whether the server is started with the daemon or at its first use."),
     section<&e::tools>("tools", "Which of the server's tools are offered, under which names, and how they are called.", server_tool_keys()),
+    section<&e::prompts>("prompts", "Which of the server's prompts are offered, and under which names.", server_prompt_keys()),
+    section<&e::resources>("resources", "Which of the server's resources are listed and may be read, by URI.", resource_filter_keys()),
     key<&e::protocol>("protocol", "The revision of MCP to speak; auto finds out.").one_of(protocol_words),
     key<&e::tool_names>("toolNames", "Whether this server's tools and prompts carry its name in front; the global setting when not given."),
     key<&e::start_timeout_ms>("startTimeoutMs", "How long the server may take until it is ready.").range(1, hour),
@@ -226,6 +260,8 @@ const section_spec& profile_keys() {
   static const section_spec s{"profile", {
     key<&e::model>("model", "The model of the profile: a configured name, or NAME/ID.").like(forms::filled),
     section<&e::tools>("tools", "Which tools the profile offers, and under which names.", filter_keys()),
+    section<&e::prompts>("prompts", "Which prompts the profile offers.", prompt_filter_keys()),
+    section<&e::resources>("resources", "Which resources the profile lists and reads, by URI.", resource_filter_keys()),
     key<&e::approve>("approve", "Globs of the tools that need a yes of the caller.").like(forms::tool_glob),
     key<&e::system>("system", "The system prompt of the profile, in place of the model's.").like(forms::filled),
     section<&e::loop>("loop", "Settings of the loop for this profile.", inner_loop_keys()),

@@ -31,6 +31,18 @@ struct tool_filter {
   string_map rename;  ///< the server's own name → the name to use instead
 };
 
+/// Filter of the offered prompts and resources. Globs match the server's own names and URIs in server entries, those
+/// that callers see in profiles. An empty `allow` allows all; `deny` wins over `allow`.
+struct name_filter {
+  std::vector<std::string> allow;
+  std::vector<std::string> deny;
+};
+
+/// `prompts` of a server entry.
+struct prompt_filter : name_filter {
+  string_map rename;  ///< the server's own name → the name to use instead
+};
+
 /// `tools` of a server entry: the filter, and rules for calls. Globs match the server's own tool names.
 struct server_tools : tool_filter {
   std::vector<std::string> serial;  ///< tools whose calls of one reply are made one after another
@@ -83,6 +95,8 @@ struct server_entry {
   bool disabled = false;
   start_mode start = start_mode::eager;
   server_tools tools;
+  prompt_filter prompts;
+  name_filter resources;
   std::string protocol = "auto";         ///< or one of protocol_words
   std::optional<name_style> tool_names;  ///< unset: configuration::tool_names
   milliseconds start_timeout_ms{30'000};
@@ -174,6 +188,7 @@ struct profile_entry {
   place at;
   std::optional<std::string> model;
   tool_filter tools;
+  name_filter prompts, resources;
   std::vector<std::string> approve;
   std::optional<reference_string> system;
   loop_settings loop;

@@ -19,7 +19,7 @@
 
 namespace mcpbx::conf {
 
-/// Largest number of tool patterns in one list.
+/// Largest number of patterns in one list.
 inline constexpr std::size_t max_tool_globs = 1000;
 
 /// Largest number of elements in a list of entries.
@@ -74,7 +74,7 @@ struct key_spec {
 
   /// Returns the largest number of patterns in a list or map; 0: its items are no patterns.
   std::size_t most_items() const {
-    return value_form == &forms::tool_glob || name_form == &forms::tool_glob ? max_tool_globs : 0;
+    return forms::is_glob(value_form) || forms::is_glob(name_form) ? max_tool_globs : 0;
   }
   key_spec range(std::int64_t from, std::int64_t to) && {
     low = from;

@@ -51,6 +51,8 @@ result<chat_base> base_for(const conf::configuration& all, const start_values& v
     base.deny = p->tools.deny;
     for (const auto& [from, to] : p->tools.rename) base.rename.emplace(from, to);
     base.approve = p->approve;
+    base.prompts = {p->prompts.allow, p->prompts.deny};
+    base.resources = {p->resources.allow, p->resources.deny};
     if (p->system) base.system = values.value(*p->system);
   }
   base.limits = limits_for(all, model_entry_of(all, base.model), p);

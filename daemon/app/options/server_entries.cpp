@@ -317,6 +317,9 @@ mcp::server_options make_server_options(const conf::server_entry& entry, const c
   o.disabled = entry.disabled;
   o.lazy = entry.start == conf::start_mode::lazy;
   o.tools = tool_filter_of(entry);
+  o.prompts = {entry.prompts.allow, entry.prompts.deny};
+  for (const auto& [from, to] : entry.prompts.rename) o.prompts.rename[from] = to;
+  o.resources = {entry.resources.allow, entry.resources.deny};
   o.plain_names = has_plain_names(entry, all);
   o.protocol = entry.protocol;
   o.start_timeout = entry.start_timeout_ms;

@@ -3,6 +3,7 @@
 
 #include "daemon/loop/tools/chosen_tools.hpp"
 #include "daemon/policy/policy.hpp"
+#include "mcp/client/catalog/narrowed.hpp"
 #include "mcp/support/shared_bytes.hpp"
 
 #include <memory>
@@ -20,7 +21,9 @@ mcp::catalog_ptr door_context::tools_for(const std::string& profile) {
   if (view.whole == whole && view.configured == configured) return view.seen;
   std::vector<mcp::entry_ptr> entries;
   mcp::withheld_tools withheld;
+  mcp::catalog_rest rest{.offers = whole->capabilities()};
   if (const auto base = configured->base("", profile)) {
+    rest = mcp::narrowed(whole->rest(), base->prompts, base->resources);
     const tool_choice offered{{}, base->allow, base->deny, base->rename};
     entries = chosen_tools(*whole, offered, view.seen ? view.seen->entries() : std::span<const mcp::entry_ptr>());
     for (const auto& [name, why] : whole->withheld()) {
@@ -31,7 +34,7 @@ mcp::catalog_ptr door_context::tools_for(const std::string& profile) {
   }
   view = {std::move(configured), whole,
           std::make_shared<mcp::catalog>(std::move(entries), whole->revision(), std::move(withheld), whole->dropped(),
-                                         mcp::catalog_rest(whole->rest()))};
+                                         std::move(rest))};
   return view.seen;
 }
 

@@ -2,6 +2,7 @@
 // with the configuration's, and an error for members of later versions. Pure.
 #pragma once
 #include "daemon/loop/run/runner.hpp"
+#include "mcp/client/catalog/item_filter.hpp"
 #include "mcp/server/param_reader.hpp"
 
 #include <cstdint>
@@ -31,6 +32,7 @@ struct chat_base {
   result<std::string> system;                     ///< the profile's prompt, "", or the reason why it cannot be read
   std::vector<std::string> allow, deny, approve;  ///< the profile's globs for names of the catalog
   std::map<std::string, std::string, std::less<>> rename;  ///< the profile's tool names, by those of the catalog
+  mcp::item_filter prompts, resources;  ///< the profile's choice of prompts and of URIs; nothing is renamed
   run_limits limits;
   std::shared_ptr<run_configuration> configured;  ///< for run_request::configured
 };

@@ -51,8 +51,7 @@ void opening_reads::look(bool settled) {
   if (!what_.prompt.empty() && !tools->find(mcp::prompt_kind(), what_.prompt))
     missing = no_such(mcp::prompt_kind(), what_.prompt, *tools);
   for (const auto& uri : what_.resources)
-    if (missing.message.empty() && !tools->find(mcp::resource_kind(), uri))
-      missing = no_such(mcp::resource_kind(), uri, *tools);
+    if (missing.message.empty() && !tools->route_resource(uri)) missing = no_such(mcp::resource_kind(), uri, *tools);
   if (missing.message.empty()) return send_all(*tools);
   if (settled) return give_up(missing);
   caller_.when_settled(caller_.door().settings.session.settle, [self = shared_from_this()] {
@@ -69,23 +68,25 @@ void opening_reads::send_all(const mcp::catalog& tools) {
     w.begin_object().member("name", item->own_key);
     if (what_.arguments) w.member("arguments", what_.arguments);
     w.end_object();
-    send("the prompt " + shown(what_.prompt), *item, "prompts/get", w.json());
+    send("the prompt " + shown(what_.prompt), item->server, item->owner, "prompts/get", w.json());
   }
   for (const auto& uri : what_.resources) {
-    const auto item = tools.find(mcp::resource_kind(), uri);
-    send("the resource " + shown(uri), *item, "resources/read", raw_json::own(json_object("uri", item->own_key)));
+    const auto route = tools.route_resource(uri);
+    send("the resource " + shown(uri), route->server, route->owner, "resources/read",
+         raw_json::own(json_object("uri", route->uri)));
   }
 }
 
-void opening_reads::send(std::string what, const mcp::feature_entry& item, std::string method, raw_json params) {
+void opening_reads::send(std::string what, const std::string& of, const std::weak_ptr<mcp::client>& owner,
+                         std::string method, raw_json params) {
   if (!then_) return;  // another one failed already
-  const auto server = item.owner.lock();
+  const auto server = owner.lock();
   const std::size_t number = asks_.size();
-  asks_.push_back({std::move(what), item.server, server, 0, {}});
+  asks_.push_back({std::move(what), of, server, 0, {}});
   ++open_;
   mcp::server_call call;
   call.method = std::move(method);
-  call.name = item.key;
+  call.name = asks_.back().what;
   call.params = std::move(params);
   call.has_meta = false;
   call.asker = this;

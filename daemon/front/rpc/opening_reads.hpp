@@ -37,7 +37,8 @@ class opening_reads : public std::enable_shared_from_this<opening_reads> {
                 opened_handler then);
   void look(bool settled);
   void send_all(const mcp::catalog& tools);
-  void send(std::string what, const mcp::feature_entry& item, std::string method, raw_json params);
+  void send(std::string what, const std::string& of, const std::weak_ptr<mcp::client>& owner, std::string method,
+            raw_json params);
   void arrived(std::size_t number, const mcp::call_outcome& outcome);
   void give_up(const error& why);
   void cancel(std::string_view reason);

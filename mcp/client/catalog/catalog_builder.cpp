@@ -75,8 +75,8 @@ void catalog_builder::set_offers(std::size_t index, const server_offers& offers)
   offers_.at(index).offers = offers;
 }
 
-bool catalog_builder::set_silent(std::size_t index, bool silent) {
-  return std::exchange(offers_.at(index).silent, silent) != silent;
+void catalog_builder::set_silent(std::size_t index, bool silent) {
+  offers_.at(index).silent = silent;
 }
 
 void catalog_builder::set_hints(std::size_t index, const feature_kind& kind, const std::optional<told_hints>& hints) {

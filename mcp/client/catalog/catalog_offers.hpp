@@ -7,7 +7,7 @@
 
 namespace mcpbx::mcp {
 
-/// What one server has told about itself.
+/// Capabilities of one server, as far as it has told them.
 struct told_offers {
   server_offers offers;
   /// The server will never tell: it is disabled, or has failed for good. One that has told before still counts.

@@ -126,11 +126,9 @@ std::optional<resource_route> resource_routes::find(std::string_view uri) const 
   };
   if (named != nullptr) {
     if (const auto e = resources_->find(inner); e && e->server == named->name) return listed(*e);
-    if (search(inner, named) != nullptr) return resource_route{named->name, std::string(inner), named->owner};
   }
-  if (uri.size() > longest_uri) return std::nullopt;
-  const resource_server* s = search(uri, nullptr);
-  return s == nullptr ? std::nullopt : std::optional(resource_route{s->name, std::string(uri), s->owner});
+  const resource_server* s = search(inner, named);
+  return s == nullptr ? std::nullopt : std::optional(resource_route{s->name, std::string(inner), s->owner});
 }
 
 }  // namespace mcpbx::mcp

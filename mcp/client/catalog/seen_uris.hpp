@@ -18,7 +18,7 @@ class seen_uris {
   static constexpr std::size_t most_uris = 4096, most_bytes = std::size_t{1} << 20;
 
   /// Notes that a result of `server` has this URI. Longer ones than longest_uri, empty ones and those with control
-  /// characters are not kept. Where there is no room, the oldest URI of the server that takes most of it goes.
+  /// characters are not kept. Without room for it, the oldest URI of the server that takes most room goes.
   void add(const std::string& server, std::string_view uri);
   /// Returns true if `server` said this URI.
   bool said(std::string_view server, std::string_view uri) const;

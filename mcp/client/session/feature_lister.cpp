@@ -25,6 +25,7 @@ result<bool> feature_lister::take_page(const raw_json& page, const depth_limit* 
   if (!list.is_array()) return fail(errc::protocol, "\"" + std::string(kind_->member) + "\" must be an array");
   ++pages_;
   ttl_ = std::min(ttl_, milliseconds(std::max<std::int64_t>(object->find("ttlMs").as_integer().value_or(0), 0)));
+  private_ = private_ || object->find("cacheScope").text() != "\"public\"";
   bytes_ += page.text().size();
   const std::size_t first = items_.size();
   bool room = true;

@@ -45,6 +45,8 @@ class feature_lister {
   /// Returns the time for which the list may be considered fresh (2026-07-28, caching): the least `ttlMs` of its pages,
   /// 0 if one has none.
   milliseconds ttl() const noexcept { return pages_ == 0 ? milliseconds(0) : ttl_; }
+  /// Returns true unless each page said that everybody may share it (`cacheScope`).
+  bool is_private() const noexcept { return pages_ == 0 || private_; }
   std::vector<feature_item> take_items() { return std::move(items_); }
   /// Returns one sentence per item left out, at most max_notices, and one with the number of further ones.
   std::vector<std::string> notices() const;
@@ -60,6 +62,7 @@ class feature_lister {
   std::unordered_set<std::uint64_t> cursors_;
   raw_json cursor_;
   milliseconds ttl_ = milliseconds::max();
+  bool private_ = false;
   int pages_ = 0;
   std::size_t bytes_ = 0, more_notices_ = 0;
   std::vector<std::string> notices_;

@@ -36,6 +36,7 @@ void share_unchanged(const std::vector<feature_item>& before, std::vector<featur
 void kept_list::declare(const raw_json& capabilities, bool modern) {
   const raw_json capability = find_member(capabilities, kind_->capability);
   offered_ = capability.is_object();
+  modern_ = modern;
   tells_ = modern && find_member(capability, "listChanged").is_true();
 }
 
@@ -72,7 +73,9 @@ kept_list::news kept_list::end_walk(time_point now) {
   if (notices != notices_ || !known()) out.dropped = notices;
   notices_ = std::move(notices);
   auto items = lister_->take_items();
-  stale_at_ = now + std::min(lister_->ttl(), longest_ttl);
+  const milliseconds ttl = std::min(lister_->ttl(), longest_ttl);
+  stale_at_ = now + ttl;
+  if (modern_) hints_ = {ttl, lister_->is_private(), stale_at_};
   lister_.reset();
   out.mended = !std::exchange(problem_, {}).empty();
   out.differs = !same_definitions(list_, items);
@@ -80,6 +83,12 @@ kept_list::news kept_list::end_walk(time_point now) {
   if (out.differs && list_) share_unchanged(*list_, items);
   if (out.differs) list_ = std::make_shared<const std::vector<feature_item>>(std::move(items));
   return out;
+}
+
+told_hints kept_list::hints() const {
+  told_hints h = hints_;
+  if (tells_) h.fresh_until = never;
+  return h;
 }
 
 bool kept_list::fail_walk(time_point now, const std::string& problem) {

@@ -1,6 +1,7 @@
 // The list of one kind that a tool server has: the walk that fetches it, the gate that says when to fetch it again, and
 // the definitions that were left out. Knows no I/O; session_core requests the pages and reports the news.
 #pragma once
+#include "mcp/client/catalog/list_hints.hpp"
 #include "mcp/client/catalog/refresh_gate.hpp"
 #include "mcp/client/session/feature_lister.hpp"
 #include "mcp/protocol/features.hpp"
@@ -80,6 +81,8 @@ class kept_list {
   };
   /// Ends the walk with the pages that were taken.
   news end_walk(time_point now);
+  /// Returns the hints of the last walk that brought a list. A legacy server gives none, so that nothing may be kept.
+  told_hints hints() const;
   /// Ends the walk without a list; another one begins later. Returns true unless the last walk failed with the same
   /// text.
   bool fail_walk(time_point now, const std::string& problem);
@@ -87,7 +90,7 @@ class kept_list {
  private:
   const feature_kind* kind_;
   feature_lister::options listing_;
-  bool offered_ = false, tells_ = false;
+  bool offered_ = false, tells_ = false, modern_ = false;
   std::optional<feature_lister> lister_;  // present while a walk runs
   call_number page_ = 0;                  // number of the page requested last
   feature_list list_;
@@ -95,6 +98,7 @@ class kept_list {
   std::vector<std::string> notices_;
   std::string problem_;
   time_point stale_at_ = never;
+  told_hints hints_{};
   bool told_ = false;        // a reported change waits for a walk to begin
   bool told_walk_ = false;   // the walk that runs will show it
   bool told_shown_ = false;  // a walk has shown it

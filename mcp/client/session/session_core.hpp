@@ -2,6 +2,7 @@
 // and other features, carries calls. Knows no I/O and no clock: messages and the time come in, messages and news go
 // out. A shell (server_session) connects it to a process and a transport.
 #pragma once
+#include "mcp/client/catalog/list_hints.hpp"
 #include "mcp/client/client.hpp"
 #include "mcp/client/session/era_probe.hpp"
 #include "mcp/client/session/kept_list.hpp"
@@ -50,6 +51,8 @@ class session_events {
   virtual void session_list(const feature_kind& kind, feature_list list) = 0;
   /// Reports the declared capabilities, before the first lists.
   virtual void session_offers(const server_offers& offers) = 0;
+  /// Reports the hints for the caching of the list of this kind, after each walk; nullopt: the server has no such list.
+  virtual void session_hints(const feature_kind& kind, const std::optional<told_hints>& hints) = 0;
   /// Reports that the server said that this list has changed, and that the new one is here: after session_list() if it
   /// differs, and also if it does not or could not be fetched.
   virtual void session_list_changed(const feature_kind& kind) = 0;
@@ -66,6 +69,8 @@ class session_events {
   virtual void session_late_progress(call_number request, const raw_json& params) = 0;
   /// Reports a problem that does not end the conversation, for the status; "" reports that it is over.
   virtual void session_problem(const std::string& what) = 0;
+  /// Reports that the list that renew_headers() waited for is here, or cannot be had.
+  virtual void session_headers_renewed() {}
   /// Passes on a notifications/message.
   virtual void session_log(const raw_json& params) = 0;
   /// Reports that the server seems to hang and should be restarted.
@@ -95,6 +100,11 @@ class session_core {
   void begin(time_point now);
   void on_message(message&& m, time_point now);
   void on_fault(const message_fault& fault, time_point now);
+  /// Asks for the tools again, because the server has refused the headers that their schemas ask for (2026-07-28,
+  /// Streamable HTTP, "Client Behavior").
+  void renew_headers(time_point now);
+  /// Returns true until the answer is here.
+  bool headers_stale() const noexcept { return headers_stale_; }
   /// Ends a request that the connection brings no answer for.
   void on_lost(lost_request&& lost, time_point now);
   /// Handles everything that is due. Call it at next_deadline() or later.
@@ -170,7 +180,9 @@ class session_core {
   // Lists (session_lists.cpp)
   void ask_page(kept_list& list);
   void on_page(kept_list& list, const call_outcome& outcome);
+  bool is_unknown_list(const feature_kind& kind, const call_outcome& outcome) const;
   void list_ended(kept_list& list);
+  void headers_known(const kept_list& list);
   void list_failed(kept_list& list, const std::string& why);
   void publish(kept_list& list);
   void on_list_changed(const message& m);
@@ -224,6 +236,7 @@ class session_core {
   std::string handshake_failure_;           // failure of initialize, kept while the probe is still open
   std::optional<call_outcome> late_probe_;  // outcome of the probe that came after initialize had been sent
 
+  bool headers_stale_ = false;
   header_params_of_tools mirrored_;  // by tool, of those whose schema asks for it; empty unless options::mirrors
   std::vector<kept_list> lists_;     // one for each kind, in the order of the table
   std::optional<feature_lister::depth_limit> page_limit_;  // exceeded by the page that is being handled

@@ -20,11 +20,21 @@ void session_core::ask_page(kept_list& list) {
 
 void session_core::on_page(kept_list& list, const call_outcome& outcome) {
   if (phase_ == phase::closed) return;
+  if (is_unknown_list(list.kind(), outcome)) return list_ended(list);
   if (outcome.type != call_outcome::kind::result) return list_failed(list, failure_text(outcome));
   const auto more = list.take_page(outcome.value, page_limit_ ? &*page_limit_ : nullptr);
   if (!more) return list_failed(list, "a result of the wrong shape: " + more.error().message);
   if (*more) return ask_page(list);
   list_ended(list);
+}
+
+// Returns true if the server does not know a further list of a capability that it has. Servers with resources and
+// without templates often have no method for these.
+bool session_core::is_unknown_list(const feature_kind& kind, const call_outcome& outcome) const {
+  if (outcome.type != call_outcome::kind::error ||
+      find_member(outcome.value, "code").as_integer() != code::method_not_found)
+    return false;
+  return std::ranges::find(options_.kinds, kind.capability, &feature_kind::capability)->id != kind.id;
 }
 
 void session_core::list_ended(kept_list& list) {
@@ -33,9 +43,11 @@ void session_core::list_ended(kept_list& list) {
     for (const std::string& n : *news.dropped) log::warn("tool server \"" + options_.server + "\": " + n);
     events_.session_dropped(list.kind(), *news.dropped);
   }
+  events_.session_hints(list.kind(), list.hints());
   if (news.mended) events_.session_problem({});
   if (news.differs) list.hold();
   end_told(list.kind());
+  headers_known(list);
   pump();
 }
 
@@ -56,13 +68,31 @@ void session_core::end_told(const feature_kind& kind) {
   }
 }
 
+void session_core::renew_headers(time_point now) {
+  now_ = now;
+  if (phase_ != phase::ready) return;
+  for (kept_list& list : lists_)
+    if (list.kind().id == kind_id::tools && list.offered()) {
+      list.changed(now);
+      headers_stale_ = true;
+    }
+  pump();
+}
+
+void session_core::headers_known(const kept_list& list) {
+  if (list.kind().id == kind_id::tools && std::exchange(headers_stale_, false)) events_.session_headers_renewed();
+}
+
 void session_core::list_failed(kept_list& list, const std::string& why) {
   const std::string text =
       "tool server \"" + options_.server + "\" answered " + std::string(list.kind().list_method) + " with " + why;
   if (list.fail_walk(now_, text)) log::warn(text);
   events_.session_problem(text);
   // A server whose list is broken still counts as up; the list is requested again.
-  if (list.known()) return end_told(list.kind());
+  if (list.known()) {
+    end_told(list.kind());
+    return headers_known(list);
+  }
   list.clear();
   events_.session_dropped(list.kind(), {});
   list.hold();

@@ -129,6 +129,7 @@ void session_core::opened(mcp::era e, std::string revision, const raw_json& capa
       ask_page(list);
     } else {
       list.clear();
+      events_.session_hints(list.kind(), std::nullopt);
       publish(list);
     }
   }

@@ -109,6 +109,7 @@ void session_core::listen_ended(call_number listen, const call_outcome& outcome)
       for (kept_list& list : lists_) {
         if (list.tells()) unheard += (unheard.empty() ? "" : ", ") + list.kind().plural();
         list.stop_telling();
+        if (list.offered() && list.known()) events_.session_hints(list.kind(), list.hints());
       }
       return log_sometimes("refuses subscriptions/listen, so a change of its " + unheard +
                            " is noticed only if it reports it all the same, or after the ttlMs of the list");

@@ -71,6 +71,9 @@ class instance_pool final : public client, private server_host, public std::enab
   void server_dropped(const managed_client& s, const feature_kind& kind, std::vector<std::string> why) override;
   void server_list(const managed_client& s, const feature_kind& kind, feature_list list) override;
   void server_offered(const managed_client&) override { context_.host.server_offered(*lister_); }
+  void server_hints(const managed_client&, const feature_kind& kind, const std::optional<told_hints>& hints) override {
+    if (!stopping_) context_.host.server_hints(*lister_, kind, hints);
+  }
   void server_list_changed(const managed_client&, const feature_kind& kind) override {
     if (!stopping_) context_.host.server_list_changed(*lister_, kind);
   }

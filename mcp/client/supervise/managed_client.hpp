@@ -34,6 +34,9 @@ class server_host {
   virtual void server_list(const managed_client& s, const feature_kind& kind, feature_list list) = 0;
   /// Reports that the server has declared its capabilities; they are offers() of the client.
   virtual void server_offered(const managed_client& s) = 0;
+  /// See session_events::session_hints().
+  virtual void server_hints(const managed_client& s, const feature_kind& kind,
+                            const std::optional<told_hints>& hints) = 0;
   /// Reports that the server said that a list of this kind has changed. Comes once the new list is here, after
   /// server_list() if it differs, and also if it does not.
   virtual void server_list_changed(const managed_client& s, const feature_kind& kind) = 0;
@@ -101,6 +104,7 @@ class managed_client final : public client,
     time_point since;                          // arrival, or begin of the wait for the server to be ready again
     bool sent = false;                         // false: it waits in the queue
     call_number number = 0;                    // of the request that is open at the server; 0: none is
+    bool headers_renewed = false;              // the server has refused its headers before
     int comebacks = 0;                         // times that it came back unseen
     bool wants_task = false;                   // its caller takes a task as its result
     std::unique_ptr<call_course> course = {};  // of a call that may need more than one request
@@ -135,6 +139,7 @@ class managed_client final : public client,
   void tell_later(server_call& c);
   void end_unsent_rounds(const std::string& why);
   bool send_again(ticket t);
+  bool wants_headers_renewed(open_call& r, const raw_json& error) const;
   void call_progress(ticket t, const raw_json& params);
   const open_call* logging_call() const;
   void expire_waiting(time_point now);
@@ -196,9 +201,13 @@ class managed_client final : public client,
   void session_dropped(const feature_kind& kind, std::vector<std::string> why) override;
   void session_list(const feature_kind& kind, feature_list list) override;
   void session_offers(const server_offers& offers) override;
+  void session_hints(const feature_kind& kind, const std::optional<told_hints>& hints) override {
+    context_.host.server_hints(*this, kind, hints);
+  }
   void session_list_changed(const feature_kind& kind) override { context_.host.server_list_changed(*this, kind); }
   void session_problem(const std::string& what) override;
   void session_log(const raw_json& params) override;
+  void session_headers_renewed() override { dirty_ = true; }
   void session_hangs(const std::string& why) override { session_lost("hangs: " + why); }
   void drive();
   void obey(supervisor_core::command command, time_point now);

@@ -3,6 +3,7 @@
 // managed_client_task_runs.cpp have calls that need more.
 #include "mcp/client/catalog/tool_result.hpp"
 #include "mcp/client/supervise/managed_client.hpp"
+#include "mcp/protocol/revisions.hpp"
 #include "mcp/support/shared_bytes.hpp"
 
 #include <algorithm>
@@ -99,7 +100,7 @@ bool managed_client::has_share_left(const server_call& c) const {
 }
 
 bool managed_client::has_room() const {
-  return up() && !core_.ending() &&
+  return up() && !core_.ending() && !session_->core()->headers_stale() &&
          (options_.max_concurrency <= 0 || running_ < static_cast<std::size_t>(options_.max_concurrency));
 }
 
@@ -193,8 +194,19 @@ void managed_client::call_ended(ticket t, call_outcome&& outcome) {
     if (r.course && r.course->runs_task) return task_created(t, outcome.value);
     if (asks_for_input(r, outcome.value)) return begin_inputs(t, std::move(outcome.value));
   }
+  if (outcome.type == call_outcome::kind::error && wants_headers_renewed(r, outcome.value)) {
+    r.headers_renewed = true;
+    session_->core()->renew_headers(context_.time.now());
+    if (send_again(t)) return;
+  }
   if (outcome.type == call_outcome::kind::error && r.course && speaks_again(r, outcome.value)) return next_round(t);
   conclude(t, std::move(outcome));
+}
+
+// Returns true if the server refuses the headers of a call, whose tool may have another schema now, for the first time.
+bool managed_client::wants_headers_renewed(open_call& r, const raw_json& error) const {
+  return era_ == mcp::era::modern && !r.headers_renewed && !r.course && up() && session_->gives_back() &&
+         r.call.method == "tools/call" && find_member(error, "code").as_integer() == mcp_code::header_mismatch;
 }
 
 // Puts a call back that no server has looked at, for the next session. Returns false if it has come back too often.

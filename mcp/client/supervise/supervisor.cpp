@@ -38,6 +38,7 @@ class supervisor::impl final : public server_host, public std::enable_shared_fro
 
   catalog_ptr snapshot() {
     if (std::exchange(stale_, false)) {
+      for (const slot& s : slots_) builder_.set_silent(number_of(s), s.silent);
       auto next = builder_.build();
       for (const std::string& n : builder_.take_notices()) log::warn(n);
       // Dropped items are in no list that callers read, so they change nothing for callers.
@@ -171,7 +172,14 @@ class supervisor::impl final : public server_host, public std::enable_shared_fro
                          });
   }
   void server_offered(const managed_client& s) override {
-    if (slot_of(&s) != nullptr) change_soon();
+    const slot* known = slot_of(&s);
+    if (known == nullptr) return;
+    builder_.set_offers(number_of(*known), s.offers());
+    change_soon();
+  }
+  void server_hints(const managed_client& s, const feature_kind& kind,
+                    const std::optional<told_hints>& hints) override {
+    if (const slot* known = slot_of(&s); known != nullptr) builder_.set_hints(number_of(*known), kind, hints);
   }
   void server_list_changed(const managed_client& s, const feature_kind& kind) override {
     slot* known = slot_of(&s);
@@ -193,6 +201,7 @@ class supervisor::impl final : public server_host, public std::enable_shared_fro
   }
 
   void server_moved() override {
+    note_silent();
     if (waiters_.empty() && on_stopped_.empty() && leaving_.empty() && told_settled_) return;
     if (std::exchange(look_posted_, true)) return;
     soon_->post([weak = weak_from_this()] {
@@ -236,6 +245,7 @@ class supervisor::impl final : public server_host, public std::enable_shared_fro
   struct slot : processes {
     std::vector<judgement> judged{};  // by kind
     bool begun = false;               // false: it waits for the end of a server that had its name
+    bool silent = false;              // it will never tell what it has
   };
   struct waiter {
     std::function<void()> then;
@@ -316,6 +326,16 @@ class supervisor::impl final : public server_host, public std::enable_shared_fro
 
   // Returns copies, because work on one client may lead to another list.
   std::vector<processes> units() const { return {slots_.begin(), slots_.end()}; }
+
+  // Notes which servers will never tell what they have, since no list of theirs is to be expected.
+  void note_silent() {
+    for (slot& s : slots_) {
+      const server_state state = s.client->state();
+      const bool silent =
+          state == server_state::disabled || (state == server_state::failed && s.client->next_start() == never);
+      if (std::exchange(s.silent, silent) != silent) change_soon();
+    }
+  }
 
   void decided(slot& s, const feature_kind& kind, feature_list list, definition_decision d) {
     judgement& j = s.judged[kind.index()];

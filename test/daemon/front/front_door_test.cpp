@@ -3,6 +3,7 @@
 #include "daemon/front/front_door.hpp"
 
 #include "daemon/front/base/begun_names.hpp"
+#include "mcp/client/catalog/catalog_builder.hpp"
 #include "mcp/redact/secret.hpp"
 #include "mcp/transport/memory_pair.hpp"
 #include "test/daemon/front/chat_sources.hpp"
@@ -87,6 +88,50 @@ TEST_CASE("hello and status need no handshake") {
   CHECK(find_member(status, "socket").as_string() == "/run/x.sock");
   CHECK(find_member(find_member(status, "callers"), "open").as_integer() == 1);
   CHECK(find_member(find_member(status, "memory"), "rssBytes").as_integer().value_or(0) > 0);
+}
+
+TEST_CASE("M4: a profile narrows the prompts and resources that the caller is listed") {
+  auto o = door_fixture::make_options();
+  o.chat = always(defaults_by([](std::string_view, std::string_view profile) -> result<chat_base> {
+    if (profile == "gone") return fail(errc::invalid_argument, "there is no profile \"gone\"");
+    chat_base b;
+    b.profile = profile;
+    if (profile == "reader") {
+      b.prompts.deny = {"s__secret"};
+      b.resources.allow = {"a:*"};
+    }
+    return b;
+  }));
+  door_fixture f(o);
+  mcp::catalog_builder catalog({{.name = "s", .tools = {}, .owner = {}}});
+  const auto list = [&](const mcp::feature_kind& kind, std::initializer_list<const char*> definitions) {
+    auto items = std::make_shared<std::vector<mcp::feature_item>>();
+    for (const char* d : definitions) items->push_back(kind.read(raw_json::literal(d)).value());
+    catalog.set_list(0, kind, std::move(items));
+  };
+  list(mcp::prompt_kind(), {R"({"name":"open"})", R"({"name":"secret"})"});
+  list(mcp::resource_kind(), {R"({"uri":"a:1","name":"n"})", R"({"uri":"b:1","name":"n"})"});
+  f.backend.catalog = catalog.build();
+  const auto listed = [&](fake_transport::line& caller, const char* method) {
+    caller.say(request(5, method));
+    f.run();
+    f.backend.settle();
+    f.run();
+    return caller.sent.back();
+  };
+  auto& plain = f.enter();
+  auto& reader = f.enter();
+  f.ask(reader, request(1, "mcpbx/hello", R"({"profile":"reader"})"));
+  for (auto* caller : {&plain, &reader}) {
+    f.ask(*caller, request(2, "initialize", R"({"protocolVersion":"2025-11-25"})"));
+    f.ask(*caller, R"({"jsonrpc":"2.0","method":"notifications/initialized"})");
+  }
+  CHECK(listed(plain, "prompts/list").contains("s__secret"));
+  CHECK(listed(reader, "prompts/list").contains("s__open"));
+  CHECK_FALSE(listed(reader, "prompts/list").contains("s__secret"));
+  CHECK(listed(plain, "resources/list").contains("b:1"));
+  CHECK(listed(reader, "resources/list").contains("a:1"));
+  CHECK_FALSE(listed(reader, "resources/list").contains("b:1"));
 }
 
 TEST_CASE("M4: the profile of a hello holds for runs and narrows the tools that the caller sees and calls") {

@@ -40,8 +40,12 @@ struct opening_fixture {
       }
       others.push_back(std::make_shared<mcp::feature_entries>(kind, std::move(entries)));
     }
-    backend.catalog = std::make_shared<mcp::catalog>(std::vector<mcp::entry_ptr>(), 1, mcp::withheld_tools(),
-                                                     std::vector<mcp::dropped_item>(), std::move(others));
+    auto routes = std::make_shared<mcp::resource_routes>(
+        std::vector<mcp::resource_server>{{"s", "s", server, nullptr}}, others.at(mcp::resource_kind().index() - 1),
+        others.at(mcp::template_kind().index() - 1), std::make_shared<mcp::seen_uris>());
+    backend.catalog = std::make_shared<mcp::catalog>(
+        std::vector<mcp::entry_ptr>(), 1, mcp::withheld_tools(), std::vector<mcp::dropped_item>(),
+        mcp::catalog_rest{.others = std::move(others), .routes = std::move(routes)});
     door.accept(std::make_unique<fake_transport>(line), {1000, 100});
     turn();
   }

@@ -50,6 +50,8 @@ TEST_CASE("sharing: perCaller gives each caller a process that ends with it, in 
 
   a.close();
   CHECK(eventually([&] { return !d.tagged().contains(std::stoi(pid)); }));
+  // The place is free once the daemon knows of the end, too.
+  CHECK(eventually([&] { return !c.call("own__process").failed(); }));
   CHECK(fact(c, "cwd") == "/");
   caller without = introduced(d, "fourth");
   c.close();

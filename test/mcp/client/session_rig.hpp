@@ -39,7 +39,8 @@ class session_rig : public mcp::session_output, public mcp::session_events {
     std::string method, params;
   };
   mcp::server_offers offers;
-  std::vector<std::string_view> told_changes;  ///< list methods
+  std::map<std::size_t, std::optional<mcp::told_hints>> hints;  // by kind
+  std::vector<std::string_view> told_changes;                   ///< list methods
   std::vector<question> questions;
   std::vector<mcp::rpc_id> cancelled_questions;
   std::vector<std::string> updates, notes;
@@ -144,6 +145,9 @@ class session_rig : public mcp::session_output, public mcp::session_events {
   void session_list(const mcp::feature_kind& kind, mcp::feature_list list) override {
     if (kind.id == mcp::kind_id::tools) return lists.push_back(std::move(list));
     lists_of_others.emplace_back(kind.list_method, std::move(list));
+  }
+  void session_hints(const mcp::feature_kind& kind, const std::optional<mcp::told_hints>& h) override {
+    hints[kind.index()] = h;
   }
   void session_offers(const mcp::server_offers& o) override { offers = o; }
   void session_list_changed(const mcp::feature_kind& kind) override { told_changes.push_back(kind.list_method); }

@@ -97,6 +97,37 @@ TEST_CASE("remote: a revision that the server refuses first is tried again with 
   CHECK(rig.status().era == mcp::era::modern);
 }
 
+TEST_CASE("remote: headers that the server refuses are renewed with the list of its tools, once for each call") {
+  std::atomic<bool> changed = false, always = false;
+  const remote_server server(
+      remote_server::era::modern, [&](http_peer& peer, const auto& q, const std::string& method) {
+        const std::string tools =
+            R"({"tools":[{"name":"echo","inputSchema":{"type":"object","properties":{"where":{"type":"string")" +
+            std::string(changed ? R"(,"x-mcp-header":"Region")" : "") + "}}}}]}";
+        if (method == "tools/list") return remote_server::send_json(peer, 200, remote_server::answer(q, tools));
+        if (method != "tools/call") return false;
+        changed = true;
+        if (!always && q.header("mcp-param-region") == "here") return false;
+        return remote_server::send_json(peer, 400, remote_server::error(q, -32020));
+      });
+  remote_rig rig(server.url());
+  rig.start();
+  REQUIRE(rig.ready());
+  rig.advance(10'500, 500);
+  remote_rig::outcome_box box;
+  rig.call(box, R"({"name":"echo","arguments":{"where":"here"}})");
+  for (int i = 0; i < 40 && box.times == 0; ++i) rig.advance(50);
+  CHECK(box.answered());
+  CHECK(server.count("tools/call") == 2);
+  CHECK(server.count("tools/list") == 2);
+  always = true;
+  remote_rig::outcome_box refused;
+  rig.call(refused, R"({"name":"echo","arguments":{"where":"here"}})");
+  for (int i = 0; i < 200 && refused.times == 0; ++i) rig.advance(50);
+  CHECK(refused.last.type == mcp::call_outcome::kind::error);
+  CHECK(server.count("tools/call") == 4);
+}
+
 TEST_CASE("remote: answers may come as events with progress before them and the connection is used again") {
   const remote_server server(
       remote_server::era::legacy, [&](http_peer& peer, const auto& q, const std::string& method) {

@@ -71,11 +71,55 @@ TEST_CASE("a server without tools is ready with the lists that it has") {
   s.open(R"({"pages":{}})");
   s.answer("pages/list", R"({"pages":[{"uri":"p:1"}]})");
   CHECK(s.ready == 0);
-  s.refuse("pages/templates/list", -32601);
+  s.refuse("pages/templates/list", -32603);
   CHECK(s.ready == 1);
   CHECK(s.count("tools/list") == 0);
   CHECK(s.keys("pages/list") == "p:1");
-  CHECK(s.problem == "tool server \"srv\" answered pages/templates/list with error -32601: no");
+  CHECK(s.problem == "tool server \"srv\" answered pages/templates/list with error -32603: no");
+}
+
+TEST_CASE("a server that has no method for the further list of a capability has an empty one") {
+  kinds_rig s;
+  s.open(R"({"pages":{}})");
+  s.refuse("pages/templates/list", -32601);
+  s.answer("pages/list", R"({"pages":[{"uri":"p:1"}]})");
+  CHECK(s.ready == 1);
+  CHECK(s.times("pages/templates/list") == 1);
+  CHECK(s.problem.empty());
+  s.advance(milliseconds(600'000));
+  CHECK(s.count("pages/templates/list") == 1);
+}
+
+TEST_CASE("the hints of a modern server are told with each list and those of a legacy one allow nothing") {
+  kinds_rig s;
+  SUBCASE("modern") {
+    s.open(R"({"notes":{},"pages":{"listChanged":true}})", true);
+    s.answer("notes/list", R"({"notes":[],"nextCursor":"2","ttlMs":5000,"cacheScope":"public"})");
+    s.answer("notes/list", R"({"notes":[],"ttlMs":3000,"cacheScope":"private"})");
+    s.answer("pages/list", R"({"pages":[],"ttlMs":7000,"cacheScope":"public"})");
+    s.answer("pages/templates/list", R"({"pageTemplates":[],"ttlMs":-1})");
+    const auto notes = s.hints.at(1), pages = s.hints.at(2), templates = s.hints.at(3);
+    REQUIRE(notes);
+    CHECK(notes->ttl == milliseconds(3000));
+    CHECK(notes->is_private);
+    CHECK(notes->fresh_until == s.now + milliseconds(3000));
+    REQUIRE(pages);
+    CHECK(pages->ttl == milliseconds(7000));
+    CHECK_FALSE(pages->is_private);
+    CHECK(pages->fresh_until == never);  // the server reports changes
+    REQUIRE(templates);
+    CHECK(templates->ttl == milliseconds(0));
+    CHECK(templates->is_private);
+    CHECK_FALSE(s.hints.at(0));
+  }
+  SUBCASE("legacy") {
+    s.open(R"({"notes":{}})");
+    s.answer("notes/list", R"({"notes":[],"ttlMs":5000,"cacheScope":"public"})");
+    REQUIRE(s.hints.at(1));
+    CHECK(s.hints.at(1)->ttl == milliseconds(0));
+    CHECK(s.hints.at(1)->is_private);
+    CHECK_FALSE(s.hints.at(2));
+  }
 }
 
 TEST_CASE("a change of one kind makes that kind be listed again, and no other") {

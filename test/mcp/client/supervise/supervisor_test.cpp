@@ -436,6 +436,56 @@ TEST_CASE("M7: a call whose params are refused does not keep an idle server from
   CHECK(r.launcher.alive() == 0);
 }
 
+TEST_CASE("lists that may come are offered until each server has told or never will") {
+  supervisor_rig r;
+  auto off = server_named("off");
+  off.disabled = true;
+  auto broken = server_named("broken");
+  broken.unusable = "it has no program";
+  const auto offers = [&] { return r.supervisor->snapshot()->capabilities(); };
+  SUBCASE("a disabled server and one that cannot be started do not count") {
+    r.start({off, broken});
+    r.turn();
+    CHECK_FALSE(offers().prompts);
+    CHECK_FALSE(offers().resources);
+  }
+  SUBCASE("a server that starts counts until it has told") {
+    r.launcher.add("srv", legacy_script());
+    r.supervisor->apply(r.with_processes({server_named("srv"), off}));
+    CHECK(offers().prompts);
+    r.turn();
+    CHECK(r.status().state == server_state::ready);
+    CHECK_FALSE(offers().prompts);
+    CHECK_FALSE(offers().resources);
+  }
+  SUBCASE("a lazy server counts as long as it sleeps") {
+    auto lazy = server_named("lazy");
+    lazy.lazy = true;
+    r.start({lazy});
+    r.turn();
+    CHECK(offers().prompts);
+  }
+  SUBCASE("what a server has told counts, and its prompts are listed") {
+    r.start(
+        "srv", legacy_script({"t"}, [](scripted_process& p, const message& m) {
+          if (m.method() == "initialize") {
+            p.answer(
+                m,
+                R"({"protocolVersion":"2025-11-25","capabilities":{"tools":{},"prompts":{},"completions":{}},"serverInfo":{}})");
+            return true;
+          }
+          if (m.method() != "prompts/list") return false;
+          p.answer(m, R"({"prompts":[{"name":"p"}]})");
+          return true;
+        }));
+    CHECK(offers().prompts);
+    CHECK(offers().completions);
+    CHECK_FALSE(offers().resources);
+    CHECK(r.supervisor->snapshot()->list(prompt_kind()).text() == R"({"prompts":[{"name":"srv__p"}]})");
+    CHECK(r.supervisor->snapshot()->hints(prompt_kind(), r.time.now()).is_private);
+  }
+}
+
 TEST_CASE("M7: restart names the nearest server and refuses a disabled one") {
   supervisor_rig r;
   auto off = server_named("off");

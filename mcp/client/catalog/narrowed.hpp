@@ -1,0 +1,12 @@
+// Chooses the prompts and resources that callers of a profile see.
+#pragma once
+#include "mcp/client/catalog/catalog.hpp"
+#include "mcp/client/catalog/item_filter.hpp"
+
+namespace mcpbx::mcp {
+
+/// Returns the part of a snapshot that these filters let through. A denial holds under every name that an item has or
+/// may have, an `allow` for those that it has for certain; nothing is renamed. Shares what is not narrowed.
+catalog_rest narrowed(const catalog_rest& whole, const item_filter& prompts, const item_filter& resources);
+
+}  // namespace mcpbx::mcp
