@@ -56,7 +56,7 @@ function why(details) {
 export function judge(found, revision, excused = {}) {
   const { required, extra } = scenariosOf(revision);
   const pinned = expected.revisions[revision];
-  const excusable = (name, check) => excused[name] === true || excused[name]?.includes(check);
+  const excusable = (name, check) => excused[name] === true || (excused[name]?.includes(check) ?? false);
   const count = (names) => {
     const sum = { scenarios: 0, ofScenarios: names.length, checks: 0, ofChecks: 0 };
     for (const name of names) {
