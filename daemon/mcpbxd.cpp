@@ -3,6 +3,7 @@
 #include "daemon/app/daemon.hpp"
 #include "daemon/app/process/log_writer.hpp"
 #include "daemon/app/process/options.hpp"
+#include "daemon/guard/credentials/secret_service.hpp"
 #include "mcp/process/keeper/keeper.hpp"
 
 #include <malloc.h>
@@ -16,6 +17,7 @@ int main(int argc, char** argv) {
   auto parsed = mcpbx::daemon::parse_command_line(argc, argv);
   if (const int* status = std::get_if<int>(&parsed)) return *status;
   const auto& options = std::get<mcpbx::daemon::command_line>(parsed);
+  if (options.secret_service_key) return mcpbx::daemon::print_secret_service_key();
   if (options.check_config) return mcpbx::daemon::check_configuration(options);
   auto keeper = mcpbx::mcp::fork_keeper();
   if (!keeper) {

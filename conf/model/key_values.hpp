@@ -54,6 +54,8 @@ enum class call_id_shape : std::uint8_t { any, short_ids };
 /// Time of fsync: before callers get their answer (turn), or also before each tool call (call).
 enum class store_sync : std::uint8_t { turn, call };
 enum class http_auth : std::uint8_t { token, none };
+/// The OAuth grant of a remote server: a person logs in, or mcpbx itself is the client that the tokens are for.
+enum class login_grant : std::uint8_t { person, client_credentials };
 enum class log_level : std::uint8_t { trace, debug, info, warn, error, off };
 
 template <>
@@ -92,6 +94,8 @@ template <>
 inline constexpr std::array<std::string_view, 2> words_of<store_sync>{"turn", "call"};
 template <>
 inline constexpr std::array<std::string_view, 2> words_of<http_auth>{"token", "none"};
+template <>
+inline constexpr std::array<std::string_view, 2> words_of<login_grant>{"person", "clientCredentials"};
 template <>
 inline constexpr std::array<std::string_view, 6> words_of<log_level>{"trace", "debug", "info", "warn", "error", "off"};
 

@@ -79,6 +79,9 @@ const section_spec& auth_keys() {
     key<&server_auth::client_metadata_url>("clientMetadataUrl", "Where the client metadata document of this client is published.").like(forms::http_url),
     key<&server_auth::client_id>("clientId", "The id under which this client is registered.").like(forms::filled),
     key<&server_auth::client_secret>("clientSecret", "The secret of the registered client; better a reference than the value.").like(forms::filled).secret(),
+    key<&server_auth::scopes>("scopes", "Scopes to ask for beside those that the server names.").like(forms::filled),
+    key<&server_auth::grant>("grant", "Who logs in: a person with a browser, or this client itself (clientCredentials)."),
+    key<&server_auth::private_addresses>("privateAddresses", "Whether the authorization server of a public server may be in a private network."),
   }};
   return s;
 }
@@ -295,6 +298,7 @@ const section_spec& limit_keys() {
     key<&e::max_json_depth>("maxJsonDepth", "The deepest nesting of a message that is accepted.").range(8, 10'000),
     key<&e::callers>("callers", "How many callers may be connected at the same time.").range(1, 65'536),
     key<&e::total_bytes>("totalBytes", "How many bytes of messages the daemon holds in total before it refuses large ones.").range(16 * mib, 1024 * gib),
+    key<&e::held_call_ms>("heldCallMs", "How long a call waits until its caller comes back with answers to the tool server's questions (MCP 2026-07-28).").range(1'000, 86'400'000),
   }};
   return s;
 }

@@ -57,6 +57,9 @@ struct server_auth {
   std::optional<reference_string> client_metadata_url;
   std::optional<reference_string> client_id;
   std::optional<reference_string> client_secret;  ///< resolve with resolve_secret
+  std::vector<std::string> scopes;                ///< asked for beside those that the server names
+  login_grant grant = login_grant::person;
+  bool private_addresses = false;  ///< the authorization server may be in a private network
 };
 
 /// `sampling` of a server entry: how one of our models answers the server's sampling/createMessage for callers that
@@ -212,6 +215,7 @@ struct limit_settings {
   std::int64_t max_json_depth = 256;
   std::int64_t callers = 1024;
   std::int64_t total_bytes = 536'870'912;
+  std::int64_t held_call_ms = 600'000;  ///< time that a call waits for its modern caller's answers
 };
 
 struct log_settings {

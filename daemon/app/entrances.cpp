@@ -48,7 +48,7 @@ entrances::entrances(base_parts& base, blocking_lanes& lanes, tool_servers& serv
           base.executor(), lanes.compute, base.time, [&servers](pid_t pid) { return servers.owner_of(pid); },
           [&servers](pid_t pid) { return servers.is_not_known_yet(pid); }),
       backend_(
-          servers.supervisor(), runs.runs(), runs.store(), servers.pins(), runs.lists(),
+          servers.supervisor(), runs.runs(), runs.store(), servers.pins(), servers.logins(), runs.lists(),
           [&runs](backend::left_taken then) { runs.left().when_taken(std::move(then)); },
           [&base] { base.stop.express("asked to by a caller"); }),
       door_(base.executor(), base.time, backend_, door_options_with(runs, world, config, socket),

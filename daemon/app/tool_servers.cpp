@@ -5,7 +5,10 @@
 #include "daemon/app/callers/port_callers.hpp"
 #include "daemon/app/options/framing.hpp"
 #include "daemon/app/options/guard.hpp"
+#include "daemon/app/options/login_entries.hpp"
 #include "daemon/app/options/server_entries.hpp"
+#include "mcp/process/started_apart.hpp"
+#include "mcp/support/log.hpp"
 
 #include <boost/asio/post.hpp>
 
@@ -32,6 +35,13 @@ tool_servers::tool_servers(base_parts& base, blocking_lanes& lanes, http::client
               [this] { servers_.keeper_replaced(); }),
       strays_(base.time, [this](pid_t pid) { return keeper_.pid() == pid; }),
       pins_(base.executor(), base.time, pin_options(config, conf::environment_for_places())),
+      logins_({base.executor(), base.time, client, auth::system_secrets()},
+              login_options(conf::environment_for_places()),
+              {[this](const std::string& server, bool held) { tokens_changed(server, held); },
+               [](std::vector<std::string> command) {
+                 if (const auto started = mcp::start_apart(std::move(command)); !started)
+                   log::warn("auth.open: " + started.error().message);
+               }}),
       servers_(base.time, base.random, {.version = MCPBX_VERSION, .gate = &pins_}),
       tools_(servers_) {}
 
@@ -44,8 +54,24 @@ void tool_servers::when_listed(std::function<void()> listed) {
 
 void tool_servers::apply(const conf::configuration& config) {
   pins_.set_servers(pin_options(config, conf::environment_for_places()).servers);
-  servers_.apply(supervised_servers(config, {own_folder(), references_, base_.executor(), keeper_, base_.time, client_,
-                                             verdicts_, server_framing(config)}));
+  auto with = means();
+  with.framing = server_framing(config);
+  logins_.set_entries(login_entries(config, with));
+  servers_.apply(supervised_servers(config, with));
+}
+
+server_means tool_servers::means() {
+  return {own_folder(), references_, base_.executor(),
+          keeper_,      base_.time,  client_,
+          verdicts_,    {},          [this](const std::string& server) { return logins_.tokens_of(server); }};
+}
+
+// A server that works keeps its connection when a login brings it more rights; one that waits for a login is asked
+// anew.
+void tool_servers::tokens_changed(const std::string& server, bool held) {
+  for (const auto& s : servers_.status())
+    if (s.name == server && !(held && s.state == mcp::server_state::ready) && s.state != mcp::server_state::disabled)
+      static_cast<void>(servers_.restart(server));
 }
 
 result<std::string> tool_servers::admit(const mcp::peer_credentials& peer) const {

@@ -2,8 +2,10 @@
 #pragma once
 #include "conf/model/model.hpp"
 #include "daemon/app/base_parts.hpp"
+#include "daemon/app/options/server_entries.hpp"
 #include "daemon/app/process/stray_reaper.hpp"
 #include "daemon/guard/pins/pin_guard.hpp"
+#include "daemon/logins/logins.hpp"
 #include "daemon/loop/tools/tool_source.hpp"
 #include "mcp/client/connect/remote/remote_verdicts.hpp"
 #include "mcp/client/supervise/supervisor.hpp"
@@ -44,9 +46,13 @@ class tool_servers {
 
   mcp::supervisor& supervisor() noexcept { return servers_; }
   pin_guard& pins() noexcept { return pins_; }
+  daemon::logins& logins() noexcept { return logins_; }
   tool_source& tools() noexcept { return tools_; }
 
  private:
+  server_means means();
+  void tokens_changed(const std::string& server, bool held);
+
   base_parts& base_;
   keyed_lanes& references_;
   http::client& client_;
@@ -54,6 +60,7 @@ class tool_servers {
   mcp::keeper keeper_;
   stray_reaper strays_;
   pin_guard pins_;
+  daemon::logins logins_;  // before the servers, whose connections use it
   mcp::supervisor servers_;
   mcp::supervisor::subscription first_tools_;
   supervised_tools tools_;

@@ -57,6 +57,7 @@ struct front_door::state : std::enable_shared_from_this<front_door::state> {
                 .relieve = {},
                 .load = {},
                 .handed = {},
+                .tasks = {},
                 .mcp = nullptr,
                 .refuses_calls = false,
                 .tools_cache = {},
@@ -68,6 +69,7 @@ struct front_door::state : std::enable_shared_from_this<front_door::state> {
     add_daemon_methods(context.methods);
     add_tool_methods(context.methods);
     add_pin_methods(context.methods);
+    add_auth_methods(context.methods);
     add_model_methods(context.methods);
     add_chat_methods(context.methods);
     add_session_methods(context.methods);
@@ -361,6 +363,7 @@ raw_json front_door::status() {
 void front_door::refuse_calls() {
   state_->context.refuses_calls = true;
   for (const auto& c : state_->all()) c->end_listens();
+  if (state_->context.mcp) state_->context.mcp->end_listens();
 }
 
 void front_door::close() {

@@ -20,6 +20,10 @@ inline constexpr std::array call_shapes = {
                .cacheable = true,
                .may_ask = true},
     call_shape{.method = "completion/complete", .to = call_shape::target::completion, .key = "ref"},
+    call_shape{.method = "tasks/get", .to = call_shape::target::task, .key = "taskId"},
+    call_shape{.method = "tasks/cancel", .to = call_shape::target::task, .key = "taskId"},
+    call_shape{.method = "tasks/result", .to = call_shape::target::task, .key = "taskId", .in_modern = false},
+    call_shape{.method = "tasks/update", .to = call_shape::target::task, .key = "taskId", .in_legacy = false},
 };
 
 }  // namespace mcpbx::mcp

@@ -20,6 +20,7 @@
 namespace mcpbx::mcp {
 
 class held_calls;
+class task_routes;
 
 /// The request that a response answers.
 struct answered {
@@ -63,6 +64,8 @@ class caller_host {
   /// Returns the calls that wait for their modern callers' answers to questions of legacy servers. One object serves
   /// all callers and outlives them. Null: such questions are declined.
   virtual held_calls* held() { return nullptr; }
+  /// Returns the table of tasks of all callers; it outlives them. Null: tasks are not found again.
+  virtual task_routes* tasks() { return nullptr; }
   /// Returns who answers a server's question instead of a caller without the capability. Null: nobody, so that an
   /// elicitation is declined and others are refused.
   virtual std::shared_ptr<question_handler> own_answers(const server_question& /*q*/) { return nullptr; }

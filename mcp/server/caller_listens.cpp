@@ -140,7 +140,7 @@ void caller_listens::end(bool tell) {
         "notifications/cancelled",
         raw_json::own(R"({"requestId":)" + std::string(id.token()) + R"(,"reason":"mcpbx ends the subscription"})"));
     ended.reply.result(raw_json::own(R"({"_meta":)" + subscription_meta(id) + "}"));
-    if (tell) host_.send_note({}, about);
+    if (tell && !closed_) host_.send_note({}, about);
   }
 }
 

@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -33,8 +34,11 @@ class caller_listens {
   /// Ends all streams with their results. `tell`: sends notifications/cancelled for each as well, which a transport
   /// without a stream of its own for each request needs.
   void end(bool tell);
-  /// Forgets all streams.
-  void clear() { listens_.clear(); }
+  /// Forgets all streams; nothing is sent any more.
+  void close() {
+    closed_ = true;
+    listens_.clear();
+  }
   std::size_t size() const noexcept { return listens_.size(); }
 
  private:
@@ -57,6 +61,7 @@ class caller_listens {
   const options& options_;
   feature_table kinds_;
   std::map<std::uint64_t, listen> listens_;  // by the serial of the request
+  bool closed_ = false;
 };
 
 }  // namespace mcpbx::mcp

@@ -22,10 +22,9 @@ std::shared_ptr<const caller_session::method_tables> caller_session::tables_for(
   const auto make = [](feature_table rows) {
     method_tables t;
     using self = caller_session;
-    for (methods* m : {&t.legacy, &t.modern}) {
-      add_list_methods(*m, rows);
-      add_call_methods(*m);
-    }
+    for (methods* m : {&t.legacy, &t.modern}) add_list_methods(*m, rows);
+    add_call_methods(t.legacy, false);
+    add_call_methods(t.modern, true);
     t.legacy.add("initialize", [](self& s, const raw_json& p, const reply_once& reply) { s.initialize(p, reply); });
     t.legacy.add("ping", [](self&, const raw_json&, const reply_once& r) { r.result(raw_json::literal("{}")); });
     t.legacy.add("logging/setLevel", [](self& s, const raw_json& p, const reply_once& r) { s.set_level(p, r); });
@@ -115,7 +114,7 @@ void caller_session::set_level(const raw_json& params, const reply_once& reply) 
 // Tells the tool servers, which ask for the roots again when they need them (2025-11-25, roots, "Root List Changes").
 void caller_session::roots_changed() {
   if (phase_ != phase::ready || !capabilities_.roots) return;
-  for (const auto& server : servers_in(*host_.tools())) server->roots_changed();
+  for (const auto& server : servers_in(host_.tools())) server->roots_changed();
 }
 
 caller_watches& caller_session::watches() {

@@ -270,6 +270,7 @@ void caller_session::close() {
   if (link_) *link_ = nullptr;
   const auto asks = asks_;  // `end` may destroy this session
   const auto watches = std::move(watches_);
+  if (listens_) listens_->close();
   for (auto& end : ends) end();
   asks->close();
 }

@@ -119,7 +119,7 @@ class caller_session final : private reply_taker {
   };
   static std::shared_ptr<const method_tables> tables_for(feature_table kinds);
   static void add_list_methods(methods& m, feature_table kinds);  // methods_lists.cpp
-  static void add_call_methods(methods& m);                       // methods_calls.cpp
+  static void add_call_methods(methods& m, bool modern);          // methods_calls.cpp
 
   void take_request(message&& m, std::shared_ptr<reply_batch> batch);
   void take_notification(const message& m);

@@ -26,9 +26,7 @@ std::optional<std::string> uri_of(const raw_json& params, const reply_once& repl
   return uri;
 }
 
-}  // namespace
-
-std::vector<std::shared_ptr<client>> servers_in(const catalog& all) {
+std::vector<std::shared_ptr<client>> find_servers(const catalog& all) {
   std::vector<std::shared_ptr<client>> out;
   const client* last = nullptr;  // entries of one server stand together
   const auto add = [&](const std::weak_ptr<client>& owner) {
@@ -40,6 +38,23 @@ std::vector<std::shared_ptr<client>> servers_in(const catalog& all) {
   for (const feature_entries_ptr& others : all.rest().others)
     if (others)
       for (const feature_entry_ptr& one : others->entries()) add(one->owner);
+  return out;
+}
+
+}  // namespace
+
+std::vector<std::shared_ptr<client>> servers_in(const catalog_ptr& all) {
+  static std::weak_ptr<const catalog> latest;
+  static std::vector<std::weak_ptr<client>> found;
+  std::vector<std::shared_ptr<client>> out;
+  if (latest.lock() != all) {
+    out = find_servers(*all);
+    latest = all;
+    found.assign(out.begin(), out.end());
+    return out;
+  }
+  for (const auto& one : found)
+    if (auto server = one.lock()) out.push_back(std::move(server));
   return out;
 }
 
@@ -91,7 +106,7 @@ void caller_watches::set_level(std::size_t level) {
 void caller_watches::refresh() {
   if (!watches_logs_) return;
   std::erase_if(logs_, [](const log_watch& w) { return w.server.expired(); });
-  for (const auto& server : servers_in(*host_.tools()))
+  for (const auto& server : servers_in(host_.tools()))
     if (std::ranges::none_of(logs_, [&](const log_watch& w) { return w.server.lock() == server; }))
       watch_logs_of(server);
 }

@@ -16,8 +16,9 @@
 
 namespace mcpbx::mcp {
 
-/// Returns each tool server that has something in the catalog, once.
-std::vector<std::shared_ptr<client>> servers_in(const catalog& all);
+/// Returns each tool server that has something in the catalog, once. Remembers those of the latest catalog, since every
+/// caller asks after a change.
+std::vector<std::shared_ptr<client>> servers_in(const catalog_ptr& all);
 
 class caller_watches {
  public:

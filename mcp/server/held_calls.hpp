@@ -24,6 +24,7 @@ class caller_session;
 struct held_retry {
   caller_session* session = nullptr;  ///< through which it came
   tool_call_reply reply;
+  raw_json arguments;  ///< its arguments, or absent
   raw_json token;      ///< its progress token, or absent
   raw_json responses;  ///< inputResponses: an object of objects, or absent
 };

@@ -4,6 +4,7 @@
 #include "mcp/server/call_shapes.hpp"
 #include "mcp/server/caller_session.hpp"
 #include "mcp/server/incoming_call.hpp"
+#include "mcp/server/task_routes.hpp"
 #include "mcp/support/text.hpp"
 
 #include <expected>
@@ -84,7 +85,14 @@ found_route template_route(const catalog& all, const std::string& uri) {
   return resource_route_of(all, uri);
 }
 
-found_route find_route(const caller_host& host, const call_shape& shape, const incoming_call& in) {
+found_route task_route(caller_host& host, const std::string& id, bool modern) {
+  const task_routes* const tasks = host.tasks();
+  if (const auto* route = tasks ? tasks->find(host.principal(), id, modern) : nullptr)
+    return route_to(route->owner, route->server, id, {});
+  return std::unexpected(no_route{invalid_params("unknown task " + json_quoted(cut_utf8(id, 128)))});
+}
+
+found_route find_route(caller_host& host, const call_shape& shape, const incoming_call& in, bool modern) {
   const auto all = host.tools();
   switch (shape.to) {
     case call_shape::target::tool:
@@ -93,6 +101,8 @@ found_route find_route(const caller_host& host, const call_shape& shape, const i
       return prompt_route(*all, in.name);
     case call_shape::target::resource:
       return resource_route_of(*all, in.name);
+    case call_shape::target::task:
+      return task_route(host, in.name, modern);
     case call_shape::target::completion:
       break;
   }
@@ -101,12 +111,14 @@ found_route find_route(const caller_host& host, const call_shape& shape, const i
 
 }  // namespace
 
-void caller_session::add_call_methods(methods& m) {
-  for (const call_shape& shape : call_shapes)
+void caller_session::add_call_methods(methods& m, bool modern) {
+  for (const call_shape& shape : call_shapes) {
+    if (modern ? !shape.in_modern : !shape.in_legacy) continue;
     m.add(shape.method, [&shape](caller_session& s, const raw_json& params, const reply_once& reply) {
       const bool recorded = shape.to == call_shape::target::tool;
       s.call(shape, params, {reply, recorded ? s.host_.recorder() : nullptr}, false);
     });
+  }
 }
 
 void caller_session::call(const call_shape& shape, const raw_json& params, const tool_call_reply& reply, bool settled) {
@@ -116,7 +128,7 @@ void caller_session::call(const call_shape& shape, const raw_json& params, const
   if (!read) return reply.refused(invalid_params(read.error().message));
   if (in.state && take_back(shape, in, reply)) return;
   if (auto admitted = host_.admit_call(); !admitted) return reply.refused(to_rpc_error(admitted.error()));
-  auto route = find_route(host_, shape, in);
+  auto route = find_route(host_, shape, in, reply.request().modern() != nullptr);
   if (!route && route.error().may_come && !settled)  // its server may be ready soon
     return host_.when_settled(options_.settle, [this, &shape, params, reply] {
       if (reply.open()) call(shape, params, reply, true);
@@ -148,7 +160,7 @@ bool caller_session::take_back(const call_shape& shape, const incoming_call& in,
   }
   auto call = held->take(state, {host_.principal(), shape.method, in.name, in.arguments});
   if (call)
-    (*call)->resume({this, reply, in.token, in.responses});
+    (*call)->resume({this, reply, in.arguments, in.token, in.responses});
   else
     reply.refused(invalid_params(call.error().message));
   return true;

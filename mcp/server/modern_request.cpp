@@ -68,7 +68,9 @@ std::expected<std::unique_ptr<modern_request>, rpc_error> read_modern_request(co
       return wrong(meta_key::log_level, "expected a level such as \"info\", got " + describe(level));
     out->log_level = *word;
   }
-  out->capabilities = params.slice(capabilities.text());
+  // A call may be held long after its message, which is not kept for this small part of it.
+  const bool small = params.text().size() <= 4096;
+  out->capabilities = small ? params.slice(capabilities.text()) : capabilities.detached();
   out->able = read_caller_capabilities(out->capabilities);
   return out;
 }

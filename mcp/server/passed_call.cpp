@@ -10,6 +10,7 @@
 #include "mcp/server/incoming_call.hpp"
 #include "mcp/server/result_uris.hpp"
 #include "mcp/server/rpc_errors.hpp"
+#include "mcp/server/task_routes.hpp"
 
 #include <utility>
 
@@ -31,6 +32,7 @@ void passed_call::start(server_call call, incoming_call in) {
   name_ = std::move(in.name);
   token_ = std::move(in.token);
   if (modern()) arguments_ = std::move(in.arguments);
+  wants_task_ = in.has_task;
   session_->describe_caller(call, reply_.request(), modern_server_, server_name_);
   call.questions = self;
   // The handlers of progress and logs are called only before `done`, which holds this object.
@@ -52,9 +54,11 @@ void passed_call::attach() {
   });
 }
 
-// Marks the present request as answered.
+// Marks the present request as answered. Nothing of its message is kept while the call is held.
 void passed_call::detach() {
   session_ = nullptr;
+  arguments_ = {};
+  token_ = {};
   answered_ = true;
 }
 
@@ -94,6 +98,7 @@ void passed_call::answer(const call_outcome& outcome) {
   switch (outcome.type) {
     case call_outcome::kind::result:
       report_uris(outcome.value);
+      note_task(outcome.value);
       detach();
       if (!modern() && modern_server_) return reply_.result(strip_modern_result(outcome.value));
       return reply_.result(outcome.value);
@@ -139,11 +144,24 @@ void passed_call::require_urls(const raw_json& elicitations) {
 }
 
 void passed_call::report_uris(const raw_json& result) {
-  if (!session_) return;
-  const auto uris = uris_in(result);
+  if (!session_ || !shape_.may_ask) return;
+  const auto uris = uris_in(result, shape_.to == call_shape::target::tool     ? "content"
+                                    : shape_.to == call_shape::target::prompt ? "messages"
+                                                                              : "contents");
   if (uris.empty()) return;
   const auto all = session_->host().tools();
   for (const std::string& uri : uris) all->saw_uri(server_name_, uri);
+}
+
+// Remembers the task that a server has made of the call, if caller and server mean the same by it.
+void passed_call::note_task(const raw_json& result) {
+  if (!session_ || modern() != modern_server_ || shape_.to != call_shape::target::tool) return;
+  if (modern_server_ ? member_text(result, "resultType") != "task" : !wants_task_) return;
+  task_routes* const tasks = session_->host().tasks();
+  if (!tasks) return;
+  std::string id = member_text(find_member(result, "task"), "taskId");
+  if (id.empty()) id = member_text(result, "taskId");
+  tasks->add(session_->host().principal(), id, {server_, server_name_, modern_server_});
 }
 
 // Passes progress on. Tokens of two callers may be equal, so servers see mcpbx's token only; the caller gets its own

@@ -25,13 +25,14 @@ struct incoming_call;
 
 /// A method whose requests go to one tool server.
 struct call_shape {
-  enum class target : std::uint8_t { tool, prompt, resource, completion };
+  enum class target : std::uint8_t { tool, prompt, resource, completion, task };
   std::string_view method;
   target to;
-  std::string_view key;        ///< member of the params that says which server: "name", "uri", "ref"
+  std::string_view key;        ///< member of the params that says which server: "name", "uri", "ref", "taskId"
   bool has_arguments = false;  ///< `arguments` is an object
   bool cacheable = false;      ///< results have caching hints in the modern era
   bool may_ask = false;        ///< its result may be `input_required`
+  bool in_legacy = true, in_modern = true;  ///< the eras that have the method
 };
 
 /// The tool server that a request goes to.
@@ -89,6 +90,7 @@ class passed_call final : public question_handler, public held_call, public std:
   void answer_error(const raw_json& error);
   void require_urls(const raw_json& elicitations);
   void report_uris(const raw_json& result);
+  void note_task(const raw_json& result);
   void progress(const raw_json& params);
   void log(const raw_json& params);
   void set_notified(server_call& call, bool has_task);
@@ -110,6 +112,7 @@ class passed_call final : public question_handler, public held_call, public std:
   std::weak_ptr<client> server_;
   std::string server_name_;
   bool modern_server_;
+  bool wants_task_ = false;
   std::string name_;
   raw_json arguments_, token_;
   client::ticket ticket_ = 0;

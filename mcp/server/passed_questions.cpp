@@ -147,7 +147,7 @@ void passed_call::park() {
   std::string requests;
   json_writer w(requests);
   w.begin_object();
-  std::size_t bytes = sizeof(*this) + arguments_.text().size();
+  std::size_t bytes = sizeof(*this);
   for (question& q : questions_) {
     if (q.where != question::place::waiting) continue;
     const auto params = question_params(q.what.params, server_name_, true, {});
@@ -190,6 +190,7 @@ void passed_call::resume(held_retry retry) {
   held_ = nullptr;
   session_ = retry.session;
   reply_ = std::move(retry.reply);
+  arguments_ = std::move(retry.arguments);
   token_ = std::move(retry.token);
   reply_.called(server_name_);
   attach();

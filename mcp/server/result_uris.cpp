@@ -23,21 +23,17 @@ void add_content(const raw_json& content, std::vector<std::string>& to) {
 
 }  // namespace
 
-std::vector<std::string> uris_in(const raw_json& result) {
+std::vector<std::string> uris_in(const raw_json& result, std::string_view member) {
   std::vector<std::string> out;
   constexpr std::string_view mark = "\"uri\"";
   const std::string_view text = result.text();
-  if (::memmem(text.data(), text.size(), mark.data(), mark.size()) == nullptr) return out;
-  for_each_element(find_member(result, "content"), [&](const raw_json& one) {
-    add_content(one, out);
-    return out.size() < most_result_uris;
-  });
-  for_each_element(find_member(result, "messages"), [&](const raw_json& one) {
-    add_content(find_member(one, "content"), out);
-    return out.size() < most_result_uris;
-  });
-  for_each_element(find_member(result, "contents"), [&](const raw_json& one) {
-    add(one, out);
+  if (text.size() > longest_searched_result || ::memmem(text.data(), text.size(), mark.data(), mark.size()) == nullptr)
+    return out;
+  for_each_element(find_member(result, member), [&](const raw_json& one) {
+    if (member == "contents")
+      add(one, out);
+    else
+      add_content(member == "messages" ? find_member(one, "content") : one, out);
     return out.size() < most_result_uris;
   });
   return out;

@@ -343,6 +343,7 @@ TEST_CASE("keys: the defaults are the documented ones") {
   CHECK(c.limits.max_json_depth == 256);
   CHECK(c.limits.callers == 1024);
   CHECK(c.limits.total_bytes == 536'870'912);
+  CHECK(c.limits.held_call_ms == 600'000);
   CHECK(c.log.level == log_level::info);
   CHECK(c.store.sync == store_sync::turn);
   CHECK(c.http.auth == http_auth::token);

@@ -13,6 +13,7 @@ front_door::options door_options(const conf::configuration& config) {
   o.version = MCPBX_VERSION;
   o.session.version = MCPBX_VERSION;
   o.max_callers = static_cast<std::size_t>(config.limits.callers);
+  o.held.expiry = milliseconds(config.limits.held_call_ms);
   o.framing = caller_framing(config);
   return o;
 }

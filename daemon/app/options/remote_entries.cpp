@@ -65,12 +65,17 @@ std::string shown_address(const conf::server_entry& entry) {
 }
 
 mcp::connector_factory remote_of(const std::shared_ptr<const conf::server_entry>& entry, const server_means& with) {
-  mcp::remote_source source = [entry](const auto& then) { then(make_remote_spec(*entry)); };
+  const auto with_tokens = [entry, tokens = with.tokens](result<mcp::remote_spec> spec) {
+    if (spec && tokens) spec->tokens = tokens(entry->name);
+    return spec;
+  };
+  mcp::remote_source source = [entry, with_tokens](const auto& then) { then(with_tokens(make_remote_spec(*entry))); };
   if (may_block(*entry))
-    source = [entry, &references = with.references, executor = with.executor](const auto& then) {
-      auto posted = references.post(entry->name, [entry, executor, then] {
-        boost::asio::post(executor,
-                          [resolved = make_remote_spec(*entry), then]() mutable { then(std::move(resolved)); });
+    source = [entry, with_tokens, &references = with.references, executor = with.executor](const auto& then) {
+      auto posted = references.post(entry->name, [entry, with_tokens, executor, then] {
+        boost::asio::post(executor, [resolved = make_remote_spec(*entry), with_tokens, then]() mutable {
+          then(with_tokens(std::move(resolved)));
+        });
       });
       if (!posted) then(std::unexpected(std::move(posted.error())));
     };

@@ -3,6 +3,7 @@
 #include "conf/model/model.hpp"
 #include "daemon/store/records/tool_choice.hpp"
 #include "mcp/async/keyed_lanes.hpp"
+#include "mcp/client/connect/authorizer.hpp"
 #include "mcp/client/connect/remote/remote_verdicts.hpp"
 #include "mcp/client/supervise/supervisor.hpp"
 #include "mcp/http/client/http_client.hpp"
@@ -56,6 +57,8 @@ struct server_means {
   http::client& client;  ///< for servers with an address
   std::shared_ptr<mcp::remote_verdicts> verdicts;
   mcp::line_framer::options framing;
+  /// Returns the tokens for the connections of a server with an address, or null. Unset: there are no logins.
+  std::function<std::shared_ptr<mcp::authorizer>(const std::string& server)> tokens = {};
 };
 
 /// The supervisor's options for an entry. Resolving happens at each start or connection, on a thread of `references`

@@ -49,6 +49,7 @@ std::variant<command_line, int> parse_command_line(int argc, char** argv) {
   app.add_option("--private-folder", o.private_folder, "the folder made for this daemon by `mcpbx --standalone`")
       ->type_name("PATH")
       ->group("");
+  app.add_flag("--secret-service-key", o.secret_service_key, "print the key of the tokens' file")->group("");
   app.add_option("--http", o.http, "where to serve HTTP as well, on this machine, instead of http.address")
       ->type_name("HOST:PORT");
   const auto tell = [](const std::string& wrong) { say("mcpbxd: " + wrong + "\n"); };

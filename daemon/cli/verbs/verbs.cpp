@@ -29,10 +29,9 @@ std::span<const verb> all_verbs() {
 }
 
 std::span<const later_verb> later_verbs() {
-  static constexpr std::array<later_verb, 10> all{{
+  static constexpr std::array<later_verb, 9> all{{
       {"add", "changing the configuration"},
       {"answer", "answering a question of a run"},
-      {"auth", "authorization of remote servers"},
       {"chat", "conversations at the terminal"},
       {"completion", "shell completion"},
       {"doctor", "the check-up"},

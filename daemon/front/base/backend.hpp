@@ -3,6 +3,7 @@
 #pragma once
 #include "daemon/front/base/model_directory.hpp"
 #include "daemon/guard/pins/pin_register.hpp"
+#include "daemon/logins/login_desk.hpp"
 #include "daemon/loop/run/runner.hpp"
 #include "daemon/store/journal.hpp"
 #include "mcp/client/supervise/supervisor.hpp"
@@ -48,6 +49,8 @@ class backend {
 
   /// Returns the pinned definitions, or null if there are none.
   virtual pin_register* pins() { return nullptr; }
+  /// Returns the logins to tool servers, or null if there are none.
+  virtual login_desk* logins() { return nullptr; }
   /// Returns the configured models, or null if there are none to list.
   virtual model_directory* models() { return nullptr; }
 
@@ -59,12 +62,13 @@ class backend {
 class live_backend final : public backend {
  public:
   /// All references must outlive this object.
-  live_backend(mcp::supervisor& servers, runner& runs, journal& store, pin_register& pins, model_directory& models,
-               std::function<void(left_taken)> when_left_taken, std::function<void()> stop)
+  live_backend(mcp::supervisor& servers, runner& runs, journal& store, pin_register& pins, login_desk& logins,
+               model_directory& models, std::function<void(left_taken)> when_left_taken, std::function<void()> stop)
       : servers_(servers),
         runs_(runs),
         store_(store),
         pins_(pins),
+        logins_(logins),
         models_(models),
         when_left_taken_(std::move(when_left_taken)),
         stop_(std::move(stop)) {}
@@ -98,6 +102,7 @@ class live_backend final : public backend {
   loop_counters run_counts() const override { return runs_.counts(); }
   journal& store() override { return store_; }
   pin_register* pins() override { return &pins_; }
+  login_desk* logins() override { return &logins_; }
   model_directory* models() override { return &models_; }
   void stop() override { stop_(); }
 
@@ -106,6 +111,7 @@ class live_backend final : public backend {
   runner& runs_;
   journal& store_;
   pin_register& pins_;
+  login_desk& logins_;
   model_directory& models_;
   std::function<void(left_taken)> when_left_taken_;
   std::function<void()> stop_;

@@ -14,6 +14,7 @@
 #include "mcp/server/caller_session.hpp"
 #include "mcp/server/held_calls.hpp"
 #include "mcp/server/method_table.hpp"
+#include "mcp/server/task_routes.hpp"
 #include "mcp/support/time.hpp"
 #include "mcp/transport/stream_transport.hpp"
 
@@ -75,6 +76,7 @@ struct door_context {
   begun_names beginning{executor};
   handed_calls handed;                        ///< calls handed to callers over HTTP
   mcp::held_calls held{time, settings.held};  ///< calls whose callers have been asked something
+  mcp::task_routes tasks;                     ///< tasks that calls have made
   mcp_room* mcp = nullptr;                    ///< sessions and requests at /mcp
   bool refuses_calls = false;                 ///< the daemon is stopping: running work may end, new work is refused
   /// Cache of the last answer of mcpbx/tools, because listing ten thousand tools is expensive and callers can repeat

@@ -120,6 +120,11 @@ result<std::shared_ptr<void>> mcp_room::take_stream_place(const std::string& pri
   });
 }
 
+void mcp_room::end_listens() {
+  // Copied, since a request that has its answer leaves.
+  for (const auto& [key, r] : std::unordered_map(requests_)) r->end_listens();
+}
+
 void mcp_room::list_changed(const mcp::feature_kind& kind) {
   // Copies, because a session may end during a call.
   std::vector<std::shared_ptr<mcp_session>> sessions;

@@ -36,6 +36,8 @@ class mcp_room {
   result<std::shared_ptr<void>> take_stream_place(const std::string& principal, bool on_port);
 
   void list_changed(const mcp::feature_kind& kind);
+  /// Ends the subscriptions/listen of newer callers with their results, because the daemon is stopping.
+  void end_listens();
   /// Drops what is kept for callers that have lost their connection, when memory runs short.
   void relieve();
   /// Adds the totals of all that is open, and of what has ended.

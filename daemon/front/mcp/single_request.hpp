@@ -24,6 +24,7 @@ class single_request final : public std::enable_shared_from_this<single_request>
   /// Answers `x`. `place` is released when the request is over.
   void start(const std::shared_ptr<exchange>& x, mcp::message&& m, std::shared_ptr<void> place);
   void list_changed(const mcp::feature_kind& kind) { session_.list_changed(kind); }
+  void end_listens() { session_.end_listens(false); }
   void look_after(time_point now) { answer_->keep_alive(now); }
   /// Cancels it and ends its connection.
   void close();

@@ -10,6 +10,8 @@ void add_daemon_methods(own_methods& table);
 void add_tool_methods(own_methods& table);
 /// Adds pins/list, pins/accept.
 void add_pin_methods(own_methods& table);
+/// Adds auth/login, auth/wait, auth/complete, auth/status, auth/logout.
+void add_auth_methods(own_methods& table);
 /// Adds models.
 void add_model_methods(own_methods& table);
 /// Adds chat, attach and answer.

@@ -112,6 +112,7 @@ class rpc_caller final : public std::enable_shared_from_this<rpc_caller>,
   result<void> admit_call(const mcp::catalog_entry& tool) const override;
   std::shared_ptr<mcp::call_recorder> recorder() const override { return audit_; }
   mcp::held_calls* held() override { return &door_.held; }
+  mcp::task_routes* tasks() override { return &door_.tasks; }
   mcp::call_scope_ptr scope() const override { return scope_; }
   bool handle(std::string_view method, const raw_json& params, const mcp::reply_once& reply) override;
   std::vector<std::string_view> methods() const override {

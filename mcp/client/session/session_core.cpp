@@ -124,6 +124,7 @@ bool session_core::cancel(call_number number, std::string_view reason) {
 void session_core::on_message(message&& m, time_point now) {
   now_ = now;
   if (phase_ == phase::closed) return;
+  spoken_in_ = m.about;
   lives();
   switch (m.type) {
     case message::kind::response:
@@ -261,7 +262,9 @@ void session_core::tick(time_point now) {
   for (const call_number n : ended) send_cancelled(n, "timed out");
   if (phase_ == phase::closed) return;
   // Calls that waited side by side count as one time-out: a model may make three slow calls at once.
-  if (!ended.empty() && ended.back() >= next_in_row_) {
+  // A list that does not come says nothing about calls.
+  const auto counted = std::ranges::find_if(ended.rbegin(), ended.rend(), [&](call_number n) { return !is_page(n); });
+  if (counted != ended.rend() && *counted >= next_in_row_) {
     ++timeouts_in_row_;
     next_in_row_ = pending_.next_number();
   }

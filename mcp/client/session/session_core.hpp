@@ -103,6 +103,8 @@ class session_core {
   /// Asks for the tools again, because the server has refused the headers that their schemas ask for (2026-07-28,
   /// Streamable HTTP, "Client Behavior").
   void renew_headers(time_point now);
+  /// Returns the request of ours in whose own stream the message came that is being handled; 0: not known.
+  call_number spoken_in() const noexcept { return spoken_in_; }
   /// Returns true until the answer is here.
   bool headers_stale() const noexcept { return headers_stale_; }
   /// Ends a request that the connection brings no answer for.
@@ -180,6 +182,8 @@ class session_core {
   // Lists (session_lists.cpp)
   void ask_page(kept_list& list);
   void on_page(kept_list& list, const call_outcome& outcome);
+  call_limits limits_of_page(const feature_kind& kind) const;
+  bool is_page(call_number request) const;
   bool is_unknown_list(const feature_kind& kind, const call_outcome& outcome) const;
   void list_ended(kept_list& list);
   void headers_known(const kept_list& list);
@@ -232,11 +236,13 @@ class session_core {
 
   call_number probe_ = 0, initialize_ = 0;
   int probes_ = 0;
+  time_point first_lists_until_ = never;    // then the first lists of other kinds than tools count as failed
   time_point fallback_at_ = never;          // end of the probe's wait: then the server counts as a legacy one
   std::string handshake_failure_;           // failure of initialize, kept while the probe is still open
   std::optional<call_outcome> late_probe_;  // outcome of the probe that came after initialize had been sent
 
   bool headers_stale_ = false;
+  call_number spoken_in_ = 0;
   header_params_of_tools mirrored_;  // by tool, of those whose schema asks for it; empty unless options::mirrors
   std::vector<kept_list> lists_;     // one for each kind, in the order of the table
   std::optional<feature_lister::depth_limit> page_limit_;  // exceeded by the page that is being handled

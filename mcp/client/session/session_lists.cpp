@@ -14,8 +14,21 @@ constexpr call_limits page_limits{milliseconds(60'000), milliseconds(60'000)};
 }  // namespace
 
 void session_core::ask_page(kept_list& list) {
-  list.requested(request(list.kind().list_method, list.params(), phase_ == phase::listing ? no_limits : page_limits,
+  list.requested(request(list.kind().list_method, list.params(), limits_of_page(list.kind()),
                          [this, &list](const call_outcome& o) { on_page(list, o); }));
+}
+
+// The start time-out bounds the first list of tools. Any other list gets half of it, so that one that never comes costs
+// the server no tools.
+call_limits session_core::limits_of_page(const feature_kind& kind) const {
+  if (phase_ != phase::listing) return page_limits;
+  if (kind.id == kind_id::tools) return no_limits;
+  const auto left = std::max(std::chrono::ceil<milliseconds>(first_lists_until_ - now_), milliseconds(1));
+  return {left, left};
+}
+
+bool session_core::is_page(call_number request) const {
+  return std::ranges::any_of(lists_, [&](const kept_list& l) { return l.is_page(rpc_id::number(request)); });
 }
 
 void session_core::on_page(kept_list& list, const call_outcome& outcome) {

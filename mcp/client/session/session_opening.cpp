@@ -114,6 +114,7 @@ void session_core::opened(mcp::era e, std::string revision, const raw_json& capa
   instructions_ = cut_for_people(said, longest_instructions, {.mark = mark, .keep_lines = true});
   revision_ = std::move(revision);
   phase_ = phase::listing;
+  first_lists_until_ = now_ + options_.start_timeout / 2;
   late_probe_.reset();
   for (kept_list& list : lists_) {
     list.declare(capabilities, e == era::modern);

@@ -141,6 +141,8 @@ class managed_client final : public client,
   bool send_again(ticket t);
   bool wants_headers_renewed(open_call& r, const raw_json& error) const;
   void call_progress(ticket t, const raw_json& params);
+  using ticketed_call = recycling_map<ticket, open_call>::value_type;
+  const ticketed_call* call_spoken_in() const;
   const open_call* logging_call() const;
   void expire_waiting(time_point now);
   void fail_later(server_call& c, error why);

@@ -168,8 +168,17 @@ void managed_client::call_progress(ticket t, const raw_json& params) {
   handler(params);
 }
 
+// Returns the call in whose own stream the server speaks at present, or null.
+const managed_client::ticketed_call* managed_client::call_spoken_in() const {
+  const call_number about = session_ && session_->core() ? session_->core()->spoken_in() : 0;
+  if (about == 0) return nullptr;
+  const auto found = std::ranges::find_if(calls_, [&](const auto& c) { return c.second.number == about; });
+  return found == calls_.end() ? nullptr : &*found;
+}
+
 // Returns the call that a log of the server belongs to, as far as it can be known, or null.
 const managed_client::open_call* managed_client::logging_call() const {
+  if (const auto* r = call_spoken_in()) return &r->second;
   const open_call* latest = nullptr;
   ticket latest_ticket = 0;
   for (const auto& [t, r] : calls_) {

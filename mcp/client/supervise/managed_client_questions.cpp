@@ -37,6 +37,9 @@ result<client::ticket> managed_client::asked_call(const raw_json& params) const 
     for (const ticket t : task_runs_)
       if (const auto r = calls_.find(t); !id.empty() && r != calls_.end() && r->second.course->task_id == id) return t;
   }
+  // Over HTTP a request comes in the stream of the call that it is about (2025-11-25, "Sending Messages to the
+  // Server").
+  if (const auto* r = call_spoken_in()) return r->first;
   ticket latest = 0;
   for (const auto& [t, r] : calls_)
     if (r.sent) latest = std::max(latest, t);

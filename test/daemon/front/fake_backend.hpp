@@ -86,6 +86,7 @@ class fake_backend : public daemon::backend {
   daemon::loop_counters run_counts() const override { return counts; }
   daemon::journal& store() override { return *kept; }
   daemon::pin_register* pins() override { return register_of_pins; }
+  daemon::login_desk* logins() override { return desk_of_logins; }
   daemon::model_directory* models() override { return directory_of_models; }
   void stop() override {
     call();
@@ -122,6 +123,7 @@ class fake_backend : public daemon::backend {
   std::vector<left_taken> for_left;  ///< waiting requests, answered by the test
   int stops = 0;
   daemon::pin_register* register_of_pins = nullptr;
+  daemon::login_desk* desk_of_logins = nullptr;
   daemon::model_directory* directory_of_models = nullptr;
   daemon::loop_counters counts;
   std::unique_ptr<daemon::journal> kept = std::make_unique<daemon::memory_journal>();

@@ -172,3 +172,46 @@ TEST_CASE("a batch holds every method and answers of all in one array") {
       std::vector<std::string>{
           R"([{"jsonrpc":"2.0","id":3,"result":{}},{"jsonrpc":"2.0","id":5,"result":{}},{"jsonrpc":"2.0","id":4,"result":{"c":1}},{"jsonrpc":"2.0","id":2,"result":{"b":1}},{"jsonrpc":"2.0","id":1,"result":{"a":1}}])"});
 }
+
+TEST_CASE("a task is found again at its server by requests of the same era and principal") {
+  served s;
+  s.ask("tools/call", R"({"name":"s__t","task":{"ttl":1}})");
+  CHECK(s.server->calls.at(0).params.text() == R"({"name":"t","task":{"ttl":1}})");
+  CHECK(s.server->calls.at(0).notified);
+  s.server->answer(0, R"({"task":{"taskId":"a","status":"working"}})");
+  for (const std::string method : {"tasks/get", "tasks/result", "tasks/cancel"}) {
+    s.ask(method, R"({"taskId":"a"})", "\"" + method + "\"");
+    CHECK(s.server->calls.back().method == method);
+    CHECK(s.server->calls.back().params.text() == R"({"taskId":"a"})");
+  }
+  const auto before = s.server->calls.size();
+  CHECK(text_of(s.ask("tasks/get", R"({"taskId":"b"})")) == R"(unknown task "b")");
+  CHECK(code_of(s.ask("tasks/get", modern_params(R"("taskId":"a",)"))) == -32602);
+  CHECK(code_of(s.ask("tasks/update", R"({"taskId":"a"})")) == -32602);
+  CHECK(code_of(s.ask("tasks/result", modern_params(R"("taskId":"a",)"))) == -32601);
+  s.caller.host.who = "uid:2";
+  CHECK(code_of(s.ask("tasks/get", R"({"taskId":"a"})")) == -32602);
+  CHECK(s.server->calls.size() == before);
+
+  served n(mcp::era::modern);
+  n.ask("tools/call", modern_params(R"("name":"s__t",)", R"({"extensions":{"io.modelcontextprotocol/tasks":{}}})"));
+  n.server->answer(0, R"({"resultType":"task","taskId":"a","status":"working"})");
+  CHECK(at(n.caller.host.sent.at(0), {"result", "resultType"}) == R"("task")");
+  n.ask("tasks/update", modern_params(R"("taskId":"a","inputResponses":{"k":{}},)"), "2");
+  CHECK(n.server->calls.at(1).params.text().starts_with(R"({"taskId":"a","inputResponses":{"k":{}},)"));
+  CHECK(code_of(n.ask("tasks/get", R"({"taskId":"a"})", "3")) == -32602);
+}
+
+TEST_CASE("the table of tasks is bounded and the oldest goes first") {
+  mcp::task_routes tasks;
+  const auto id = [](std::size_t i) { return "t" + std::to_string(i); };
+  for (std::size_t i = 0; i <= mcp::task_routes::most_tasks; ++i) tasks.add("p", id(i), {});
+  CHECK(tasks.size() == mcp::task_routes::most_tasks);
+  CHECK(tasks.find("p", id(0), false) == nullptr);
+  CHECK(tasks.find("p", id(1), false) != nullptr);
+  tasks.add("p", std::string(mcp::task_routes::longest_id + 1, 'x'), {});
+  tasks.add("p", "", {});
+  tasks.add("p", id(1), {{}, "again", false});
+  CHECK(tasks.size() == mcp::task_routes::most_tasks);
+  CHECK(tasks.find("p", id(1), false)->server == "again");
+}

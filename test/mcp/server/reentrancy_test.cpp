@@ -1,6 +1,6 @@
 // A caller's session that is closed, cancelled or called again from inside everything that it calls. Meant for the asan
 // preset.
-#include "test/mcp/server/fake_host.hpp"
+#include "test/mcp/server/acting_host.hpp"
 
 #include <doctest/doctest.h>
 
@@ -15,54 +15,6 @@ namespace session_reentrancy {
 using namespace mcpbx;
 using namespace mcpbx::mcp;
 using namespace mcpbx::test;
-
-// A host that runs `act` in call number `at` of all that a session makes, the first being 1.
-struct acting_host final : caller_host {
-  fake_host inner;
-  int at = 0;
-  mutable int calls = 0, after_closing = 0;
-  bool closed = false;
-  std::function<void()> act;
-  void event() const {
-    if (closed) ++after_closing;
-    ended();
-  }
-  // Counts the end of a request to the caller, which also comes when the session closes.
-  void ended() const {
-    if (++calls == at) act();
-  }
-  void send(const answered& what, const segments& text) override {
-    event();
-    inner.send(what, text);
-  }
-  void send_nothing(std::uint64_t) override { event(); }
-  void send_progress(std::uint64_t serial, const segments& text) override {
-    event();
-    inner.send_progress(serial, text);
-  }
-  void send_list_changed(const feature_kind&, const segments&) override { event(); }
-  void send_ask(std::uint64_t about, const segments& text, outgoing what) override {
-    event();
-    inner.send_ask(about, text, what);
-  }
-  void send_note(const note& n, const segments& text) override {
-    event();
-    inner.send_note(n, text);
-  }
-  time_source& time() override { return inner.time(); }
-  const std::string& principal() const override { return inner.who; }
-  catalog_ptr tools() const override { return inner.catalog; }
-  std::shared_ptr<call_recorder> recorder() const override { return inner.calls; }
-  void when_settled(milliseconds at_most, std::function<void()> then) override {
-    event();
-    inner.when_settled(at_most, std::move(then));
-  }
-  bool handle(std::string_view method, const raw_json& params, const reply_once& reply) override {
-    event();
-    return inner.handle(method, params, reply);
-  }
-  std::vector<std::string_view> methods() const override { return inner.methods(); }
-};
 
 struct conversation final : message_sink {
   acting_host host;

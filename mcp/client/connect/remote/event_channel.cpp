@@ -17,6 +17,7 @@ event_channel::event_channel(std::shared_ptr<remote_core> core, bool deprecated)
 
 void event_channel::start() {
   status_ = 0;
+  if (core_->tokens()) token_ = core_->tokens()->header();
   http_ = core_->begin(core_->make_get(deprecated_ ? std::string() : reader_.events().last_id()), *this);
   if (!deprecated_) return;
   timer_->arm(core_->time().now() + endpoint_wait, [this] {
@@ -36,18 +37,36 @@ void event_channel::on_head(int status, const std::vector<http::header>& headers
   status_ = status;
   const bool events = media_type(http::find_header(headers, "content-type")) == "text/event-stream";
   if (status == 200 && events) {
-    failures_ = 0;
+    failures_ = refusals_ = 0;
     return reader_.begin(answer_reader::form::events);
+  }
+  if (status == 401) {
+    http_.reset();
+    return refused(http::find_header(headers, "www-authenticate"));
   }
   if (deprecated_)
     return broken("answered a GET with " + status_text(status, "") + (status == 200 ? " and no event stream" : ""),
                   "protocol", false);
   http_.reset();
   if (status == 404 && core_->has_session()) return core_->expire("has ended the session (HTTP status 404)", 0);
-  if (status == 401) return core_->expire(unauthorized_text(core_->has_token()), 0);
   if (status / 100 == 5 || status == 408 || status == 429) return again();
   // 405: the server offers no such stream. Any other answer means the same to a client.
   drop();
+}
+
+void event_channel::refused(std::string_view challenge) {
+  const auto give_up = [this] {
+    const auto self = shared_from_this();
+    if (core_->proven()) return core_->expire(core_->unauthorized(), 0);
+    core_->not_opened(core_->unauthorized(), "unauthorized");
+  };
+  if (!core_->tokens() || ++refusals_ > most_refusals) return give_up();
+  core_->tokens()->refused(401, challenge, token_, [weak = weak_from_this(), give_up](bool again) {
+    const auto self = weak.lock();
+    if (!self || self->ended_ || self->core_->over()) return;
+    if (again) return self->start();
+    give_up();
+  });
 }
 
 void event_channel::on_body(std::string_view bytes) {

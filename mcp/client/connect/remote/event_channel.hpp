@@ -20,6 +20,8 @@ class event_channel final : public std::enable_shared_from_this<event_channel>,
   static constexpr milliseconds endpoint_wait{10'000};
   /// Attempts in a row that cannot reach the server, after which it counts as unreachable.
   static constexpr int most_failures = 4;
+  /// Answers 401 in a row after which the server counts as one that wants a login.
+  static constexpr int most_refusals = 4;
 
   /// `deprecated`: the stream of HTTP+SSE.
   event_channel(std::shared_ptr<remote_core> core, bool deprecated);
@@ -37,6 +39,7 @@ class event_channel final : public std::enable_shared_from_this<event_channel>,
   void on_fault(message_fault f) override;
   void broken(const std::string& why, std::string_view problem, bool unreachable);
   void again();
+  void refused(std::string_view challenge);
 
   std::shared_ptr<remote_core> core_;
   bool deprecated_;
@@ -45,7 +48,8 @@ class event_channel final : public std::enable_shared_from_this<event_channel>,
   resume_pace pace_;
   std::unique_ptr<timer> timer_;
   std::uint64_t count_before_ = 0;
-  int status_ = 0, failures_ = 0;
+  int status_ = 0, failures_ = 0, refusals_ = 0;
+  std::string token_;  // the Authorization header that was sent, if there is a source of tokens
   bool ended_ = false, has_endpoint_ = false;
 };
 

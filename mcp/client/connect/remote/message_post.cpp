@@ -30,6 +30,15 @@ void message_post::start() {
   status_ = 0;
   seen_ = false;
   asked_wait_ = milliseconds(-1);
+  if (!core_->tokens()) return send();
+  core_->tokens()->prepare([weak = weak_from_this()] {
+    const auto self = weak.lock();
+    if (self && !self->ended_ && !self->http_ && !self->core_->over()) self->send();
+  });
+}
+
+void message_post::send() {
+  if (core_->tokens()) token_ = core_->tokens()->header();
   http_ = core_->begin(core_->make_post(message_, url_), *this);
 }
 
@@ -62,6 +71,7 @@ void message_post::on_head(int status, const std::vector<http::header>& headers)
   if (answered_) return;
   if (status / 100 == 2) return begin_answer(headers);
   reader_.begin(answer_reader::form::none);
+  if (status == 401 || status == 403) challenge_ = http::find_header(headers, "www-authenticate");
   if (const auto wait = retry_after(http::find_header(headers, "retry-after"))) asked_wait_ = *wait;
   if (status / 100 == 3 && !resuming_) redirected(http::find_header(headers, "location"));
 }
@@ -149,13 +159,10 @@ void message_post::judge() {
     if (message_.id == 0 || message_.answered_elsewhere) return done();
     return lost(errc::protocol, "was accepted (HTTP status " + std::to_string(status_) + ") and not answered");
   }
+  if ((status_ == 401 || status_ == 403) && ask_for_token()) return;
   const std::string what = status_text(status_, error_);
   const bool opening = message_.method == "initialize" && !core_->proven();
-  if (status_ == 401) {
-    const std::string how = unauthorized_text(core_->has_token());
-    if (core_->proven()) return core_->expire(how, message_.id);
-    return core_->not_opened(how, "unauthorized");
-  }
+  if (status_ == 401) return refused_for_good();
   // A session that the server does not know any more (2025-11-25, "Session Management"). Some servers say 400.
   if (core_->has_session() && !message_.modern && message_.method != "initialize" &&
       (status_ == 404 || (status_ == 400 && mentions_session(error_))))
@@ -180,7 +187,30 @@ void message_post::judge() {
                              : status_ / 100 == 5 ? "fails to answer (" + what + ")"
                                                   : "does not speak MCP: it answers initialize with " + what,
                              status_ == 403 || status_ / 100 == 5 ? "refused" : "protocol");
-  lost(errc::peer, "was answered with " + what);
+  const std::string wants = status_ == 403 && core_->tokens() ? core_->tokens()->sentence() : std::string();
+  lost(errc::peer, "was answered with " + what + (wants.empty() ? wants : "; the server " + wants));
+}
+
+// Asks the source of tokens whether the same message may be sent once more. The server has refused to look at it, so
+// that nothing is done twice. Returns false without a source, or after too many refusals.
+bool message_post::ask_for_token() {
+  if (!core_->tokens() || ++refusals_ > most_refusals) return false;
+  core_->tokens()->refused(status_, challenge_, token_, [weak = weak_from_this(), status = status_](bool again) {
+    const auto self = weak.lock();
+    if (!self || self->ended_ || self->core_->over()) return;
+    if (again) return self->start();
+    if (status == 401) return self->refused_for_good();
+    self->refusals_ = most_refusals;
+    self->judge();
+  });
+  return true;
+}
+
+void message_post::refused_for_good() {
+  const auto self = shared_from_this();
+  const std::string how = core_->unauthorized();
+  if (core_->proven()) return core_->expire(how, message_.id);
+  core_->not_opened(how, "unauthorized");
 }
 
 // Passes a body on that is the JSON-RPC answer to this request, whatever its status (2026-07-28, "Server Validation").

@@ -30,7 +30,7 @@ class message_post final : public std::enable_shared_from_this<message_post>,
   bool surely_unseen() const noexcept { return !resuming_ && !seen_ && (!http_ || !http_->sent()); }
 
  private:
-  static constexpr int most_repetitions = 3, most_redirects = 5, most_resumptions_failed = 8;
+  static constexpr int most_repetitions = 3, most_redirects = 5, most_resumptions_failed = 8, most_refusals = 4;
   static constexpr std::size_t longest_error = std::size_t{64} << 10;
   static constexpr milliseconds longest_wait{60'000};
 
@@ -41,6 +41,9 @@ class message_post final : public std::enable_shared_from_this<message_post>,
   void on_message(message&& m) override;
   void on_fault(message_fault f) override;
 
+  void send();
+  bool ask_for_token();
+  void refused_for_good();
   void begin_answer(const std::vector<http::header>& headers);
   void judge();
   void judge_resumption();
@@ -65,6 +68,9 @@ class message_post final : public std::enable_shared_from_this<message_post>,
   std::uint64_t count_before_ = 0;  // messages of the streams before this one
   bool seen_ = false, answered_ = false, resuming_ = false, ended_ = false;
   milliseconds asked_wait_{-1};  // the Retry-After of the present answer; negative: none
+  int refusals_ = 0;             // answers 401 and 403 after which the message was sent again
+  std::string token_;            // the Authorization header that was sent, if there is a source of tokens
+  std::string challenge_;        // WWW-Authenticate of the present answer
   std::string error_;            // the body of an answer with an error status
 };
 

@@ -1,6 +1,7 @@
 // The connector to a tool server that has an address: Streamable HTTP of both eras, with sessions, streams and their
 // resumption, and the deprecated HTTP+SSE as the last resort.
 #pragma once
+#include "mcp/client/connect/authorizer.hpp"
 #include "mcp/client/connect/connector.hpp"
 #include "mcp/client/connect/remote/remote_verdicts.hpp"
 #include "mcp/http/client/http_client.hpp"
@@ -22,6 +23,7 @@ struct remote_spec {
   http::trust trust;
   bool events_first = false;  ///< the entry says that it is an HTTP+SSE server: try that first
   milliseconds connect_timeout{10'000};
+  std::shared_ptr<authorizer> tokens = {};  ///< logs in where the server wants it; null: `headers` have all there is
 };
 
 /// Passes the spec of the server, or an error, to `then`; as process_source, called for every connection.

@@ -4,6 +4,7 @@
 #include "mcp/client/connect/remote/event_channel.hpp"
 #include "mcp/client/connect/remote/farewell.hpp"
 #include "mcp/client/connect/remote/message_post.hpp"
+#include "mcp/client/connect/remote/remote_words.hpp"
 #include "mcp/protocol/header_params.hpp"
 
 #include <algorithm>
@@ -30,14 +31,16 @@ bool posted_message::once() const {
 
 remote_core::remote_core(std::shared_ptr<remote_record> record, remote_spec spec, link_events& link)
     : record_(std::move(record)), spec_(std::move(spec)), url_(spec_.url), link_(&link), soon_(time().make_timer()) {
+  if (!http::find_header(spec_.headers, "authorization").empty()) spec_.tokens.reset();
   if (spec_.events_first || record_->with.verdicts->find(record_->address) == http_transport::event_stream)
     way_ = way::finding_events;
 }
 
 remote_core::~remote_core() = default;
 
-bool remote_core::has_token() const {
-  return !http::find_header(spec_.headers, "authorization").empty();
+std::string remote_core::unauthorized() const {
+  const std::string wants = tokens() ? tokens()->sentence() : std::string();
+  return wants.empty() ? unauthorized_text(!http::find_header(spec_.headers, "authorization").empty()) : wants;
 }
 
 // Messages out.
@@ -133,6 +136,7 @@ http::request remote_core::make_get(const std::string& last_id) const {
   if (!revision_.empty() && way_ == way::streamable) r.headers.push_back({"MCP-Protocol-Version", revision_});
   if (!last_id.empty()) r.headers.push_back({"Last-Event-ID", last_id});
   r.headers.insert(r.headers.end(), spec_.headers.begin(), spec_.headers.end());
+  add_token(r.headers);
   r.long_lived = true;
   return r;
 }
@@ -162,7 +166,13 @@ http::request remote_core::make_post(const posted_message& m, const std::string&
     }
   }
   r.headers.insert(r.headers.end(), spec_.headers.begin(), spec_.headers.end());
+  add_token(r.headers);
   return r;
+}
+
+void remote_core::add_token(std::vector<http::header>& headers) const {
+  if (!tokens()) return;
+  if (std::string value = tokens()->header(); !value.empty()) headers.push_back({"Authorization", std::move(value)});
 }
 
 void remote_core::refuse_soon(std::int64_t id, errc code, std::string why, bool unseen) {

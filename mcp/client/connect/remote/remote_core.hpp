@@ -79,7 +79,10 @@ class remote_core final : public std::enable_shared_from_this<remote_core> {
   bool over() const noexcept { return over_; }
   bool proven() const noexcept { return proven_; }
   bool has_session() const noexcept { return !session_.empty(); }
-  bool has_token() const;
+  /// Returns the source of tokens, or null: there is none, or the entry has an Authorization header of its own.
+  authorizer* tokens() const noexcept { return spec_.tokens.get(); }
+  /// Returns the predicate for a server that answers 401.
+  std::string unauthorized() const;
   /// Makes requests for the server with the headers that all of them have.
   http::request make_post(const posted_message& m, const std::string& url) const;
   http::request make_get(const std::string& last_id) const;
@@ -126,6 +129,7 @@ class remote_core final : public std::enable_shared_from_this<remote_core> {
   void clear();
   void arm_drain();
   void finish_soon();
+  void add_token(std::vector<http::header>& headers) const;
 
   std::shared_ptr<remote_record> record_;
   remote_spec spec_;

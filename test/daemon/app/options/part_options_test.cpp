@@ -32,7 +32,8 @@ TEST_CASE("framing: both sides have the configured bounds, and only servers have
 }
 
 TEST_CASE("door_options: the number of callers and the framing are those of the configuration") {
-  const auto o = door_options(loaded(R"({"limits": {"callers": 7, "maxMessageBytes": 70000}})"));
+  const auto o = door_options(loaded(R"({"limits": {"callers": 7, "maxMessageBytes": 70000, "heldCallMs": 5000}})"));
+  CHECK(o.held.expiry == milliseconds(5000));
   CHECK(o.max_callers == 7);
   CHECK(o.framing.max_message_bytes == 70'000);
   CHECK_FALSE(o.framing.repair_utf8);

@@ -1,5 +1,6 @@
 // Streamable HTTP of both eras, as a server sees it: what each message is sent with, sessions, streams, the end.
 #include "test/mcp/client/remote/remote_rig.hpp"
+#include "test/support/temporary_directory.hpp"
 
 #include <doctest/doctest.h>
 
@@ -321,4 +322,79 @@ TEST_CASE("remote: the deprecated HTTP+SSE transport is tried last, once, and re
     if (q.target == "/sse") CHECK(q.method == "POST");
   CHECK(tried >= 5);
   stop = true;
+}
+
+TEST_CASE("remote: a question that comes in the stream of a call belongs to it whoever else has calls there") {
+  struct asked final : mcp::question_handler {
+    int times = 0;
+    ticket ask(mcp::server_question q, done_handler done) override {
+      ++times;
+      CHECK(q.method == "elicitation/create");
+      answer = std::move(done);
+      return 1;
+    }
+    void withdraw(ticket, std::string_view) override {}
+    done_handler answer;
+  };
+  std::atomic<int> streams = 0;
+  std::atomic<bool> answered = false;
+  const remote_server server(
+      remote_server::era::legacy, [&](http_peer& peer, const auto& q, const std::string& method) {
+        if (q.body.contains("\"id\":\"q1\"") && method.empty()) answered = true;
+        if (method != "tools/call") return false;
+        remote_server::begin_events(peer);
+        if (++streams == 2)
+          peer.send_chunk(R"(data: {"jsonrpc":"2.0","id":"q1","method":"elicitation/create","params":{"message":"m"}})"
+                          "\n\n");
+        while (streams < 3 && !peer.wait_closed(5)) {
+        }
+        peer.send_chunk("data: " + remote_server::answer(q, remote_server::said("x")) + "\n\n");
+        return remote_server::end_events(peer);
+      });
+  remote_rig rig(server.url());
+  rig.start();
+  REQUIRE(rig.ready());
+  const auto owner = rig.supervisor->snapshot()->find("far__echo")->owner.lock();
+  std::vector<std::shared_ptr<asked>> people;
+  int ended = 0;
+  for (const char* who : {"one", "two"}) {
+    people.push_back(std::make_shared<asked>());
+    mcp::server_call s;
+    s.params = raw_json::literal(R"({"name":"echo"})");
+    s.name = "echo";
+    s.principal = who;
+    s.questions = people.back();
+    s.done = [&](const mcp::call_outcome&) { ++ended; };
+    owner->call(std::move(s));
+    REQUIRE(rig.until([&] { return streams == static_cast<int>(people.size()); }));
+  }
+  REQUIRE(rig.until([&] { return people[1]->times == 1; }));
+  CHECK(people[0]->times == 0);
+  people[1]->answer({mcp::call_outcome::kind::result, raw_json::literal(R"({"action":"decline"})"), {}});
+  REQUIRE(rig.until([&] { return answered.load(); }));
+  streams = 3;
+  CHECK(rig.until([&] { return ended == 2; }));
+}
+
+TEST_CASE("remote: a server on a Unix socket is reached by its path") {
+  const temporary_directory folder;
+  const std::string path = folder / "s";
+  const http_listener server(path, [](http_peer& peer, std::uint64_t) {
+    http_peer::request q;
+    while (peer.read(q)) {
+      CHECK(q.target == "/tools/mcp");
+      const std::string method = remote_server::method_of(q);
+      remote_server::send_json(
+          peer, 200,
+          remote_server::answer(
+              q, method == "server/discover"
+                     ? R"({"supportedVersions":["2026-07-28"],"capabilities":{"tools":{}},"resultType":"complete"})"
+                 : method == "tools/list" ? R"({"tools":[{"name":"echo","inputSchema":{"type":"object"}}]})"
+                                          : remote_server::said("by socket")));
+    }
+  });
+  remote_rig rig("unix:" + path + ":/tools/mcp");
+  rig.start();
+  REQUIRE(rig.ready());
+  CHECK(rig.called().text().contains("by socket"));
 }

@@ -90,6 +90,35 @@ TEST_CASE("a server that has no method for the further list of a capability has 
   CHECK(s.count("pages/templates/list") == 1);
 }
 
+TEST_CASE("a first list of another kind than tools that never comes costs the server no tools") {
+  kinds_rig s;
+  s.open(R"({"tools":{},"notes":{}})");
+  s.answer("tools/list", a_tool);
+  s.advance(milliseconds(14'999));
+  CHECK(s.ready == 0);
+  s.advance(milliseconds(1));
+  CHECK(s.ready == 1);
+  CHECK(s.lists.back()->size() == 1);
+  CHECK(s.keys("notes/list").empty());
+  CHECK(s.problem.starts_with("tool server \"srv\" answered notes/list with nothing usable"));
+  // The list is asked for again and again, and that is no reason to restart a server that lives.
+  int answered = 0;
+  const auto live_until_asked = [&](int times) {
+    for (int i = 0; i < 1000 && s.count("notes/list") < times; ++i) {
+      s.advance(milliseconds(1000));
+      if (s.count("ping") == answered) continue;
+      answered = s.count("ping");
+      s.answer("ping", "{}");
+    }
+  };
+  live_until_asked(6);
+  CHECK(s.hangs.empty());
+  CHECK(s.count("notes/list") == 6);
+  s.answer("notes/list", R"({"notes":[{"name":"n"}]})");
+  CHECK(s.keys("notes/list") == "n");
+  CHECK(s.problem.empty());
+}
+
 TEST_CASE("the hints of a modern server are told with each list and those of a legacy one allow nothing") {
   kinds_rig s;
   SUBCASE("modern") {

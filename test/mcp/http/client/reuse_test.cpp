@@ -100,6 +100,64 @@ TEST_CASE("G31: a request that its pooled connection was busy with for long is n
   CHECK(server.connections() == 1);
 }
 
+TEST_CASE("G3: a request that must not arrive twice is not sent again when its pooled connection was closed") {
+  const http_listener server(0, [&](http_peer& peer, std::uint64_t) {
+    http_peer::request q;
+    if (!peer.read(q)) return;
+    send_plain(peer, 200, "text/plain", "one");
+    if (peer.read(q)) peer.close();
+  });
+  for (const bool repeat : {true, false}) {
+    http_loop loop;
+    auto r = ask("http://127.0.0.1:" + std::to_string(server.port()), "x");
+    r.repeat_stale = repeat;
+    recorder first, second;
+    const auto one = loop.client->start(r, first);
+    REQUIRE(loop.until([&] { return first.over(); }));
+    const auto two = loop.client->start(r, second);
+    REQUIRE(loop.until([&] { return second.over(); }));
+    CHECK(second.failure.has_value() == !repeat);
+    CHECK(loop.client->counts().connections == (repeat ? 2 : 1));
+  }
+}
+
+TEST_CASE("client: a connection leaves the pool before the time that its peer names for it") {
+  const http_listener server(0, [&](http_peer& peer, std::uint64_t) {
+    http_peer::request q;
+    while (peer.read(q)) send_plain(peer, 200, "text/plain", "one", "Keep-Alive: max=9, timeout=5\r\n");
+  });
+  manual_time time;
+  http_loop loop(&time);
+  const auto once = [&] {
+    recorder got;
+    const auto exchange = loop.client->start(ask("http://127.0.0.1:" + std::to_string(server.port()), "x"), got);
+    REQUIRE(loop.until([&] { return got.over(); }));
+    CHECK(got.body == "one");
+  };
+  once();
+  time.advance(milliseconds(3'900));
+  once();
+  CHECK(loop.client->counts().connections == 1);
+  time.advance(milliseconds(4'100));
+  once();
+  CHECK(loop.client->counts().connections == 2);
+}
+
+TEST_CASE("client: a packed answer is refused where packed ones are not wanted") {
+  const http_listener server(0, [&](http_peer& peer, std::uint64_t) {
+    http_peer::request q;
+    while (peer.read(q)) send_plain(peer, 200, "text/plain", "xyz", "Content-Encoding: gzip\r\n");
+  });
+  http_loop loop;
+  auto r = ask("http://127.0.0.1:" + std::to_string(server.port()), "x");
+  r.refuse_packed = true;
+  recorder got;
+  const auto exchange = loop.client->start(r, got);
+  REQUIRE(loop.until([&] { return got.over(); }));
+  REQUIRE(got.failure);
+  CHECK(got.failure->why.message.find("in a compression that was not asked for (\"gzip\")") != std::string::npos);
+}
+
 TEST_CASE("client: a replacement of a stale connection has the whole time to connect") {
   std::promise<void> asked, may_close;
   const http_listener server(0, [&](http_peer& peer, std::uint64_t number) {

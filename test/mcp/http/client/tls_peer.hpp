@@ -48,8 +48,18 @@ struct identity {
     X509_sign(c, key.get(), EVP_sha256());
   }
   std::string pem() const {
+    return written([this](BIO* out) { PEM_write_bio_X509(out, certificate.get()); });
+  }
+  std::string key_pem() const {
+    return written(
+        [this](BIO* out) { PEM_write_bio_PrivateKey(out, key.get(), nullptr, nullptr, 0, nullptr, nullptr); });
+  }
+
+ private:
+  template <class Write>
+  static std::string written(const Write& write) {
     BIO* const out = BIO_new(BIO_s_mem());
-    PEM_write_bio_X509(out, certificate.get());
+    write(out);
     char* data = nullptr;
     const auto n = BIO_get_mem_data(out, &data);
     std::string text(data, static_cast<std::size_t>(n));
@@ -62,12 +72,17 @@ struct identity {
 // for. With `tunnel`, an answer to CONNECT, each connection begins with that.
 class tls_server {
  public:
-  explicit tls_server(const identity& who, std::string tunnel = "")
+  explicit tls_server(const identity& who, std::string tunnel = "", const identity* wanted = nullptr)
       : tunnel_(std::move(tunnel)),
         tls_(asio::ssl::context::tls_server),
         acceptor_(context_, {asio::ip::address_v4::loopback(), 0}) {
     SSL_CTX_use_certificate(tls_.native_handle(), who.certificate.get());
     SSL_CTX_use_PrivateKey(tls_.native_handle(), who.key.get());
+    if (wanted != nullptr) {
+      // Clients without this certificate are refused.
+      SSL_CTX_set_verify(tls_.native_handle(), SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, nullptr);
+      X509_STORE_add_cert(SSL_CTX_get_cert_store(tls_.native_handle()), wanted->certificate.get());
+    }
     acceptor_thread_ = std::thread([this] { run(); });
   }
   ~tls_server() {
@@ -138,8 +153,9 @@ class tls_server {
 };
 
 struct pem_file {
-  std::string path = "/tmp/mcpbx-tls-test-" + std::to_string(::getpid()) + ".pem";
-  explicit pem_file(const std::string& text) {
+  std::string path;
+  explicit pem_file(const std::string& text, const std::string& name = "ca")
+      : path("/tmp/mcpbx-tls-test-" + std::to_string(::getpid()) + "-" + name + ".pem") {
     std::FILE* f = std::fopen(path.c_str(), "w");
     std::fputs(text.c_str(), f);
     std::fclose(f);

@@ -63,6 +63,35 @@ TEST_CASE("G33: a connection that one trust setting opened serves no other") {
   CHECK(loop.client->counts().reused == 0);
 }
 
+TEST_CASE("client: a certificate of the client is shown to servers that want one and its connections serve no others") {
+  const identity who("DNS:localhost,IP:127.0.0.1"), me("DNS:me.example");
+  const tls_server server(who, "", &me);
+  const pem_file ca(who.pem()), certificate(me.pem(), "me"), key(me.key_pem(), "key"),
+      both(me.pem() + me.key_pem(), "both");
+  http_loop loop;
+  const auto asked = [&](const http::trust& trust) {
+    http::request r;
+    r.method = "GET";
+    r.url = "https://localhost:" + std::to_string(server.port()) + "/";
+    r.trust = trust;
+    recorder got;
+    const auto exchange = loop.client->start(std::move(r), got);
+    REQUIRE(loop.until([&] { return got.over(); }));
+    return got;
+  };
+  CHECK(asked({ca.path, certificate.path, key.path}).body == "ok");
+  CHECK(asked({ca.path, both.path, ""}).body == "ok");
+  CHECK(asked({ca.path, "", ""}).failure);
+  const auto no_key = asked({ca.path, certificate.path, ""});
+  REQUIRE(no_key.failure);
+  CHECK(no_key.failure->why.message.find("The key of the client certificate in \"" + certificate.path +
+                                         "\" cannot be used") != std::string::npos);
+  const auto none = asked({ca.path, "/nonesuch.pem", ""});
+  REQUIRE(none.failure);
+  CHECK(none.failure->why.message.find("The client certificate in \"/nonesuch.pem\" cannot be read") !=
+        std::string::npos);
+}
+
 TEST_CASE("client: a trust file that cannot be read is told") {
   const identity who("DNS:localhost");
   const tls_server server(who);

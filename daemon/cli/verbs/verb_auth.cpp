@@ -1,0 +1,221 @@
+// `mcpbx auth login`, `auth status`, `auth logout`: logins to tool servers that want one.
+#include "daemon/cli/base/daemon_calls.hpp"
+#include "daemon/cli/base/verb.hpp"
+#include "daemon/cli/link/daemon_connection.hpp"
+#include "daemon/cli/terminal/approval.hpp"
+#include "daemon/cli/terminal/fitted_table.hpp"
+#include "daemon/cli/terminal/foreign_text.hpp"
+#include "daemon/cli/terminal/session_text.hpp"
+#include "mcp/json/json_writer.hpp"
+#include "mcp/process/started_apart.hpp"
+#include "mcp/support/text.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <poll.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdlib>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace mcpbx::cli {
+namespace {
+
+constexpr std::array<std::string_view, 3> auth_actions{"login", "status", "logout"};
+constexpr std::size_t longest_line = 16u << 10;
+
+struct auth_options {
+  std::string action, server;
+  bool no_browser = false;
+};
+
+// Starts the person's browser without waiting for it. Returns false if there is none to be found.
+bool open_in_browser(const std::string& address) {
+  const char* const own = std::getenv("BROWSER");
+  const auto set = [](const char* name) { return std::getenv(name) != nullptr && *std::getenv(name) != '\0'; };
+  if (own == nullptr && !set("DISPLAY") && !set("WAYLAND_DISPLAY")) return false;
+  return mcp::start_apart({own != nullptr && *own != '\0' ? own : "xdg-open", address}).has_value();
+}
+
+// Reads what the person pastes, a line at a time, while the login waits.
+class pasted_lines {
+ public:
+  // Waits until the daemon has said something or a line is complete; returns the line, or "".
+  std::string wait(int daemon) {
+    std::array<pollfd, 2> any{pollfd{daemon, POLLIN, 0}, pollfd{open_ ? STDIN_FILENO : -1, POLLIN, 0}};
+    if (!wait_ready(any) || any[1].revents == 0) return {};
+    std::array<char, 1024> bytes{};
+    const ssize_t n = ::read(STDIN_FILENO, bytes.data(), bytes.size());
+    if (n < 0 && errno == EINTR) return {};
+    if (n <= 0) {
+      open_ = false;
+      return {};
+    }
+    line_.append(bytes.data(), static_cast<std::size_t>(n));
+    const auto end = line_.find('\n');
+    if (end == std::string::npos) {
+      if (line_.size() > longest_line) line_.clear();
+      return {};
+    }
+    std::string line(trimmed(std::string_view(line_).substr(0, end)));
+    line_.erase(0, end + 1);
+    return line;
+  }
+
+ private:
+  std::string line_;
+  bool open_ = true;
+};
+
+// Hands in a pasted address over a connection of its own, since the other one waits for the end of the login.
+void hand_in(context& c, const std::string& server, const std::string& address) {
+  int status = 0;
+  auto beside = connect_or_explain(c, false, status);
+  if (beside)
+    call_or_explain(c, beside->link, "mcpbx/auth/complete", json_object("server", server, "address", address), status);
+}
+
+void show_invitation(context& c, const auth_options& o, const raw_json& invitation) {
+  const auto width = c.screen->err_width();
+  const auto row = [&](std::string_view head, const std::string& text) {
+    if (!text.empty()) c.screen->err_line(std::string(trimmed(framed(head, text, width))));
+  };
+  c.screen->err_line(c.screen->bold("login to server " + quoted_name(o.server)));
+  row("  authorized by: ", member_text(invitation, "issuer"));
+  row("  for:           ", member_text(invitation, "resource"));
+  std::string scopes;
+  for_each_element(find_member(invitation, "scopes"), [&](const raw_json& s) {
+    scopes += (scopes.empty() ? "" : " ") + s.as_string().value_or("");
+    return true;
+  });
+  row("  rights:        ", scopes.empty() ? "those that the server gives by itself" : scopes);
+}
+
+int log_in(context& c, daemon_connection& link, const auth_options& o) {
+  int status = 0;
+  const auto invitation = call_or_explain(c, link, "mcpbx/auth/login", json_object("server", o.server), status);
+  if (!invitation) return status;
+  if (const std::string address = member_text(*invitation, "address"); !address.empty()) {
+    show_invitation(c, o, *invitation);
+    const bool opened = !o.no_browser && open_in_browser(address);
+    c.screen->err_line(opened ? "Your browser has been opened. If it shows nothing, open this address:"
+                              : "Open this address in a browser:");
+    c.screen->err_line("  " + address);
+    c.screen->err_line("If the browser ends at a page that cannot be reached, paste its address here.");
+    pasted_lines lines;
+    const auto over = link.call("mcpbx/auth/wait", json_object("server", o.server), {}, {}, [&] {
+      if (const auto line = lines.wait(link.fd()); !line.empty()) hand_in(c, o.server, line);
+    });
+    if (!over) return explain(c, over.error());
+    if (over->error) return explain(c, *over);
+  }
+  if (c.json)
+    c.screen->out_json(json_object("server", o.server, "state", "logged_in"));
+  else
+    c.screen->err_line("logged in to " + quoted_name(o.server));
+  return done;
+}
+
+int log_out(context& c, daemon_connection& link, const auth_options& o) {
+  int status = 0;
+  if (!call_or_explain(c, link, "mcpbx/auth/logout", json_object("server", o.server), status)) return status;
+  if (c.json)
+    c.screen->out_json(json_object("server", o.server, "state", "none"));
+  else
+    c.screen->err_line("logged out of " + quoted_name(o.server));
+  return done;
+}
+
+std::string state_words(const raw_json& row) {
+  const std::string state = member_text(row, "state");
+  if (state == "logged_in") return "logged in";
+  if (state == "under_way") return "login under way";
+  if (state == "expired") return "has ended: log in again";
+  return "not logged in";
+}
+
+int show_status(context& c, daemon_connection& link, const auth_options& o) {
+  int status = 0;
+  const auto report = call_or_explain(c, link, "mcpbx/auth/status", "{}", status);
+  if (!report) return status;
+  std::vector<std::vector<std::string>> rows{{"SERVER", "STATE", "UNTIL (UTC)", "AUTHORIZED BY"}};
+  std::string json = "[", problems;
+  bool known = false;
+  for_each_element(find_member(*report, "servers"), [&](const raw_json& row) {
+    const std::string name = member_text(row, "server");
+    if (!o.server.empty() && name != o.server) return true;
+    known = true;
+    json += (json.size() > 1 ? "," : "") + std::string(row.text());
+    const auto until = find_member(row, "expiresAtMs").as_integer();
+    std::string end = until ? date_of(*until) : std::string();
+    if (find_member(row, "renews").is_true()) end += end.empty() ? "renewed" : ", renewed";
+    rows.push_back({name, state_words(row), end, member_text(row, "issuer")});
+    if (const auto problem = member_text(row, "problem"); !problem.empty()) problems += name + ": " + problem + "\n";
+    return true;
+  });
+  if (!o.server.empty() && !known) {
+    c.screen->error("there is no server " + quoted_name(o.server) + " with a url; `mcpbx auth status` lists them");
+    return no_such;
+  }
+  if (c.json) {
+    c.screen->out_json(json + "]");
+    return done;
+  }
+  if (rows.size() == 1) {
+    c.screen->err_line("no server of the configuration has a url, so none can need a login");
+    return done;
+  }
+  c.screen->out(table(rows));
+  if (!problems.empty()) c.screen->out(problems);
+  const std::string protection = member_text(*report, "protection");
+  c.screen->err_line(protection == "none"
+                         ? "the tokens are not encrypted: there is neither a Secret Service nor a systemd "
+                           "credential mcpbx-credentials (the file is readable by you alone)"
+                         : "the tokens are encrypted with a key of " +
+                               std::string(protection == "systemd" ? "systemd" : "the Secret Service"));
+  return done;
+}
+
+int authorize(context& c, const auth_options& o) {
+  if (std::ranges::find(auth_actions, o.action) == auth_actions.end()) {
+    c.screen->error("`auth` knows no `" + o.action + "`" + did_you_mean(o.action, auth_actions) +
+                    "; see `mcpbx auth --help`");
+    return usage;
+  }
+  if (o.action != "status" && o.server.empty()) {
+    c.screen->error("auth " + o.action + " needs the name of a server; `mcpbx auth status` lists those with a login");
+    return usage;
+  }
+  int status = 0;
+  auto made = connect_or_explain(c, true, status);
+  if (!made) return status;
+  if (o.action == "login") return log_in(c, made->link, o);
+  return o.action == "logout" ? log_out(c, made->link, o) : show_status(c, made->link, o);
+}
+
+verb_action declare_auth(CLI::App& page) {
+  const auto o = std::make_shared<auth_options>();
+  o->action = "status";
+  page.add_option("ACTION", o->action, "login, status or logout; status unless given")->type_name("");
+  page.add_option("NAME", o->server, "the server, as `mcpbx servers` lists it")->type_name("");
+  page.add_flag("--no-browser", o->no_browser, "only print the address, for a browser elsewhere");
+  return [o](context& c) { return authorize(c, *o); };
+}
+
+}  // namespace
+
+verb verb_auth() {
+  return {.name = "auth",
+          .place = 12,
+          .summary = "log in to remote tool servers",
+          .more = "Example: mcpbx auth login saas --no-browser\n",
+          .declare = declare_auth};
+}
+
+}  // namespace mcpbx::cli

@@ -1,0 +1,98 @@
+// Methods mcpbx/auth/*: logins of people to tool servers that want one.
+#include "daemon/front/rpc/methods.hpp"
+#include "daemon/logins/login_desk.hpp"
+#include "mcp/json/json_writer.hpp"
+
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace mcpbx::daemon {
+namespace {
+
+constexpr std::size_t longest_server_name = 1024, longest_pasted = 16u << 10;
+
+struct auth_params {
+  std::string server, address;
+};
+
+auth_params read_server(mcp::param_reader& in) {
+  auth_params p;
+  p.server = in.text("server", longest_server_name).value_or("");
+  if (p.server.empty()) in.wrong("server", "expected the name of a tool server, got nothing");
+  return p;
+}
+
+/// Returns the desk; without one the request is answered with the reason.
+login_desk* desk_of(rpc_caller& c, const mcp::reply_once& reply) {
+  auto* const desk = c.door().daemon.logins();
+  if (!desk) reply.error(mcp::to_rpc_error({errc::unavailable, "this daemon has no logins"}));
+  return desk;
+}
+
+void answer_with(const mcp::reply_once& reply, const result<void>& outcome) {
+  if (!outcome) return reply.error(mcp::to_rpc_error(outcome.error()));
+  reply.result(raw_json::literal("{}"));
+}
+
+void begin_login(rpc_caller& c, const auth_params& p, const mcp::reply_once& reply) {
+  auto* const desk = desk_of(c, reply);
+  if (!desk) return;
+  desk->begin(p.server, [reply](const result<login_invitation>& invitation) {
+    if (!invitation) return reply.error(mcp::to_rpc_error(invitation.error()));
+    std::string json;
+    json_writer out(json);
+    out.begin_object().filled("address", invitation->address).filled("redirectUri", invitation->redirect_uri);
+    out.filled("issuer", invitation->issuer).filled("resource", invitation->resource);
+    out.list("scopes", invitation->scopes).end_object();
+    reply.result(out.json());
+  });
+}
+
+raw_json report_of(const login_report& report) {
+  std::string json;
+  json_writer out(json);
+  out.begin_object().filled("file", report.file).member("protection", report.protection);
+  out.key("servers").begin_array();
+  for (const auto& s : report.servers) {
+    out.begin_object().members("server", s.server, "url", s.url, "state", s.state);
+    out.filled("issuer", s.issuer).filled("resource", s.resource).list("scopes", s.scopes);
+    if (s.expires_at_ms >= 0) out.member("expiresAtMs", s.expires_at_ms);
+    out.set("renews", s.renews).filled("problem", s.problem).filled("address", s.address).end_object();
+  }
+  out.end_array().end_object();
+  return out.json();
+}
+
+}  // namespace
+
+void add_auth_methods(own_methods& table) {
+  table.bind("mcpbx/auth/login", read_server, begin_login);
+  table.bind("mcpbx/auth/wait", read_server, [](rpc_caller& c, const auth_params& p, const mcp::reply_once& reply) {
+    if (auto* const desk = desk_of(c, reply))
+      desk->when_over(p.server, [reply](const result<void>& outcome) { answer_with(reply, outcome); });
+  });
+  table.bind(
+      "mcpbx/auth/complete",
+      [](mcp::param_reader& in) {
+        auth_params p = read_server(in);
+        p.address = in.text("address", longest_pasted).value_or("");
+        if (p.address.empty()) in.wrong("address", "expected the address that the browser ended at, got nothing");
+        return p;
+      },
+      [](rpc_caller& c, const auth_params& p, const mcp::reply_once& reply) {
+        if (auto* const desk = desk_of(c, reply)) answer_with(reply, desk->complete(p.server, p.address));
+      });
+  table.bind("mcpbx/auth/logout", read_server, [](rpc_caller& c, const auth_params& p, const mcp::reply_once& reply) {
+    if (auto* const desk = desk_of(c, reply))
+      desk->log_out(p.server, [reply](const result<void>& outcome) { answer_with(reply, outcome); });
+  });
+  table.bind(
+      "mcpbx/auth/status", [](mcp::param_reader&) { return auth_params(); },
+      [](rpc_caller& c, const auth_params&, const mcp::reply_once& reply) {
+        if (auto* const desk = desk_of(c, reply))
+          desk->status([reply](const login_report& report) { reply.result(report_of(report)); });
+      });
+}
+
+}  // namespace mcpbx::daemon

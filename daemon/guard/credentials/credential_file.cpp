@@ -1,0 +1,99 @@
+// JSON of the file: {"version": 1, "entries": {NAME: {"key": WORD, "text": TEXT}}}.
+#include "daemon/guard/credentials/credential_file.hpp"
+
+#include "mcp/json/json_writer.hpp"
+#include "mcp/json/raw_json.hpp"
+#include "mcp/support/text.hpp"
+
+#include <utility>
+
+namespace mcpbx::daemon {
+namespace {
+
+constexpr std::size_t largest_file = std::size_t{8} << 20;
+
+}  // namespace
+
+result<void> credential_file::need_key() {
+  if (key_) return {};
+  auto found = find_key_();
+  if (!found) return std::unexpected(found.error());
+  key_ = std::move(*found);
+  return {};
+}
+
+result<credential_file::table> credential_file::load() {
+  auto text = read_state_file(path_, largest_file);
+  if (!text) return std::unexpected(text.error());
+  table all;
+  if (!*text) return all;
+  const auto parsed = raw_json::parse(trimmed(**text), 16);
+  const auto wrong = [&](const std::string& what) {
+    return fail(errc::parse, path_ + " " + what + "; put a good copy in its place, or delete it and log in again");
+  };
+  if (!parsed) return wrong("is no JSON");
+  if (find_member(*parsed, "version").as_integer() != 1) return wrong("was written by another version of mcpbx");
+  const auto entries = raw_object::open(find_member(*parsed, "entries"));
+  if (!entries) return wrong("has no entries");
+  bool broken = false;
+  entries->for_each([&](std::string_view name, const raw_json& value) {
+    const auto key = find_member(value, "key").as_string(), sealed = find_member(value, "text").as_string();
+    if (key && sealed)
+      all[std::string(name)] = {*key, *sealed};
+    else
+      broken = true;
+  });
+  if (broken) return wrong("has an entry without its text");
+  return all;
+}
+
+result<credential_file::entries> credential_file::read() {
+  const auto all = load();
+  if (!all) return std::unexpected(all.error());
+  entries out;
+  if (all->empty()) return out;
+  if (auto have = need_key(); !have) return std::unexpected(have.error());
+  for (const auto& [name, s] : *all) {
+    if (s.key == to_string(key_place::none)) {
+      out[name] = s.text;
+    } else if (s.key == to_string(key_->place)) {
+      if (auto plain = decrypted(*key_, name, s.text)) out[name] = std::move(*plain);
+    }
+  }
+  return out;
+}
+
+result<state_lock> credential_file::lock() {
+  if (auto made = make_folder_of(path_); !made) return std::unexpected(made.error());
+  return state_lock::take(path_);
+}
+
+result<void> credential_file::write(std::string_view name, const std::optional<std::string>& text) {
+  const auto held = lock();
+  if (!held) return std::unexpected(held.error());
+  return write_locked(name, text);
+}
+
+result<void> credential_file::write_locked(std::string_view name, const std::optional<std::string>& text) {
+  auto all = load();
+  if (!all) return std::unexpected(all.error());
+  if (auto have = need_key(); !have) return have;
+  if (!text) {
+    if (all->erase(std::string(name)) == 0) return {};
+  } else if (key_->place == key_place::none) {
+    (*all)[std::string(name)] = {std::string(to_string(key_place::none)), *text};
+  } else {
+    auto sealed = encrypted(*key_, name, *text);
+    if (!sealed) return std::unexpected(sealed.error());
+    (*all)[std::string(name)] = {std::string(to_string(key_->place)), std::move(*sealed)};
+  }
+  std::string json;
+  json_writer out(json);
+  out.begin_object().member("version", 1).key("entries").begin_object();
+  for (const auto& [key, s] : *all)
+    out.key(key).begin_object().member("key", s.key).member("text", s.text).end_object();
+  out.end_object().end_object();
+  return replace_state_file(path_, json + "\n");
+}
+
+}  // namespace mcpbx::daemon

@@ -1,0 +1,50 @@
+// The file of tokens that people got by logging in, mode 0600, one entry for each tool server. Each entry is encrypted
+// if there is a key. Several daemons may share the file. All functions block; call them on a lane.
+#pragma once
+#include "daemon/guard/credentials/credential_key.hpp"
+#include "daemon/guard/state_file.hpp"
+#include "mcp/support/error.hpp"
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace mcpbx::daemon {
+
+class credential_file {
+ public:
+  using entries = std::map<std::string, std::string, std::less<>>;
+  /// Touches no file. `find_key` is called at the first use; its error keeps the file from being written.
+  credential_file(std::string path, std::function<result<credential_key>()> find_key)
+      : path_(std::move(path)), find_key_(std::move(find_key)) {}
+
+  /// Returns the texts of all entries that can be read. Entries of another key are left out and stay in the file.
+  /// errc::io, errc::parse: the file or the key cannot be read, so that nothing may be written either.
+  result<entries> read();
+  /// Sets or removes one entry in the file as it is by then, under its lock.
+  result<void> write(std::string_view name, const std::optional<std::string>& text);
+  /// Takes the lock that keeps other daemons from renewing or writing; write() inside of it must be write_locked().
+  result<state_lock> lock();
+  result<void> write_locked(std::string_view name, const std::optional<std::string>& text);
+
+  /// Returns the place of the key, once something has been read or written.
+  key_place protection() const noexcept { return key_ ? key_->place : key_place::none; }
+  const std::string& path() const noexcept { return path_; }
+
+ private:
+  struct stored {
+    std::string key;   ///< a word of key_place
+    std::string text;  ///< encrypted, or as it is without a key
+  };
+  using table = std::map<std::string, stored, std::less<>>;
+  result<table> load();
+  result<void> need_key();
+
+  std::string path_;
+  std::function<result<credential_key>()> find_key_;
+  std::optional<credential_key> key_;
+};
+
+}  // namespace mcpbx::daemon

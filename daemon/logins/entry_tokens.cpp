@@ -1,0 +1,280 @@
+// Decides about renewals and logins.
+#include "daemon/logins/entry_tokens.hpp"
+
+#include "mcp/redact/secret.hpp"
+#include "mcp/support/log.hpp"
+#include "mcp/support/text.hpp"
+
+#include <utility>
+
+namespace mcpbx::daemon {
+namespace {
+
+constexpr std::chrono::minutes between_attempts{1};
+constexpr milliseconds page_time{5'000};
+constexpr std::size_t most_waiting = 4096;
+
+template <class Handlers, class... Arguments>
+void call_all(Handlers& handlers, const Arguments&... arguments) {
+  for (auto& h : std::exchange(handlers, {}))
+    if (h) h(arguments...);
+}
+
+}  // namespace
+
+entry_tokens::entry_tokens(login_parts parts, grant_keeper& keeper, login_entry entry)
+    : parts_(std::move(parts)), keeper_(keeper), entry_(std::move(entry)) {}
+
+void entry_tokens::drop() {
+  dropped_ = true;
+  when_loaded_.clear();
+  when_renewed_.clear();
+  when_ready_.clear();
+  when_over_.clear();
+  exchange_.reset();
+  login_.reset();
+  ended_.clear();
+  tidy_.reset();
+}
+
+std::string entry_tokens::header() const {
+  return grant_.access_token.empty() ? std::string() : "Bearer " + grant_.access_token.reveal();
+}
+
+void entry_tokens::when_loaded(std::function<void()> then) {
+  if (loaded_) return then();
+  when_loaded_.push_back(std::move(then));
+  if (std::exchange(loading_, true)) return;
+  entry_.settings([weak = weak_from_this()](result<login_settings> settings) {
+    const auto self = weak.lock();
+    if (!self || self->dropped_) return;
+    if (!settings) {
+      // Tried again at the next use.
+      self->problem_ = settings.error().message;
+      self->loading_ = false;
+      return call_all(self->when_loaded_);
+    }
+    self->settings_ = std::move(*settings);
+    self->keeper_.load(self->entry_.server, self->settings_.url, [weak](std::optional<auth::grant> g) {
+      const auto tokens = weak.lock();
+      if (!tokens || tokens->dropped_) return;
+      tokens->loaded_ = true;
+      if (g && tokens->grant_.empty()) tokens->take(std::move(*g));
+      call_all(tokens->when_loaded_);
+    });
+  });
+}
+
+void entry_tokens::take(auth::grant g) {
+  grant_ = std::move(g);
+  redactor::add(grant_.access_token);
+  redactor::add(grant_.refresh_token);
+  redactor::add(grant_.client.password);
+}
+
+void entry_tokens::prepare(std::function<void()> then) {
+  if (dropped_) return then();
+  if (loaded_ && !(grant_.wants_renewal(parts_.time.wall_ms()) && !grant_.refresh_token.empty())) return then();
+  when_loaded([this, then = std::move(then)]() mutable {
+    if (!grant_.wants_renewal(parts_.time.wall_ms()) || grant_.refresh_token.empty()) return then();
+    renew([then = std::move(then)](bool) { then(); });
+  });
+}
+
+// Renewal.
+
+void entry_tokens::renew(std::function<void(bool)> then) {
+  if (when_renewed_.size() >= most_waiting) return then(false);
+  when_renewed_.push_back(std::move(then));
+  if (std::exchange(renewing_, true)) return;
+  keeper_.lock(entry_.server, settings_.url,
+               [weak = weak_from_this()](result<grant_keeper::held_lock> held, std::optional<auth::grant> stored) {
+                 const auto self = weak.lock();
+                 if (!self || self->dropped_) return;
+                 // Another daemon may have renewed the tokens meanwhile, which makes the refresh token here a spent
+                 // one.
+                 if (stored && !stored->access_token.empty() &&
+                     stored->access_token.reveal() != self->grant_.access_token.reveal()) {
+                   self->take(std::move(*stored));
+                   if (!self->grant_.wants_renewal(self->parts_.time.wall_ms())) return self->end_renewal(true);
+                 }
+                 self->send_renewal(held ? *held : nullptr);
+               });
+}
+
+void entry_tokens::send_renewal(grant_keeper::held_lock held) {
+  auto request = auth::renewal_request(grant_, parts_.time.wall_ms());
+  if (!request) return end_renewal(false);
+  exchange_ = std::make_unique<document_exchange>(
+      parts_.client, std::move(*request), settings_.trust,
+      [this, held = std::move(held)](result<auth::document_answer> answer) mutable {
+        const auto self = shared_from_this();
+        const auto ended = std::move(exchange_);
+        const auto lock = std::move(held);
+        if (!answer) return renewal_over(lock, std::unexpected(error{errc::unavailable, answer.error().message}));
+        renewal_over(lock, auth::renewed(grant_, *answer, parts_.time.wall_ms()));
+      });
+}
+
+void entry_tokens::renewal_over(grant_keeper::held_lock held, result<auth::grant> outcome) {
+  if (!outcome) {
+    problem_ = "the authorization server of \"" + entry_.server + "\" " + outcome.error().message;
+    log::warn(problem_);
+    // A refused refresh token is of no use any more, and neither is the token that it was for.
+    if (outcome.error().code == errc::peer) {
+      grant_.access_token = {};
+      grant_.refresh_token = {};
+    }
+    return end_renewal(false);
+  }
+  take(std::move(*outcome));
+  problem_.clear();
+  keeper_.save(entry_.server, settings_.url, grant_, std::move(held),
+               [weak = weak_from_this()](const result<void>& saved) {
+                 if (const auto self = weak.lock(); self && !saved) self->problem_ = saved.error().message;
+               });
+  end_renewal(true);
+}
+
+void entry_tokens::end_renewal(bool renewed) {
+  renewing_ = false;
+  call_all(when_renewed_, renewed);
+}
+
+// Refusals and logins.
+
+void entry_tokens::set_waiting(std::string why) {
+  sentence_ = std::move(why);
+}
+
+bool entry_tokens::may_log_in_alone() {
+  if (!entry_.opens && !entry_.without_person) return false;
+  const time_point now = parts_.time.now();
+  if (now - std::exchange(last_attempt_, now) >= between_attempts) attempts_ = 0;
+  return attempts_++ < most_attempts;
+}
+
+void entry_tokens::refused(int status, std::string_view challenge, std::string_view sent,
+                           std::function<void(bool)> again) {
+  if (dropped_) return again(false);
+  const std::string was(sent);
+  auto read = auth::read_bearer_challenge(challenge).value_or(auth::bearer_challenge());
+  when_loaded([this, status, was, read = std::move(read), again = std::move(again)]() mutable {
+    if (header() != was && !header().empty()) return again(true);  // renewed since the request was sent
+    challenge_ = read;
+    const bool more_scopes = status == 403 && read.error == "insufficient_scope";
+    if (status == 403 && !more_scopes) {
+      set_waiting("does not allow this with the present login");
+      return again(false);
+    }
+    const auto ask_person = [this, more_scopes](std::function<void(bool)> then) {
+      set_waiting(more_scopes
+                      ? "needs a login with more rights: run `mcpbx auth login " + shell_word(entry_.server) + "`"
+                      : "needs a login: run `mcpbx auth login " + shell_word(entry_.server) + "`");
+      if (!preparing_ && !present_login() && !may_log_in_alone()) return then(false);
+      log_in(
+          [this] {
+            if (const auto* present = present_login(); present && !present->address().empty())
+              keeper_.open_browser(settings_.open, present->address());
+          },
+          [then = std::move(then)](const result<void>& over) { then(over.has_value()); });
+    };
+    if (!more_scopes && !grant_.refresh_token.empty())
+      return renew([ask_person, again = std::move(again)](bool renewed) mutable {
+        if (renewed) return again(true);
+        ask_person(std::move(again));
+      });
+    if (!more_scopes) grant_.access_token = {};  // it is refused, whatever its end says
+    ask_person(std::move(again));
+  });
+}
+
+void entry_tokens::log_in(std::function<void()> ready, std::function<void(result<void>)> over) {
+  when_loaded([this, ready = std::move(ready), over = std::move(over)]() mutable {
+    when_over_.push_back(std::move(over));
+    if (present_login() && !present_login()->address().empty()) {
+      if (ready) ready();
+      return;
+    }
+    when_ready_.push_back(std::move(ready));
+    if (!present_login() && !std::exchange(preparing_, true)) prepare_login();
+  });
+}
+
+// The settings are resolved anew, since a file or a program may give another secret by now.
+void entry_tokens::prepare_login() {
+  entry_.settings([weak = weak_from_this()](result<login_settings> settings) {
+    const auto self = weak.lock();
+    if (!self || self->dropped_) return;
+    self->preparing_ = false;
+    if (!settings) return self->login_over(std::unexpected(settings.error()));
+    self->settings_ = std::move(*settings);
+    self->start_login();
+  });
+}
+
+void entry_tokens::start_login() {
+  auth::authorization::options o{.server = entry_.server, .server_url = settings_.url};
+  o.challenge = challenge_;
+  o.scopes = entry_.scopes;
+  o.client_id = settings_.client_id;
+  o.client_secret = settings_.client_secret;
+  o.client_document = settings_.client_document;
+  o.private_addresses = entry_.private_addresses;
+  o.without_person = entry_.without_person;
+  if (!grant_.issuer.empty()) o.before = grant_;
+  if (login_) {
+    ended_.push_back(std::move(login_));
+    if (!tidy_) tidy_ = parts_.time.make_timer();
+    tidy_->arm(parts_.time.now() + page_time, [this] { ended_.clear(); });
+  }
+  login_ =
+      std::make_unique<login>(parts_, settings_.trust, std::move(o),
+                              login::handlers{[this] {
+                                                const auto self = shared_from_this();
+                                                call_all(when_ready_);
+                                              },
+                                              [this](result<auth::grant> outcome) { login_over(std::move(outcome)); }});
+  login_->begin();
+}
+
+void entry_tokens::login_over(result<auth::grant> outcome) {
+  const auto self = shared_from_this();
+  if (!outcome) {
+    problem_ = outcome.error().message;
+    log::warn(problem_);
+    last_outcome_ = std::unexpected(outcome.error());
+    call_all(when_ready_);
+    call_all(when_over_, result<void>(std::unexpected(outcome.error())));
+    return;
+  }
+  take(std::move(*outcome));
+  problem_.clear();
+  sentence_.clear();
+  challenge_ = {};
+  last_outcome_ = result<void>();
+  keeper_.save(entry_.server, settings_.url, grant_, nullptr, [weak = weak_from_this()](const result<void>& saved) {
+    const auto self = weak.lock();
+    if (!self || self->dropped_) return;
+    if (!saved) self->problem_ = "the tokens hold until mcpbx ends, since " + saved.error().message;
+    call_all(self->when_ready_);
+    call_all(self->when_over_, result<void>());
+    if (!self->dropped_) self->keeper_.tokens_changed(self->entry_.server, true);
+  });
+}
+
+void entry_tokens::log_out(std::function<void(result<void>)> then) {
+  if (auto* present = present_login()) present->cancel("somebody has logged out");
+  grant_ = {};
+  loaded_ = true;
+  sentence_.clear();
+  problem_.clear();
+  keeper_.save(entry_.server, settings_.url, std::nullopt, nullptr,
+               [weak = weak_from_this(), then = std::move(then)](const result<void>& saved) {
+                 const auto self = weak.lock();
+                 if (self && !self->dropped_) self->keeper_.tokens_changed(self->entry_.server, false);
+                 then(saved);
+               });
+}
+
+}  // namespace mcpbx::daemon

@@ -1,0 +1,131 @@
+// The tokens of one tool server: they are sent with its requests, renewed before they end, and got anew by a login. One
+// renewal or login at a time serves all that wait for it.
+#pragma once
+#include "daemon/logins/login.hpp"
+#include "mcp/auth/flow/renewal.hpp"
+#include "mcp/client/connect/authorizer.hpp"
+#include "mcp/support/error.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace mcpbx::daemon {
+
+/// The settings of a protected server's entry for its logins, with every reference resolved.
+struct login_settings {
+  std::string url = {};
+  std::string client_id = {}, client_document = {};
+  secret client_secret = {};
+  std::vector<std::string> open = {};  ///< the command that opens a browser
+  http::trust trust = {};
+};
+/// Passes the settings, or an error, to `then`, from inside or later. Called before tokens are read and for each login.
+using login_source = std::function<void(std::function<void(result<login_settings>)> then)>;
+
+/// The entry of a protected server, as far as its logins go.
+struct login_entry {
+  std::string server;       ///< configured name
+  std::string address;      ///< for people
+  std::string fingerprint;  ///< text that differs if any setting does
+  login_source settings;
+  std::vector<std::string> scopes = {};
+  bool opens = false;  ///< the daemon opens the browser; else a person runs `mcpbx auth login`
+  bool private_addresses = false, without_person = false;
+};
+
+/// Keeps the grants of all servers; `logins` implements it. Callbacks come later, on the speaking thread.
+class grant_keeper {
+ public:
+  virtual ~grant_keeper() = default;
+  /// Reads a server's grant from the file, if it is for this address.
+  virtual void load(const std::string& server, const std::string& url,
+                    std::function<void(std::optional<auth::grant>)> then) = 0;
+  /// Takes the lock between daemons and reads the grant as it is now. `then` gets a failure if the lock cannot be had.
+  /// The lock is held until the returned object of `then` is dropped.
+  using held_lock = std::shared_ptr<void>;
+  virtual void lock(const std::string& server, const std::string& url,
+                    std::function<void(result<held_lock>, std::optional<auth::grant>)> then) = 0;
+  /// Writes or removes the grant; `held`: under that lock. `then` gets a failure if it is not on disk.
+  virtual void save(const std::string& server, const std::string& url, std::optional<auth::grant> g, held_lock held,
+                    std::function<void(result<void>)> then) = 0;
+  /// Opens the person's browser by the entry's command.
+  virtual void open_browser(const std::vector<std::string>& command, std::string_view address) = 0;
+  /// Reports that a login has brought tokens, or that they have been forgotten (`held` is false).
+  virtual void tokens_changed(const std::string& server, bool held) = 0;
+};
+
+class entry_tokens final : public mcp::authorizer, public std::enable_shared_from_this<entry_tokens> {
+ public:
+  /// Logins that refusals may cause without a person, each within a minute after the one before; then a person has to
+  /// begin one (2026-07-28, "Step-Up Authorization Flow": retry limits).
+  static constexpr int most_attempts = 3;
+
+  entry_tokens(login_parts parts, grant_keeper& keeper, login_entry entry);
+
+  // mcp::authorizer
+  void prepare(std::function<void()> then) override;
+  std::string header() const override;
+  void refused(int status, std::string_view challenge, std::string_view sent, std::function<void(bool)> again) override;
+  std::string sentence() const override { return sentence_; }
+
+  const login_entry& entry() const noexcept { return entry_; }
+  const auth::grant& grant() const noexcept { return grant_; }
+  bool loaded() const noexcept { return loaded_; }
+  /// Returns the last problem with the tokens or their file, or "".
+  const std::string& problem() const noexcept { return problem_; }
+  /// Returns the login that is under way, or null.
+  login* present_login() const noexcept { return login_ && !login_->over() ? login_.get() : nullptr; }
+
+  /// Returns the outcome of the last login that is over; nullopt before the first.
+  const std::optional<result<void>>& last_outcome() const noexcept { return last_outcome_; }
+
+  /// Begins a login unless one is under way. `ready` is called once its address is known, or it has ended; `over` once
+  /// it has ended. Both may be empty, and are called from inside or later.
+  void log_in(std::function<void()> ready, std::function<void(result<void>)> over);
+  /// Calls `then`, from inside or later, once the tokens on disk are known.
+  void prepare_status(std::function<void()> then) { when_loaded(std::move(then)); }
+  /// Forgets the tokens, here and on disk.
+  void log_out(std::function<void(result<void>)> then);
+  /// Ends everything: nothing is called any more.
+  void drop();
+
+ private:
+  void when_loaded(std::function<void()> then);
+  void renew(std::function<void(bool renewed)> then);
+  void send_renewal(grant_keeper::held_lock held);
+  void renewal_over(grant_keeper::held_lock held, result<auth::grant> outcome);
+  void end_renewal(bool renewed);
+  void prepare_login();
+  void start_login();
+  void login_over(result<auth::grant> outcome);
+  void take(auth::grant g);
+  void set_waiting(std::string why);
+  bool may_log_in_alone();
+
+  login_parts parts_;
+  grant_keeper& keeper_;
+  login_entry entry_;
+  login_settings settings_;
+  auth::grant grant_;
+  bool loaded_ = false, loading_ = false, renewing_ = false, preparing_ = false, dropped_ = false;
+  auth::bearer_challenge challenge_;  // of the last refusal
+  std::string sentence_, problem_;
+  int attempts_ = 0;
+  time_point last_attempt_{};
+  std::vector<std::function<void()>> when_loaded_;
+  std::vector<std::function<void(bool)>> when_renewed_;
+  std::vector<std::function<void()>> when_ready_;
+  std::vector<std::function<void(result<void>)>> when_over_;
+  std::unique_ptr<document_exchange> exchange_;
+  std::unique_ptr<login> login_;
+  std::optional<result<void>> last_outcome_;
+  std::vector<std::unique_ptr<login>> ended_;  // logins that are over, until their pages have been shown
+  std::unique_ptr<timer> tidy_;                // clears them
+};
+
+}  // namespace mcpbx::daemon

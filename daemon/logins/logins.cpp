@@ -1,0 +1,245 @@
+// Files on the lane, entries and people's requests on the speaking thread.
+#include "daemon/logins/logins.hpp"
+
+#include "mcp/auth/metadata.hpp"
+#include "mcp/support/log.hpp"
+#include "mcp/support/text.hpp"
+
+#include <boost/asio/post.hpp>
+
+#include <algorithm>
+#include <utility>
+
+namespace mcpbx::daemon {
+namespace {
+
+// Reads the grant of a server out of the file's text, if it is for this address.
+std::optional<auth::grant> grant_in(const credential_file::entries& all, const std::string& server,
+                                    const std::string& url) {
+  const auto found = all.find(server);
+  if (found == all.end()) return std::nullopt;
+  const auto json = raw_json::parse(found->second, 16);
+  if (!json || find_member(*json, "url").as_string() != url) return std::nullopt;
+  auto read = auth::read_grant(find_member(*json, "grant"));
+  if (!read) return std::nullopt;
+  return std::move(*read);
+}
+
+std::string entry_text(const std::string& url, const auth::grant& g) {
+  return "{\"url\":" + json_quoted(url) + ",\"grant\":" + auth::grant_json(g) + "}";
+}
+
+}  // namespace
+
+logins::logins(login_parts parts, options o, hooks h)
+    : parts_(std::move(parts)),
+      path_(std::move(o.path)),
+      file_(path_ ? std::make_shared<credential_file>(*path_, std::move(o.find_key)) : nullptr),
+      hooks_(std::move(h)),
+      alive_(std::make_shared<int>()),
+      lane_("logins", 1) {}
+
+logins::~logins() {
+  alive_.reset();
+  for (const auto& e : entries_) e->drop();
+}
+
+// Runs `work` on the lane and `then(its result)` on the speaking thread, unless this object is gone by then.
+template <class Work, class Then>
+void logins::on_lane(Work work, Then then) {
+  using outcome = std::invoke_result_t<Work>;
+  auto back = [executor = parts_.executor, weak = std::weak_ptr(alive_), then = std::move(then)](outcome o) mutable {
+    boost::asio::post(executor, [weak = std::move(weak), then = std::move(then), o = std::move(o)]() mutable {
+      if (!weak.expired()) then(std::move(o));
+    });
+  };
+  auto shared = std::make_shared<decltype(back)>(std::move(back));
+  const auto posted = lane_.post([work = std::move(work), shared]() mutable { (*shared)(work()); });
+  if (!posted) (*shared)(outcome{});
+}
+
+void logins::set_entries(std::vector<login_entry> entries) {
+  std::vector<std::shared_ptr<entry_tokens>> next;
+  for (auto& e : entries) {
+    const auto same = std::ranges::find_if(
+        entries_, [&](const auto& old) { return old && old->entry().fingerprint == e.fingerprint; });
+    if (same != entries_.end())
+      next.push_back(std::exchange(*same, nullptr));
+    else
+      next.push_back(std::make_shared<entry_tokens>(parts_, static_cast<grant_keeper&>(*this), std::move(e)));
+  }
+  for (const auto& old : entries_)
+    if (old) old->drop();
+  entries_ = std::move(next);
+}
+
+entry_tokens* logins::find(std::string_view server) const {
+  const auto found = std::ranges::find_if(entries_, [&](const auto& e) { return e->entry().server == server; });
+  return found == entries_.end() ? nullptr : found->get();
+}
+
+std::shared_ptr<mcp::authorizer> logins::tokens_of(std::string_view server) const {
+  auto* const found = find(server);
+  return found ? found->shared_from_this() : nullptr;
+}
+
+error logins::unknown(std::string_view server) const {
+  std::vector<std::string_view> known;
+  for (const auto& e : entries_) known.push_back(e->entry().server);
+  return {errc::not_found, "there is no server " + json_quoted(cut_utf8(server, 128)) +
+                               " with a url that could need a login" + did_you_mean(server, known)};
+}
+
+// Requests of people.
+
+void logins::begin(std::string_view server, std::function<void(result<login_invitation>)> then) {
+  auto* const tokens = find(server);
+  if (!tokens) return then(std::unexpected(unknown(server)));
+  const auto told = std::make_shared<bool>(false);
+  const auto shared = std::make_shared<std::function<void(result<login_invitation>)>>(std::move(then));
+  tokens->log_in(
+      [weak = tokens->weak_from_this(), told, shared] {
+        const auto t = weak.lock();
+        if (!t || *told) return;
+        const login* const present = t->present_login();
+        if (!present) return;  // it has ended: the other handler tells how
+        *told = true;
+        const auto& flow = present->flow();
+        (*shared)(login_invitation{std::string(present->address()), present->redirect_uri(), flow.issuer(),
+                                   flow.resource(), flow.scopes()});
+      },
+      [told, shared](const result<void>& over) {
+        if (std::exchange(*told, true)) return;
+        if (over)
+          (*shared)(login_invitation{});
+        else
+          (*shared)(std::unexpected(over.error()));
+      });
+}
+
+void logins::when_over(std::string_view server, std::function<void(result<void>)> then) {
+  auto* const tokens = find(server);
+  if (!tokens) return then(std::unexpected(unknown(server)));
+  if (!tokens->present_login()) {
+    if (tokens->last_outcome()) return then(*tokens->last_outcome());
+    return then(fail(errc::invalid_argument, "no login to server " + json_quoted(server) + " is under way"));
+  }
+  tokens->log_in(nullptr, std::move(then));
+}
+
+result<void> logins::complete(std::string_view server, std::string_view pasted) {
+  auto* const tokens = find(server);
+  if (!tokens) return std::unexpected(unknown(server));
+  auto* const present = tokens->present_login();
+  if (!present) return fail(errc::invalid_argument, "no login to server " + json_quoted(server) + " is under way");
+  return present->pasted(pasted);
+}
+
+void logins::log_out(std::string_view server, std::function<void(result<void>)> then) {
+  auto* const tokens = find(server);
+  if (!tokens) return then(std::unexpected(unknown(server)));
+  tokens->log_out(std::move(then));
+}
+
+login_status logins::status_of(const entry_tokens& t) const {
+  login_status s;
+  s.server = t.entry().server;
+  s.url = t.entry().address;
+  const auto& g = t.grant();
+  s.issuer = g.issuer;
+  s.resource = g.resource;
+  s.scopes = g.scopes;
+  s.expires_at_ms = g.expires_at_ms;
+  s.renews = !g.refresh_token.empty();
+  s.problem = t.problem();
+  const login* const present = t.present_login();
+  const bool ended = g.expires_at_ms >= 0 && g.expires_at_ms <= parts_.time.wall_ms() && !s.renews;
+  s.state = present ? "under_way" : g.empty() ? "none" : ended || g.access_token.empty() ? "expired" : "logged_in";
+  if (present) s.address = present->address();
+  return s;
+}
+
+void logins::status(std::function<void(login_report)> then) {
+  // A grant that has not been loaded yet is read for this.
+  const auto waiting = std::make_shared<std::size_t>(entries_.size() + 1);
+  const auto end = [this, waiting, then = std::move(then)] {
+    if (--*waiting != 0) return;
+    on_lane(
+        [file = file_] {
+          if (file) static_cast<void>(file->read());
+          return std::string(to_string(file ? file->protection() : key_place::none));
+        },
+        [this, then](std::string protection) {
+          login_report report{{}, std::move(protection), path_.value_or("")};
+          for (const auto& e : entries_) report.servers.push_back(status_of(*e));
+          then(std::move(report));
+        });
+  };
+  for (const auto& e : std::vector(entries_)) e->prepare_status(end);
+  end();
+}
+
+// The file.
+
+void logins::load(const std::string& server, const std::string& url,
+                  std::function<void(std::optional<auth::grant>)> then) {
+  on_lane(
+      [file = file_, server, url]() -> std::optional<auth::grant> {
+        if (!file) return std::nullopt;
+        const auto all = file->read();
+        if (all) return grant_in(*all, server, url);
+        log::warn("the tokens of tool servers cannot be read: " + all.error().message);
+        return std::nullopt;
+      },
+      std::move(then));
+}
+
+void logins::lock(const std::string& server, const std::string& url,
+                  std::function<void(result<held_lock>, std::optional<auth::grant>)> then) {
+  struct locked {
+    result<held_lock> held = fail(errc::unavailable, "there is no thread for it");
+    std::optional<auth::grant> stored;
+  };
+  on_lane(
+      [file = file_, server, url] {
+        locked out;
+        if (!file) return out;
+        auto lock = file->lock();
+        if (!lock) {
+          out.held = std::unexpected(lock.error());
+          return out;
+        }
+        out.held = std::make_shared<state_lock>(std::move(*lock));
+        if (const auto all = file->read()) out.stored = grant_in(*all, server, url);
+        return out;
+      },
+      [then = std::move(then)](locked l) { then(std::move(l.held), std::move(l.stored)); });
+}
+
+void logins::save(const std::string& server, const std::string& url, std::optional<auth::grant> g, held_lock held,
+                  std::function<void(result<void>)> then) {
+  std::optional<std::string> text;
+  if (g) text = entry_text(url, *g);
+  on_lane(
+      [file = file_, why = path_ ? std::string() : path_.error().message, server, text = std::move(text),
+       held = std::move(held)]() mutable -> result<void> {
+        if (!file) return fail(errc::io, why);
+        auto written = held ? file->write_locked(server, text) : file->write(server, text);
+        held.reset();
+        return written;
+      },
+      [then = std::move(then)](const result<void>& saved) { then(saved); });
+}
+
+void logins::open_browser(const std::vector<std::string>& command, std::string_view address) {
+  if (command.empty()) return;
+  auto words = command;
+  words.emplace_back(address);
+  hooks_.run(std::move(words));
+}
+
+void logins::tokens_changed(const std::string& server, bool held) {
+  hooks_.tokens_changed(server, held);
+}
+
+}  // namespace mcpbx::daemon

@@ -1,0 +1,38 @@
+// Remembers which tool server has which task, for tasks/get and the other methods that name one (2025-11-25, tasks; the
+// extension io.modelcontextprotocol/tasks of 2026-07-28). One table for all callers, since a later request may come on
+// another connection. Tasks of the two eras differ, so that each is found by requests of its own era only.
+#pragma once
+#include "mcp/client/client.hpp"
+
+#include <cstddef>
+#include <deque>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+namespace mcpbx::mcp {
+
+class task_routes {
+ public:
+  static constexpr std::size_t most_tasks = 4096, longest_id = 1024;
+  struct route {
+    std::weak_ptr<client> owner;
+    std::string server;  ///< configured name
+    bool modern = false;
+  };
+
+  /// Notes a task that a call of this principal has made. The oldest one is forgotten where there is no room; ids
+  /// longer than longest_id are not kept. Of two tasks with one id the later counts.
+  void add(std::string_view principal, std::string_view id, route to);
+  /// Returns the route of a task of this principal, or null; valid until the next add().
+  const route* find(std::string_view principal, std::string_view id, bool modern) const;
+  std::size_t size() const noexcept { return routes_.size(); }
+
+ private:
+  static std::string key_of(std::string_view principal, std::string_view id, bool modern);
+  std::unordered_map<std::string, route> routes_;
+  std::deque<std::string> order_;  // keys, the oldest first
+};
+
+}  // namespace mcpbx::mcp

@@ -1,0 +1,133 @@
+// mcpbx/auth/* at the door: params, results, errors, and who may ask.
+#include "daemon/front/front_door.hpp"
+#include "test/daemon/front/fake_backend.hpp"
+#include "test/daemon/front/fake_transport.hpp"
+#include "test/support/contains.hpp"
+#include "test/support/manual_time.hpp"
+
+#include <boost/asio/io_context.hpp>
+#include <doctest/doctest.h>
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+using namespace mcpbx;
+using namespace mcpbx::daemon;
+using namespace mcpbx::test;
+
+namespace {
+
+struct fake_desk final : login_desk {
+  void begin(std::string_view server, std::function<void(result<login_invitation>)> then) override {
+    asked.push_back("begin " + std::string(server));
+    then(invitation);
+  }
+  void when_over(std::string_view server, std::function<void(result<void>)> then) override {
+    asked.push_back("wait " + std::string(server));
+    waiting = std::move(then);
+  }
+  result<void> complete(std::string_view server, std::string_view pasted) override {
+    asked.push_back("complete " + std::string(server) + " " + std::string(pasted));
+    return fail(errc::invalid_argument, "that is not the answer");
+  }
+  void log_out(std::string_view server, std::function<void(result<void>)> then) override {
+    asked.push_back("logout " + std::string(server));
+    then({});
+  }
+  void status(std::function<void(login_report)> then) override { then(report); }
+
+  std::vector<std::string> asked;
+  result<login_invitation> invitation =
+      login_invitation{"https://as/a", "http://127.0.0.1:1/c", "https://as", "https://r", {"x"}};
+  std::function<void(result<void>)> waiting;
+  login_report report;
+};
+
+struct auth_door {
+  // `server`: the name of the tool server that the caller is; "": a person's program.
+  explicit auth_door(const std::string& server = {})
+      : door(io.get_executor(), time, backend, {},
+             [server](const mcp::peer_credentials&) { return result<std::string>(server); }) {
+    backend.desk_of_logins = &desk;
+    door.accept(std::make_unique<fake_transport>(line), {1000, 100});
+    run();
+  }
+  ~auth_door() {
+    door.close();
+    run();
+  }
+  void run() {
+    io.restart();
+    io.poll();
+  }
+  std::string ask(const std::string& method, const std::string& params) {
+    const std::size_t before = line.sent.size();
+    line.say(R"({"jsonrpc":"2.0","id":1,"method":"mcpbx/auth/)" + method + R"(","params":)" + params + "}");
+    run();
+    return line.sent.size() == before ? "" : line.sent.back();
+  }
+
+  boost::asio::io_context io;
+  manual_time time;
+  fake_backend backend;
+  fake_desk desk;
+  fake_transport::line line;
+  front_door door;
+};
+
+TEST_CASE("auth methods: a login tells the address and what is asked for, and its end is waited for") {
+  auth_door d;
+  CHECK(contains(d.ask("login", R"({"server":"saas"})"),
+                 R"("result":{"address":"https://as/a","redirectUri":"http://127.0.0.1:1/c","issuer":"https://as",)"
+                 R"("resource":"https://r","scopes":["x"]})"));
+  CHECK(d.ask("wait", R"({"server":"saas"})").empty());
+  d.desk.waiting(fail(errc::peer, "access_denied"));
+  d.run();
+  CHECK(contains(d.line.sent.back(), "access_denied"));
+  CHECK(contains(d.ask("logout", R"({"server":"saas"})"), R"("result":{})"));
+  CHECK(d.desk.asked == std::vector<std::string>{"begin saas", "wait saas", "logout saas"});
+}
+
+TEST_CASE("auth methods: wrong params are told by name and reach no desk") {
+  auth_door d;
+  CHECK(contains(d.ask("login", "{}"), "params.server"));
+  CHECK(contains(d.ask("complete", R"({"server":"saas"})"), "params.address"));
+  CHECK(contains(d.ask("status", R"({"serer":"saas"})"), "-32602"));
+  CHECK(d.desk.asked.empty());
+  CHECK(contains(d.ask("complete", R"({"server":"saas","address":"x"})"), "that is not the answer"));
+}
+
+TEST_CASE("auth methods: the status has every server and no token") {
+  auth_door d;
+  login_status s;
+  s.server = "saas";
+  s.url = "https://saas/mcp";
+  s.state = "logged_in";
+  s.issuer = "https://as";
+  s.expires_at_ms = 5;
+  s.renews = true;
+  d.desk.report = {{s}, "systemd", "/state/credentials.json"};
+  CHECK(contains(d.ask("status", "{}"),
+                 R"({"file":"/state/credentials.json","protection":"systemd","servers":[{"server":"saas",)"
+                 R"("url":"https://saas/mcp","state":"logged_in","issuer":"https://as","scopes":[],"expiresAtMs":5,)"
+                 R"("renews":true}]})"));
+}
+
+TEST_CASE("auth methods: a daemon without logins says so") {
+  auth_door d;
+  d.backend.desk_of_logins = nullptr;
+  for (const auto* method : {"login", "wait", "logout"})
+    CHECK(contains(d.ask(method, R"({"server":"saas"})"), "this daemon has no logins"));
+}
+
+TEST_CASE("auth methods: a tool server that may call logs nobody in or out") {
+  auth_door d("git");
+  for (const auto* method : {"login", "wait", "logout", "status"})
+    CHECK(contains(d.ask(method, method == std::string("status") ? "{}" : R"({"server":"saas"})"), "error"));
+  CHECK(d.desk.asked.empty());
+}
+
+}  // namespace

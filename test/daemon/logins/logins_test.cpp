@@ -1,0 +1,337 @@
+// Logins with a real port and a real file, an authorization server in the same loop, and the test as the browser.
+#include "daemon/logins/logins.hpp"
+
+#include "test/daemon/logins/authorization_server.hpp"
+#include "test/support/temporary_directory.hpp"
+
+#include <doctest/doctest.h>
+
+#include <fstream>
+#include <iterator>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace {
+
+using namespace mcpbx;
+using namespace mcpbx::daemon;
+using namespace mcpbx::test;
+
+struct login_world {
+  http_loop loop;
+  temporary_directory dir;
+  authorization_server as{loop};
+  std::vector<std::string> changed;
+  std::vector<std::vector<std::string>> programs;
+  std::unique_ptr<logins> all;
+
+  login_world() {
+    all = daemon_beside();
+    all->set_entries({entry()});
+  }
+  ~login_world() { all.reset(); }
+  // Returns the logins of a daemon that shares the file.
+  std::unique_ptr<logins> daemon_beside() {
+    return std::make_unique<logins>(
+        login_parts{loop.context.get_executor(), loop.real, *loop.client, auth::system_secrets()},
+        logins::options{dir / "credentials.json",
+                        [] { return credential_key{key_place::systemd, std::string(32, 'k')}; }},
+        logins::hooks{[this](const std::string& server, bool) { changed.push_back(server); },
+                      [this](std::vector<std::string> command) { programs.push_back(std::move(command)); }});
+  }
+  login_entry entry(login_settings s = {}) const {
+    login_entry e;
+    e.server = "files";
+    if (s.url.empty()) s.url = as.server_url();
+    e.address = e.fingerprint = s.url;
+    e.opens = !s.open.empty();
+    if (e.opens) e.fingerprint += " opens";
+    e.settings = [s](const auto& then) { then(s); };
+    return e;
+  }
+  mcp::authorizer& tokens() { return *all->tokens_of("files"); }
+
+  // Logs in as a person with a browser does.
+  void log_in() {
+    std::optional<login_invitation> told;
+    all->begin("files", [&](result<login_invitation> i) { told = std::move(i).value(); });
+    REQUIRE(loop.until([&] { return told.has_value(); }));
+    std::optional<result<void>> over;
+    all->when_over("files", [&](result<void> o) { over = std::move(o); });
+    CHECK(get(loop, authorization_server::redirect_of(told->address)).status == 200);
+    REQUIRE(loop.until([&] { return over.has_value(); }));
+    CHECK(over->has_value());
+  }
+  // Reports a refusal and returns if the request may be sent again.
+  bool refuse(int status = 401, const std::string& challenge = "Bearer") {
+    std::optional<bool> again;
+    tokens().refused(status, challenge, tokens().header(), [&](bool a) { again = a; });
+    REQUIRE(loop.until([&] { return again.has_value(); }));
+    return *again;
+  }
+  std::string prepared() {
+    bool ready = false;
+    tokens().prepare([&] { ready = true; });
+    REQUIRE(loop.until([&] { return ready; }));
+    return tokens().header();
+  }
+  login_status status() {
+    std::optional<login_status> got;
+    all->status([&](const login_report& report) { got = report.servers.at(0); });
+    REQUIRE(loop.until([&] { return got.has_value(); }));
+    return *got;
+  }
+};
+
+TEST_CASE("logins: a person with a browser gets a server its tokens, which are sent and kept") {
+  login_world world;
+  CHECK(world.prepared().empty());
+  CHECK(world.status().state == "none");
+  world.log_in();
+  CHECK(world.tokens().header() == "Bearer token-number-1");
+  CHECK(world.changed == std::vector<std::string>{"files"});
+  const auto now = world.status();
+  CHECK(now.state == "logged_in");
+  CHECK(now.issuer == world.as.base());
+  CHECK(now.renews);
+  // The next daemon reads them from the file, which shows none of them.
+  world.all = world.daemon_beside();
+  world.all->set_entries({world.entry()});
+  CHECK(world.prepared() == "Bearer token-number-1");
+  std::ifstream in(world.dir / "credentials.json");
+  CHECK(std::string(std::istreambuf_iterator<char>(in), {}).find("number-1") == std::string::npos);
+}
+
+TEST_CASE("logins: tokens of one address are not sent to another one, whatever its entry is called") {
+  login_world world;
+  world.log_in();
+  world.all->set_entries({world.entry({.url = world.as.server_url() + "/elsewhere"})});
+  CHECK(world.prepared().empty());
+}
+
+TEST_CASE("logins: what a person pastes is as good as the browser") {
+  login_world world;
+  std::optional<login_invitation> told;
+  world.all->begin("files", [&](result<login_invitation> i) { told = std::move(i).value(); });
+  REQUIRE(world.loop.until([&] { return told.has_value(); }));
+  CHECK(told->issuer == world.as.base());
+  CHECK(told->resource == world.as.server_url());
+  CHECK_FALSE(world.all->complete("files", "http://127.0.0.1/?code=x&state=wrong"));
+  CHECK(world.all->complete("files", authorization_server::redirect_of(told->address)));
+  REQUIRE(world.loop.until([&] { return !world.tokens().header().empty(); }));
+  CHECK_FALSE(world.all->complete("files", "again"));
+}
+
+TEST_CASE("logins: two people who log in at once see the same login") {
+  login_world world;
+  std::vector<login_invitation> told;
+  for (int i = 0; i < 2; ++i)
+    world.all->begin("files", [&](result<login_invitation> t) { told.push_back(std::move(t).value()); });
+  REQUIRE(world.loop.until([&] { return told.size() == 2; }));
+  CHECK(told[0].address == told[1].address);
+  CHECK(world.as.registrations == 1);
+}
+
+TEST_CASE("logins: a hundred requests with a token that has ended wait for one renewal") {
+  login_world world;
+  world.as.instead["/token"] = [&](const std::string&) {
+    ++world.as.tokens;
+    return authorization_server::reply{200, R"({"access_token":"short-lived-)" + std::to_string(world.as.tokens) +
+                                                R"(","refresh_token":"r","expires_in":)" +
+                                                (world.as.tokens == 1 ? "1}" : "3600}")};
+  };
+  world.log_in();
+  int ready = 0;
+  for (int i = 0; i < 100; ++i) world.tokens().prepare([&] { ++ready; });
+  REQUIRE(world.loop.until([&] { return ready == 100; }));
+  CHECK(world.tokens().header() == "Bearer short-lived-2");
+  CHECK(world.as.tokens == 2);
+}
+
+TEST_CASE("logins: a refused token is renewed once for all, and those who come late send the new one") {
+  login_world world;
+  world.log_in();
+  const std::string old = world.tokens().header();
+  int again = 0;
+  for (int i = 0; i < 100; ++i) world.tokens().refused(401, "Bearer", old, [&](bool a) { again += a ? 1 : 0; });
+  REQUIRE(world.loop.until([&] { return again == 100; }));
+  CHECK(world.as.renewals == 1);
+  bool late = false;
+  world.tokens().refused(401, "Bearer", old, [&](bool a) { late = a; });
+  REQUIRE(world.loop.until([&] { return late; }));
+  CHECK(world.as.renewals == 1);
+}
+
+TEST_CASE("logins: of two daemons that renew, the second takes the tokens of the first") {
+  login_world world;
+  world.log_in();
+  auto other = world.daemon_beside();
+  other->set_entries({world.entry()});
+  bool ready = false;
+  other->tokens_of("files")->prepare([&] { ready = true; });
+  REQUIRE(world.loop.until([&] { return ready; }));
+  CHECK(world.refuse());
+  std::optional<bool> again;
+  const auto tokens = other->tokens_of("files");
+  tokens->refused(401, "Bearer", tokens->header(), [&](bool a) { again = a; });
+  REQUIRE(world.loop.until([&] { return again.has_value(); }));
+  CHECK(*again);
+  CHECK(tokens->header() == world.tokens().header());
+  CHECK(world.as.renewals == 1);
+}
+
+TEST_CASE("logins: a refresh token that is refused needs a person, and one that cannot be asked waits") {
+  login_world world;
+  world.log_in();
+  world.as.instead["/token"] = [](const std::string&) { return authorization_server::reply{503, ""}; };
+  CHECK_FALSE(world.refuse());
+  CHECK(world.status().renews);
+  world.as.instead["/token"] = [](const std::string&) {
+    return authorization_server::reply{400, R"({"error":"invalid_grant"})"};
+  };
+  CHECK_FALSE(world.refuse());
+  CHECK(world.tokens().sentence() == "needs a login: run `mcpbx auth login files`");
+  CHECK(world.status().problem.find("invalid_grant") != std::string::npos);
+  CHECK(world.tokens().header().empty());
+  world.as.instead.clear();
+  world.log_in();
+  CHECK(world.tokens().sentence().empty());
+}
+
+TEST_CASE("logins: with auth.open a refusal opens the browser and the request waits for the answer") {
+  login_world world;
+  world.all->set_entries({world.entry({.open = {"xdg-open", "--new"}})});
+  std::optional<bool> again;
+  world.tokens().refused(401, "Bearer", "", [&](bool a) { again = a; });
+  REQUIRE(world.loop.until([&] { return !world.programs.empty(); }));
+  CHECK_FALSE(again.has_value());
+  REQUIRE(world.programs[0].size() == 3);
+  CHECK(get(world.loop, authorization_server::redirect_of(world.programs[0][2])).status == 200);
+  REQUIRE(world.loop.until([&] { return again.has_value(); }));
+  CHECK(*again);
+  CHECK(world.tokens().header() == "Bearer token-number-1");
+}
+
+TEST_CASE("logins: a server that refuses every new token is asked three times, then a person has to") {
+  login_world world;
+  world.all->set_entries({world.entry({.open = {"browser"}})});
+  int logins_done = 0;
+  bool last = true;
+  for (int i = 0; i < 5 && last; ++i) {
+    std::optional<bool> again;
+    const auto before = world.programs.size();
+    world.tokens().refused(403, R"(Bearer error="insufficient_scope", scope="more")", world.tokens().header(),
+                           [&](bool a) { again = a; });
+    REQUIRE(world.loop.until([&] { return again.has_value() || world.programs.size() > before; }));
+    if (!again) {
+      ++logins_done;
+      get(world.loop, authorization_server::redirect_of(world.programs.back().back()));
+      REQUIRE(world.loop.until([&] { return again.has_value(); }));
+    }
+    last = *again;
+  }
+  CHECK(logins_done == 3);
+  CHECK(world.tokens().sentence().find("with more rights") != std::string::npos);
+}
+
+TEST_CASE("logins: a 403 without a word about scopes is no reason for a login") {
+  login_world world;
+  world.log_in();
+  CHECK_FALSE(world.refuse(403, "Bearer error=\"access_denied\""));
+  CHECK(world.tokens().header() == "Bearer token-number-1");
+}
+
+TEST_CASE("logins: logging out forgets the tokens here and on disk, and ends a login under way") {
+  login_world world;
+  world.log_in();
+  std::optional<result<void>> out;
+  world.all->log_out("files", [&](result<void> o) { out = std::move(o); });
+  REQUIRE(world.loop.until([&] { return out.has_value(); }));
+  CHECK(world.tokens().header().empty());
+  CHECK(world.changed.size() == 2);
+  world.all = world.daemon_beside();
+  world.all->set_entries({world.entry()});
+  CHECK(world.prepared().empty());
+  std::optional<result<login_invitation>> told;
+  std::optional<result<void>> over;
+  world.all->begin("files", [&](result<login_invitation> i) { told = std::move(i); });
+  REQUIRE(world.loop.until([&] { return told.has_value(); }));
+  world.all->when_over("files", [&](result<void> o) { over = std::move(o); });
+  world.all->log_out("files", [](const result<void>&) {});
+  REQUIRE(world.loop.until([&] { return over.has_value(); }));
+  CHECK(over->error().code == errc::cancelled);
+}
+
+TEST_CASE("logins: a login that fails says why to everybody who waits for it") {
+  login_world world;
+  world.as.instead["/register"] = [](const std::string&) {
+    return authorization_server::reply{400, R"({"error":"invalid_client_metadata"})"};
+  };
+  std::vector<std::string> said;
+  for (int i = 0; i < 2; ++i)
+    world.all->begin("files", [&](const result<login_invitation>& t) { said.push_back(t.error().message); });
+  REQUIRE(world.loop.until([&] { return said.size() == 2; }));
+  CHECK(said[0].find("invalid_client_metadata") != std::string::npos);
+  CHECK(said[0] == said[1]);
+  CHECK(world.status().problem == said[0]);
+}
+
+TEST_CASE("logins: everything may be dropped at each step of a login") {
+  for (int step = 0; step < 12; ++step) {
+    login_world world;
+    int seen = 0;
+    std::optional<login_invitation> told;
+    world.all->begin("files", [&](result<login_invitation> i) { told = std::move(i).value(); });
+    for (int turn = 0; turn < 400 && seen < step; ++turn) {
+      world.loop.context.restart();
+      seen += static_cast<int>(world.loop.context.run_one_for(std::chrono::milliseconds(5)));
+      if (told && step > 8) {
+        recorder ignored;
+        http::request r;
+        r.method = "GET";
+        r.url = authorization_server::redirect_of(told->address);
+        const auto exchange = world.loop.client->start(std::move(r), ignored);
+        world.loop.context.restart();
+        world.loop.context.run_one_for(std::chrono::milliseconds(5));
+      }
+    }
+    if (step % 2 == 0) world.all->set_entries({});
+    world.all.reset();
+    world.loop.context.restart();
+    world.loop.context.poll();
+  }
+}
+
+TEST_CASE("logins: settings that cannot be resolved fail the login with their reason, and are tried again") {
+  login_world world;
+  auto e = world.entry();
+  bool there = false;
+  e.fingerprint = "other";
+  e.settings = [&, good = e.settings](const auto& then) {
+    if (there) return good(then);
+    then(fail(errc::config, "mcpServers.files.auth.clientSecret: the file is not there"));
+  };
+  world.all->set_entries({e});
+  CHECK(world.prepared().empty());
+  std::string said;
+  world.all->begin("files", [&](const result<login_invitation>& i) { said = i ? "" : i.error().message; });
+  REQUIRE(world.loop.until([&] { return !said.empty(); }));
+  CHECK(said.find("the file is not there") != std::string::npos);
+  there = true;
+  world.log_in();
+  CHECK(world.prepared() == "Bearer token-number-1");
+}
+
+TEST_CASE("logins: an unknown server is refused with the nearest name, and nothing is under way unasked") {
+  login_world world;
+  std::string said;
+  world.all->begin("file", [&](const result<login_invitation>& i) { said = i.error().message; });
+  CHECK(said.find("did you mean \"files\"") != std::string::npos);
+  std::optional<result<void>> over;
+  world.all->when_over("files", [&](result<void> o) { over = std::move(o); });
+  REQUIRE(over);
+  CHECK(over->error().code == errc::invalid_argument);
+}
+
+}  // namespace
