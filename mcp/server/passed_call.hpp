@@ -104,6 +104,7 @@ class passed_call final : public question_handler, public held_call, public std:
   void flush();
   void gather();
   void park();
+  void require_sampling(bool with_tools);
   void take_answers(const raw_json& responses);
 
   caller_session* session_;  // null: the caller has its answer, or has left

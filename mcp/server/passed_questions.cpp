@@ -1,6 +1,7 @@
 // The questions of the tool server about a call: who answers them, and the way of a modern caller's answers.
 #include "mcp/json/json_writer.hpp"
 #include "mcp/protocol/questions.hpp"
+#include "mcp/protocol/revisions.hpp"
 #include "mcp/server/caller_session.hpp"
 #include "mcp/server/passed_call.hpp"
 #include "mcp/server/rpc_errors.hpp"
@@ -9,6 +10,11 @@
 #include <utility>
 
 namespace mcpbx::mcp {
+namespace {
+
+constexpr std::string_view sampling = "sampling/createMessage";
+
+}  // namespace
 
 passed_call::question* passed_call::find(ticket t) {
   const auto found = std::ranges::find(questions_, t, &question::number);
@@ -43,6 +49,8 @@ void passed_call::route(ticket t) {
   question* asked = find(t);  // the caller may have left
   if (!asked || asked->where != question::place::waiting) return;
   auto other = attached() ? session_->host().own_answers(asked->what) : nullptr;
+  // The caller hears what it lacks when the questions that came together are put to it.
+  if (!other && attached() && modern() && asked->what.method == sampling) return gather();
   if (!other) return decline(*asked);
   asked->where = question::place::other;
   asked->other = other;
@@ -144,6 +152,11 @@ void passed_call::park() {
   const auto self = shared_from_this();
   gather_until_ = never;
   if (!attached()) return;
+  const caller_capabilities& able = reply_.request().modern()->able;
+  if (std::ranges::any_of(questions_, [&](const question& q) {
+        return q.where == question::place::waiting && !check_answerable(able, q.what.method, q.what.params);
+      }))
+    return require_sampling(able.sampling);
   std::string requests;
   json_writer w(requests);
   w.begin_object();
@@ -183,6 +196,18 @@ void passed_call::park() {
       .end_object();
   detach();
   reply_.result(raw_json::own(json));
+}
+
+// Ends a call that cannot go on without a completion by its caller (2026-07-28, "Missing Required Capabilities"): its
+// server could not know that the caller makes none, and the caller may have left out the capability by mistake.
+void passed_call::require_sampling(bool with_tools) {
+  detach();
+  reply_.failed(rpc_error{
+      mcp_code::missing_client_capability,
+      "the tool server needs its caller to answer sampling/createMessage" + std::string(with_tools ? " with tools" : ""),
+      raw_json::literal(with_tools ? R"({"requiredCapabilities":{"sampling":{"tools":{}}}})"
+                                   : R"({"requiredCapabilities":{"sampling":{}}})")});
+  cancel("its caller cannot answer sampling/createMessage");
 }
 
 void passed_call::resume(held_retry retry) {

@@ -36,7 +36,6 @@ class mcp_host : public mcp::caller_host {
   std::shared_ptr<mcp::call_recorder> recorder() const override { return audit_; }
   mcp::held_calls* held() override { return &door_.held; }
   mcp::call_scope_ptr scope() const override { return scope_; }
-  mcp::held_calls* held() override { return &door_.held; }
   mcp::task_routes* tasks() override { return &door_.tasks; }
   bool settled() const override { return door_.daemon.settled(); }
   void when_settled(milliseconds at_most, std::function<void()> then) override;

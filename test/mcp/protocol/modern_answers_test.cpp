@@ -38,6 +38,9 @@ TEST_CASE("modern_result: members that are missing come behind those that are th
 TEST_CASE("modern_result: an interim result has no hints") {
   CHECK(made(R"({"resultType":"input_required","ttlMs":5,"requestState":"s","cacheScope":"public"})",
              {.cache = cache_hints()}) == R"({"resultType":"input_required","requestState":"s"})");
+  // The ttlMs of a task says how long the task is kept.
+  CHECK(made(R"({"resultType":"task","taskId":"t","ttlMs":5})", {.cache = cache_hints()}) ==
+        R"({"resultType":"task","taskId":"t","ttlMs":5})");
 }
 
 TEST_CASE("modern_result: a result with more members than are searched still has its type first") {

@@ -309,6 +309,23 @@ TEST_CASE("a modern caller without the capability is not asked") {
         R"({"q2":{"method":"roots/list","params":{"_meta":{"mcpbx/server":"s"}}}})");
 }
 
+TEST_CASE("a modern caller that does not sample hears so and its call is cancelled at the server") {
+  for (const auto& [capabilities, required] : {std::pair{"{}", R"({"sampling":{}})"},
+                                               std::pair{R"({"sampling":{}})", R"({"sampling":{"tools":{}}})"}}) {
+    parked p;
+    p.call("1", p.params("", capabilities));
+    p.question("sampling/createMessage", R"({"messages":[],"maxTokens":1,"tools":[]})");
+    CHECK(p.answered().empty());
+    const std::string answer = p.gather();
+    CHECK(code_of(answer) == -32021);
+    CHECK(at(answer, {"error", "data", "requiredCapabilities"}) == required);
+    CHECK(p.server->cancelled == std::vector<mcp::client::ticket>{1});
+    p.server->calls[0].done(mcp::call_outcome::failed(errc::cancelled, "gone"));
+    CHECK(p.caller.host.sent.empty());
+    CHECK(p.held.size() == 0);
+  }
+}
+
 TEST_CASE("without a table for held calls nobody is asked") {
   parked p;
   p.caller.host.table = nullptr;
