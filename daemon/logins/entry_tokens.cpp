@@ -13,6 +13,7 @@ namespace {
 constexpr std::chrono::minutes between_attempts{1};
 constexpr milliseconds page_time{5'000};
 constexpr std::size_t most_waiting = 4096;
+constexpr std::ptrdiff_t most_hidden = 6;
 
 template <class Handlers, class... Arguments>
 void call_all(Handlers& handlers, const Arguments&... arguments) {
@@ -67,9 +68,9 @@ void entry_tokens::when_loaded(std::function<void()> then) {
 
 void entry_tokens::take(auth::grant g) {
   grant_ = std::move(g);
-  redactor::add(grant_.access_token);
-  redactor::add(grant_.refresh_token);
-  redactor::add(grant_.client.password);
+  for (const secret* one : {&grant_.access_token, &grant_.refresh_token, &grant_.client.password})
+    hidden_.emplace_back(*one);
+  if (std::ssize(hidden_) > most_hidden) hidden_.erase(hidden_.begin(), hidden_.end() - most_hidden);
 }
 
 void entry_tokens::prepare(std::function<void()> then) {

@@ -4,6 +4,7 @@
 #include "daemon/logins/login.hpp"
 #include "mcp/auth/flow/renewal.hpp"
 #include "mcp/client/connect/authorizer.hpp"
+#include "mcp/redact/secret.hpp"
 #include "mcp/support/error.hpp"
 
 #include <cstdint>
@@ -112,6 +113,7 @@ class entry_tokens final : public mcp::authorizer, public std::enable_shared_fro
   login_entry entry_;
   login_settings settings_;
   auth::grant grant_;
+  std::vector<passing_secret> hidden_;  // the secrets of this grant and the one before, which a server may still quote
   bool loaded_ = false, loading_ = false, renewing_ = false, preparing_ = false, dropped_ = false;
   auth::bearer_challenge challenge_;  // of the last refusal
   std::string sentence_, problem_;

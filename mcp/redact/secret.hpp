@@ -33,4 +33,20 @@ class redactor {
   static void clear();
 };
 
+/// A secret that the redactor knows as long as this object lives, for values that are replaced from time to time.
+class passing_secret {
+ public:
+  passing_secret() = default;
+  explicit passing_secret(secret value);
+  ~passing_secret();
+  passing_secret(passing_secret&& other) noexcept : value_(std::exchange(other.value_, {})) {}
+  passing_secret& operator=(passing_secret&& other) noexcept {
+    std::swap(value_, other.value_);
+    return *this;
+  }
+
+ private:
+  secret value_;
+};
+
 }  // namespace mcpbx

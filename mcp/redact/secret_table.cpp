@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <map>
 #include <mutex>
 #include <set>
 #include <utility>
@@ -20,16 +21,15 @@ constexpr std::size_t most_lines = 256;  // largest number of lines of one value
 
 std::mutex guard;
 
-using value_set = std::set<std::string, std::less<>>;
-
-value_set& values() {
-  static value_set v;
+// Each form with the number of values that have it.
+std::map<std::string, std::size_t, std::less<>>& values() {
+  static std::map<std::string, std::size_t, std::less<>> v;
   return v;
 }
 
-// Values that were added themselves. Forms of other values are in the table without forms of their own.
-value_set& added() {
-  static value_set v;
+// Values that were added for good. Forms of other values are in the table without forms of their own.
+std::set<std::string, std::less<>>& added() {
+  static std::set<std::string, std::less<>> v;
   return v;
 }
 
@@ -62,12 +62,10 @@ std::size_t ended(std::string_view text, std::string_view value) {
 
 }  // namespace
 
-void add(const std::string& value) {
-  if (value.size() < shortest) return;
-  {
-    const std::lock_guard lock(guard);
-    if (added().contains(value)) return;  // most values are added again at each use
-  }
+namespace {
+
+// Returns the forms of a value that are long enough, each once.
+std::vector<std::string> forms_of(const std::string& value) {
   std::vector<std::string> forms;
   append_forms(forms, value);
   if (value.find('\n') != std::string::npos) {
@@ -79,17 +77,46 @@ void add(const std::string& value) {
       rest.remove_prefix(std::min(end + 1, rest.size()));
     }
   }
+  std::erase_if(forms, [](const std::string& form) { return form.size() < shortest; });
+  std::ranges::sort(forms);
+  forms.erase(std::ranges::unique(forms).begin(), forms.end());
+  return forms;
+}
+
+}  // namespace
+
+void add(const std::string& value) {
+  if (value.size() < shortest) return;
+  {
+    const std::lock_guard lock(guard);
+    if (added().contains(value)) return;  // most values are added again at each use
+  }
+  auto forms = forms_of(value);
   const std::lock_guard lock(guard);
-  added().insert(value);
-  for (auto& form : forms)
-    if (form.size() >= shortest) values().insert(std::move(form));
+  if (!added().insert(value).second) return;
+  for (auto& form : forms) ++values()[std::move(form)];
+}
+
+void hold(const std::string& value) {
+  if (value.size() < shortest) return;
+  auto forms = forms_of(value);
+  const std::lock_guard lock(guard);
+  for (auto& form : forms) ++values()[std::move(form)];
+}
+
+void release(const std::string& value) {
+  if (value.size() < shortest) return;
+  const auto forms = forms_of(value);
+  const std::lock_guard lock(guard);
+  for (const auto& form : forms)
+    if (const auto found = values().find(form); found != values().end() && --found->second == 0) values().erase(found);
 }
 
 std::vector<span> find(std::string_view text, cut_ends cut) {
   std::vector<span> found;
   {
     const std::lock_guard lock(guard);
-    for (const std::string& v : values()) {
+    for (const auto& [v, holders] : values()) {
       const auto first = found.size();
       for (auto at = text.find(v); at != text.npos; at = text.find(v, at + 1)) {
         if (found.size() > first && at < found.back().end)

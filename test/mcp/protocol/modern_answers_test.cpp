@@ -1,5 +1,6 @@
 // Results, errors and questions on their way to callers of the modern era.
 #include "mcp/protocol/modern_answers.hpp"
+
 #include "mcp/protocol/questions.hpp"
 
 #include <doctest/doctest.h>
@@ -19,9 +20,10 @@ std::string made(std::string_view result, const modern_form& form) {
 }
 
 TEST_CASE("modern_result: a result that has all members keeps its bytes") {
-  for (const std::string_view whole :
-       {R"({ "resultType" : "complete", "ttlMs":5,"cacheScope":"public","_meta":{"io.modelcontextprotocol/serverInfo":{}} })",
-        R"({"resultType":"task","_meta":{"io.modelcontextprotocol/serverInfo":1}})"})
+  for (
+      const std::string_view whole :
+      {R"({ "resultType" : "complete", "ttlMs":5,"cacheScope":"public","_meta":{"io.modelcontextprotocol/serverInfo":{}} })",
+       R"({"resultType":"task","_meta":{"io.modelcontextprotocol/serverInfo":1}})"})
     CHECK(made(whole, {.cache = cache_hints{7, true}, .server_info = info}) == whole);
   CHECK(made(R"({"resultType":"other"})", {}) == R"({"resultType":"other"})");
 }
@@ -60,8 +62,8 @@ TEST_CASE("modern_own_result: puts the members in front without looking into the
 }
 
 TEST_CASE("modern_error: a capability that is declared only in part is lacking") {
-  const auto error = raw_json::literal(
-      R"({"code":-32021,"message":"m","data":{"requiredCapabilities":{"elicitation":{"url":{}}}}})");
+  const auto error =
+      raw_json::literal(R"({"code":-32021,"message":"m","data":{"requiredCapabilities":{"elicitation":{"url":{}}}}})");
   const auto code = [&](std::string_view capabilities) {
     return find_member(modern_error(error, {.from_modern = true, .capabilities = raw_json::own(capabilities)}), "code")
         .as_integer();

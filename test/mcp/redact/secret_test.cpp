@@ -31,6 +31,25 @@ TEST_CASE_FIXTURE(fixture, "registered secrets are redacted wherever they stand"
   CHECK(to_string(secret("sk-123456")) == "***");
 }
 
+TEST_CASE_FIXTURE(fixture, "G35: a passing secret is redacted as long as somebody holds it") {
+  {
+    const mcpbx::passing_secret first(secret("token-one")), second(secret("token-one"));
+    {
+      mcpbx::passing_secret moved(secret("token-two"));
+      CHECK(redactor::redact("token-one token-two") == "*** ***");
+      moved = mcpbx::passing_secret(secret("token-six"));
+      CHECK(redactor::redact("token-two token-six") == "token-two ***");
+    }
+    CHECK(redactor::redact("token-one token-six") == "*** token-six");
+  }
+  CHECK(redactor::redact("token-one") == "token-one");
+  redactor::add(secret("token-one"));
+  {
+    const mcpbx::passing_secret again(secret("token-one"));
+  }
+  CHECK(redactor::redact("token-one") == "***");
+}
+
 TEST_CASE_FIXTURE(fixture, "a secret that contains another one is covered whole") {
   redactor::add(secret("abcdef"));
   redactor::add(secret("abcdefghij"));

@@ -1,0 +1,163 @@
+// Tokens on the way to a protected server: sent with each request, asked for again where they are refused.
+#include "test/mcp/client/remote/remote_rig.hpp"
+
+#include <doctest/doctest.h>
+
+#include <atomic>
+#include <string>
+#include <vector>
+
+namespace {
+
+using namespace mcpbx;
+using namespace mcpbx::test;
+
+/// Gives out the token of its number, and answers refusals by order of the test.
+struct scripted_tokens final : mcp::authorizer {
+  void prepare(std::function<void()> then) override {
+    ++prepared;
+    if (keeps) return kept.push_back(std::move(then));
+    then();
+  }
+  std::string header() const override { return number == 0 ? std::string() : "Bearer token-" + std::to_string(number); }
+  void refused(int status, std::string_view challenge, std::string_view sent,
+               std::function<void(bool)> again) override {
+    refusals.push_back(std::to_string(status) + " " + std::string(challenge) + " " + std::string(sent));
+    if (waits) {
+      waiting.push_back(std::move(again));
+      return;
+    }
+    if (renews) ++number;
+    again(renews);
+  }
+  std::string sentence() const override { return "needs a login: run `mcpbx auth login far`"; }
+
+  int number = 1, prepared = 0;
+  bool renews = true, waits = false, keeps = false;
+  std::vector<std::string> refusals;
+  std::vector<std::function<void(bool)>> waiting;
+  std::vector<std::function<void()>> kept;
+};
+
+// Refuses every request whose token is not `right`.
+remote_server::handler gate(const std::atomic<int>& right, int status = 401,
+                            std::string challenge = R"(Bearer scope="a")") {
+  return [&right, status, challenge](http_peer& peer, const http_peer::request& q, const std::string&) {
+    if (q.header("authorization") == "Bearer token-" + std::to_string(right.load())) return false;
+    return send_plain(peer, status, "text/plain", "no", "WWW-Authenticate: " + challenge + "\r\n");
+  };
+}
+
+std::function<void(mcp::remote_spec&)> with(const std::shared_ptr<scripted_tokens>& tokens) {
+  return [tokens](mcp::remote_spec& spec) { spec.tokens = tokens; };
+}
+
+}  // namespace
+
+TEST_CASE("tokens: each request of both eras carries the token and a header of the entry wins") {
+  for (const auto era : {remote_server::era::legacy, remote_server::era::modern}) {
+    const remote_server server(era);
+    const auto tokens = std::make_shared<scripted_tokens>();
+    remote_rig rig(server.url(), with(tokens));
+    rig.start();
+    REQUIRE(rig.ready());
+    CHECK(rig.called().answered());
+    for (const auto& q : server.requests()) CHECK(q.header("authorization") == "Bearer token-1");
+    CHECK(tokens->refusals.empty());
+  }
+  const remote_server server(remote_server::era::modern);
+  const auto tokens = std::make_shared<scripted_tokens>();
+  remote_rig rig(server.url(), [tokens](mcp::remote_spec& spec) {
+    spec.tokens = tokens;
+    spec.headers = {{"Authorization", "Basic own"}};
+  });
+  rig.start();
+  REQUIRE(rig.ready());
+  for (const auto& q : server.requests()) CHECK(q.header("authorization") == "Basic own");
+  CHECK(tokens->prepared == 0);
+}
+
+TEST_CASE("tokens: a call whose token is refused is sent again with the next one and nobody notices") {
+  std::atomic<int> right = 1;
+  const remote_server server(remote_server::era::modern, gate(right));
+  const auto tokens = std::make_shared<scripted_tokens>();
+  remote_rig rig(server.url(), with(tokens));
+  rig.start();
+  REQUIRE(rig.ready());
+  right = 2;
+  CHECK(rig.called().answered());
+  CHECK(server.count("tools/call") == 2);
+  CHECK(tokens->refusals == std::vector<std::string>{R"(401 Bearer scope="a" Bearer token-1)"});
+  CHECK(rig.status().restarts == 0);
+}
+
+TEST_CASE("tokens: a server that wants a login says so in its status and its calls") {
+  std::atomic<int> right = 99;
+  const remote_server server(remote_server::era::legacy, gate(right));
+  const auto tokens = std::make_shared<scripted_tokens>();
+  tokens->renews = false;
+  remote_rig rig(server.url(), with(tokens));
+  rig.start();
+  CHECK(rig.failure().find("needs a login: run `mcpbx auth login far`") != std::string::npos);
+  REQUIRE(rig.status().remote);
+  CHECK(rig.status().remote->problem == "unauthorized");
+}
+
+TEST_CASE("tokens: a server that refuses every token is asked a bounded number of times") {
+  std::atomic<int> right = 1;
+  const remote_server server(remote_server::era::modern, gate(right, 403, R"(Bearer error="insufficient_scope")"));
+  const auto tokens = std::make_shared<scripted_tokens>();
+  remote_rig rig(server.url(), with(tokens));
+  rig.start();
+  REQUIRE(rig.ready());
+  right = -1;
+  const auto box = rig.called();
+  CHECK(box.failed());
+  CHECK(box.text().find("needs a login") != std::string::npos);
+  CHECK(server.count("tools/call") == 5);
+}
+
+TEST_CASE("tokens: a call waits for a login and its cancellation ends the wait") {
+  std::atomic<int> right = 1;
+  const remote_server server(remote_server::era::modern, gate(right));
+  const auto tokens = std::make_shared<scripted_tokens>();
+  remote_rig rig(server.url(), with(tokens));
+  rig.start();
+  REQUIRE(rig.ready());
+  right = 2;
+  tokens->waits = true;
+  remote_rig::outcome_box waits, ends;
+  rig.call(waits);
+  const auto ticket = rig.call(ends);
+  REQUIRE(rig.until([&] { return tokens->waiting.size() == 2; }));
+  const auto owner = rig.supervisor->snapshot()->find("far__echo")->owner.lock();
+  owner->cancel(ticket, "not wanted");
+  REQUIRE(rig.until([&] { return ends.times == 1; }));
+  tokens->number = 2;
+  tokens->waits = false;
+  for (auto& again : tokens->waiting) again(true);
+  REQUIRE(rig.until([&] { return waits.times == 1; }));
+  CHECK(waits.answered());
+  CHECK(ends.failed());
+  CHECK(server.count("tools/call") == 3);
+}
+
+TEST_CASE("tokens: the connection may go while requests wait for a token or an answer about one") {
+  for (const bool early : {true, false}) {
+    std::atomic<int> right = 1;
+    const remote_server server(remote_server::era::legacy, gate(right));
+    const auto tokens = std::make_shared<scripted_tokens>();
+    auto rig = std::make_unique<remote_rig>(server.url(), with(tokens));
+    rig->start();
+    REQUIRE(rig->ready());
+    tokens->keeps = early;
+    tokens->waits = !early;
+    right = 2;
+    remote_rig::outcome_box box;
+    rig->call(box);
+    REQUIRE(rig->until([&] { return !tokens->kept.empty() || !tokens->waiting.empty(); }));
+    rig.reset();
+    for (auto& then : tokens->kept) then();
+    for (auto& again : tokens->waiting) again(true);
+  }
+}
