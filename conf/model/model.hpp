@@ -213,7 +213,7 @@ struct http_settings {
 struct limit_settings {
   std::int64_t max_message_bytes = 33'554'432;
   std::int64_t max_json_depth = 256;
-  std::int64_t callers = 1024;
+  std::int64_t callers = 4096;
   std::int64_t total_bytes = 536'870'912;
   std::int64_t held_call_ms = 600'000;  ///< time that a call waits for its modern caller's answers
 };

@@ -363,7 +363,7 @@ raw_json front_door::status() {
 void front_door::refuse_calls() {
   state_->context.refuses_calls = true;
   for (const auto& c : state_->all()) c->end_listens();
-  if (state_->context.mcp) state_->context.mcp->end_listens();
+  state_->mcp->end_listens();
 }
 
 void front_door::close() {

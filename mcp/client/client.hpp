@@ -173,7 +173,8 @@ class client {
   /// it.
   virtual time_point next_start() const { return never; }
   /// Subscribes to a resource, once upstream for all watchers of a URI, and again after each restart. `updated` takes
-  /// the params of notifications/resources/updated as sent, until the watch is dropped. Null: the server has no
+  /// the params of notifications/resources/updated as sent (without the mark of mcpbx's own subscription), until the
+  /// watch is dropped. Null: the server has no
   /// subscriptions.
   virtual watch watch_resource(std::string_view /*uri*/, std::function<void(const raw_json&)> /*updated*/) {
     return nullptr;

@@ -20,8 +20,8 @@ inline constexpr std::int64_t longest_ttl_ms = 86'400'000;
 /// The form of one result.
 struct modern_form {
   /// Hints for a result that has none of its own; absent: the method's results are not cacheable.
-  std::optional<cache_hints> cache;
-  raw_json server_info;  ///< an Implementation object for `_meta`; absent: none
+  std::optional<cache_hints> cache = {};
+  raw_json server_info = {};  ///< an Implementation object for `_meta`; absent: none
 };
 
 /// Returns a result object for a modern caller: with resultType ("complete" unless it has one), with serverInfo in

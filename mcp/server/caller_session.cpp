@@ -210,7 +210,7 @@ void caller_session::deliver(answered what, const segments& text, const std::sha
 void caller_session::finish_batch_part(const std::shared_ptr<reply_batch>& batch) {
   if (!batch) return;
   if (const segments whole = batch->end_one(); !whole.empty()) return host_.send({.about = batch->serial()}, whole);
-  if (batch->over()) host_.send_nothing(batch->serial());
+  if (batch->over() && batch->serial() < next_serial_) host_.send_nothing(batch->serial());
 }
 
 // Ends a request. The caller first learns that requests about it are cancelled, since the answer may end the

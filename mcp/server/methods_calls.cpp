@@ -1,6 +1,7 @@
 // The methods that go to one tool server each: finds the server, and passes the request on. It changes nothing in the
 // params but the name of the thing that is asked for.
 #include "mcp/json/json_writer.hpp"
+#include "mcp/protocol/revisions.hpp"
 #include "mcp/server/call_shapes.hpp"
 #include "mcp/server/caller_session.hpp"
 #include "mcp/server/incoming_call.hpp"
@@ -109,6 +110,12 @@ found_route find_route(caller_host& host, const call_shape& shape, const incomin
   return in.by_prompt ? prompt_route(*all, in.name) : template_route(*all, in.name);
 }
 
+/// Returns true for a modern caller that does not declare the tasks extension in this request.
+bool lacks_tasks(const modern_request* m) {
+  if (!m) return false;
+  return !find_member(find_member(m->capabilities, "extensions"), "io.modelcontextprotocol/tasks").is_object();
+}
+
 }  // namespace
 
 void caller_session::add_call_methods(methods& m, bool modern) {
@@ -128,6 +135,10 @@ void caller_session::call(const call_shape& shape, const raw_json& params, const
   if (!read) return reply.refused(invalid_params(read.error().message));
   if (in.state && take_back(shape, in, reply)) return;
   if (auto admitted = host_.admit_call(); !admitted) return reply.refused(to_rpc_error(admitted.error()));
+  if (shape.to == call_shape::target::task && lacks_tasks(reply.request().modern()))
+    return reply.refused(rpc_error{
+        mcp_code::missing_client_capability, "tasks are for callers that declare their extension",
+        raw_json::literal(R"({"requiredCapabilities":{"extensions":{"io.modelcontextprotocol/tasks":{}}}})")});
   auto route = find_route(host_, shape, in, reply.request().modern() != nullptr);
   if (!route && route.error().may_come && !settled)  // its server may be ready soon
     return host_.when_settled(options_.settle, [this, &shape, params, reply] {

@@ -98,13 +98,13 @@ class passed_call final : public question_handler, public held_call, public std:
   question* find(ticket t);
   void route(ticket t);
   bool ask_caller(question& q);
+  bool lacks_sampling(const question& q);
   void settle(ticket t, call_outcome outcome);
   void decline(question& q);
   void answered(ticket t, call_outcome&& outcome);
   void flush();
   void gather();
   void park();
-  void require_sampling(bool with_tools);
   void take_answers(const raw_json& responses);
 
   caller_session* session_;  // null: the caller has its answer, or has left

@@ -10,11 +10,6 @@
 #include <utility>
 
 namespace mcpbx::mcp {
-namespace {
-
-constexpr std::string_view sampling = "sampling/createMessage";
-
-}  // namespace
 
 passed_call::question* passed_call::find(ticket t) {
   const auto found = std::ranges::find(questions_, t, &question::number);
@@ -42,15 +37,14 @@ question_handler::ticket passed_call::ask(server_question q, done_handler done) 
 void passed_call::route(ticket t) {
   question& q = *find(t);
   if (!attached()) {
-    if (!held_) decline(q);
+    if (!held_) decline(q);  // the call ends
     return;
   }
   if (ask_caller(q)) return;
   question* asked = find(t);  // the caller may have left
   if (!asked || asked->where != question::place::waiting) return;
   auto other = attached() ? session_->host().own_answers(asked->what) : nullptr;
-  // The caller hears what it lacks when the questions that came together are put to it.
-  if (!other && attached() && modern() && asked->what.method == sampling) return gather();
+  if (!other && lacks_sampling(*asked)) return;
   if (!other) return decline(*asked);
   asked->where = question::place::other;
   asked->other = other;
@@ -84,6 +78,21 @@ bool passed_call::ask_caller(question& q) {
     now->asked = *asked;
   else if (now && now->where == question::place::caller)
     settle(t, call_outcome::failed(asked.error().code, asked.error().message));
+  return true;
+}
+
+// Ends the request of a modern caller for which a legacy server wants sampling: "the server MUST return a
+// MissingRequiredClientCapabilityError" (2026-07-28, basic). Roots and elicitation have an answer that declines.
+bool passed_call::lacks_sampling(const question& q) {
+  if (!modern() || modern_server_ || q.what.method != "sampling/createMessage") return false;
+  const bool tools = find_member(q.what.params, "tools") || find_member(q.what.params, "toolChoice");
+  detach();
+  reply_.failed(
+      rpc_error{mcp_code::missing_client_capability,
+                "the tool server " + json_quoted(server_name_) + " needs its caller to answer " + q.what.method,
+                raw_json::literal(tools ? R"({"requiredCapabilities":{"sampling":{"tools":{}}}})"
+                                        : R"({"requiredCapabilities":{"sampling":{}}})")});
+  cancel("its caller cannot answer its question");
   return true;
 }
 
@@ -152,11 +161,6 @@ void passed_call::park() {
   const auto self = shared_from_this();
   gather_until_ = never;
   if (!attached()) return;
-  const caller_capabilities& able = reply_.request().modern()->able;
-  if (std::ranges::any_of(questions_, [&](const question& q) {
-        return q.where == question::place::waiting && !check_answerable(able, q.what.method, q.what.params);
-      }))
-    return require_sampling(able.sampling);
   std::string requests;
   json_writer w(requests);
   w.begin_object();
@@ -196,18 +200,6 @@ void passed_call::park() {
       .end_object();
   detach();
   reply_.result(raw_json::own(json));
-}
-
-// Ends a call that cannot go on without a completion by its caller (2026-07-28, "Missing Required Capabilities"): its
-// server could not know that the caller makes none, and the caller may have left out the capability by mistake.
-void passed_call::require_sampling(bool with_tools) {
-  detach();
-  reply_.failed(rpc_error{
-      mcp_code::missing_client_capability,
-      "the tool server needs its caller to answer sampling/createMessage" + std::string(with_tools ? " with tools" : ""),
-      raw_json::literal(with_tools ? R"({"requiredCapabilities":{"sampling":{"tools":{}}}})"
-                                   : R"({"requiredCapabilities":{"sampling":{}}})")});
-  cancel("its caller cannot answer sampling/createMessage");
 }
 
 void passed_call::resume(held_retry retry) {

@@ -341,7 +341,7 @@ TEST_CASE("keys: the defaults are the documented ones") {
   CHECK(c.idle_exit_ms.count() == 900'000);
   CHECK(c.limits.max_message_bytes == 33'554'432);
   CHECK(c.limits.max_json_depth == 256);
-  CHECK(c.limits.callers == 1024);
+  CHECK(c.limits.callers == 4096);
   CHECK(c.limits.total_bytes == 536'870'912);
   CHECK(c.limits.held_call_ms == 600'000);
   CHECK(c.log.level == log_level::info);

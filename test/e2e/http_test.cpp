@@ -117,6 +117,12 @@ std::set<std::string> listens_at(pid_t pid) {
   return found;
 }
 
+std::string mcp_post(const std::string& body, const std::string& headers = "") {
+  return "POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nConnection: close\r\n"
+         "Accept: application/json, text/event-stream\r\n" +
+         headers + "Content-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body;
+}
+
 std::string bearer(const std::string& token) {
   return "Authorization: Bearer " + token + "\r\n";
 }
@@ -260,4 +266,40 @@ TEST_CASE("L17: ask -c does not go on with what was asked over HTTP") {
   CHECK_MESSAGE(again.status == 0, again.err);
   for (const auto& s : parse(run_cli(d, {"--json", "sessions"}).out).as_array())
     CHECK(at(s, "runCount") == json::value(text_at(s, "title") == "from a shell" ? 2 : 1));
+}
+
+TEST_CASE("M6: /mcp serves sessions of older callers and requests of newer ones, on the port and on the socket") {
+  daemon_under_test d(with_port());
+  d.wait_ready({"s"});
+  const auto token = bearer(token_in(d.file("token")));
+  const auto initialize = mcp_post(
+      R"({"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},)"
+      R"("clientInfo":{"name":"t","version":"1"}}})");
+  CHECK(http_client(port_of(d)).ask(initialize).starts_with("HTTP/1.1 401 "));
+  for (const bool on_port : {true, false}) {
+    const auto ask = [&](std::string text) {
+      text.insert(text.find("Accept: "), token);
+      return on_port ? http_client(port_of(d)).ask(text) : http_client(d.socket()).ask(text);
+    };
+    const auto begun = ask(initialize);
+    CHECK(begun.starts_with("HTTP/1.1 200 OK\r\n"));
+    const auto at = begun.find("Mcp-Session-Id: ");
+    REQUIRE(at != std::string::npos);
+    const auto session = begun.substr(at, begun.find("\r\n", at) + 2 - at);
+    CHECK(ask(mcp_post(R"({"jsonrpc":"2.0","method":"notifications/initialized"})", session))
+              .starts_with("HTTP/1.1 202 "));
+    const std::string params = R"("name":"s__echo","arguments":{"text":"hello"})";
+    const auto called =
+        ask(mcp_post(R"({"jsonrpc":"2.0","id":2,"method":"tools/call","params":{)" + params + "}}", session));
+    CHECK(contains(called, R"("id":2,"result":)"));
+    CHECK(contains(called, "hello"));
+    CHECK(ask("DELETE /mcp HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nAccept: */*\r\n" + session + "\r\n")
+              .starts_with("HTTP/1.1 200 "));
+    const auto modern = ask(mcp_post(
+        R"({"jsonrpc":"2.0","id":3,"method":"tools/call","params":{)" + params +
+            R"(,"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}})",
+        "MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: tools/call\r\nMcp-Name: s__echo\r\n"));
+    CHECK(contains(modern, R"("id":3,"result":)"));
+    CHECK(contains(modern, R"("resultType":"complete")"));
+  }
 }

@@ -334,7 +334,7 @@ run_request read_chat(param_reader& in, const chat_defaults& defaults, std::stri
   read_base(in, r, defaults, usual_profile);
   read_names(in, r);
   r.stream = in.boolean("stream").value_or(true);
-  r.answers = in.boolean("answers").value_or(true);
+  r.answers = in.boolean("answers").value_or(false);
   r.detach = in.boolean("detach").value_or(false);
   if (!r.run.empty()) read_likeness(in, r);
   if (!r.name_only) read_chat_messages(in, r);

@@ -41,4 +41,16 @@ bool accepts(const std::vector<http::header>& headers, std::string_view type) {
   });
 }
 
+bool prefers_stream(const std::vector<http::header>& headers) {
+  bool stream = false;
+  std::ranges::any_of(headers, [&](const http::header& h) {
+    return http::is_word(h.name, "accept") && any_part(h.value, ',', [&](std::string_view item) {
+             const auto range = trimmed(item.substr(0, item.find(';')));
+             stream = http::is_word(range, "text/event-stream");
+             return stream || http::is_word(range, "application/json");
+           });
+  });
+  return stream;
+}
+
 }  // namespace mcpbx::daemon

@@ -11,4 +11,7 @@ namespace mcpbx::daemon {
 /// `q=0`. Without such a header nothing is acceptable: MCP demands it.
 bool accepts(const std::vector<http::header>& headers, std::string_view type);
 
+/// Returns true if the Accept headers name event streams before JSON: such a caller gets a stream where both would do.
+bool prefers_stream(const std::vector<http::header>& headers);
+
 }  // namespace mcpbx::daemon

@@ -2,6 +2,7 @@
 // transport that it fills.
 #include "daemon/front/mcp/answer_stream.hpp"
 
+#include "daemon/front/mcp/accepted.hpp"
 #include "mcp/support/log.hpp"
 
 #include <boost/asio/post.hpp>
@@ -84,7 +85,7 @@ void answer_stream::open_on(const std::shared_ptr<exchange>& x) {
 
 void answer_stream::respond(const segments& text, int status) {
   if (phase_ == phase::over) return;
-  if (phase_ == phase::streaming) {
+  if (phase_ == phase::streaming || (status == 200 && x_ && prefers_stream(x_->head().headers) && begin())) {
     out_->push(text, mcp::outgoing::response());
     return door_.watch_bytes();
   }

@@ -39,6 +39,11 @@ struct mcp_room::places {
 
 mcp_room::mcp_room(door_context& door)
     : door_(door),
+      modern_([&] {
+        auto o = door.settings.session;
+        o.only_modern = true;
+        return o;
+      }()),
       on_port_(std::make_shared<places>()),
       on_socket_(std::make_shared<places>()),
       timer_(door.time.make_timer()) {}
@@ -93,12 +98,13 @@ mcp::call_scope_ptr mcp_room::scope_of(const std::string& principal) {
 }
 
 std::shared_ptr<single_request> mcp_room::make_request(const mcp_identity& who, pid_t pid) {
-  auto r = std::make_shared<single_request>(door_, who, pid, scope_of(who.principal), [this](single_request& ended) {
-    auto found = requests_.extract(&ended);
-    if (!found) return;
-    forget(ended.counts());
-    bury(std::move(found.mapped()));
-  });
+  auto r = std::make_shared<single_request>(door_, modern_, who, pid, scope_of(who.principal),
+                                            [this](single_request& ended) {
+                                              auto found = requests_.extract(&ended);
+                                              if (!found) return;
+                                              forget(ended.counts());
+                                              bury(std::move(found.mapped()));
+                                            });
   requests_.emplace(r.get(), r);
   arm();
   return r;
@@ -120,11 +126,6 @@ result<std::shared_ptr<void>> mcp_room::take_stream_place(const std::string& pri
   });
 }
 
-void mcp_room::end_listens() {
-  // Copied, since a request that has its answer leaves.
-  for (const auto& [key, r] : std::unordered_map(requests_)) r->end_listens();
-}
-
 void mcp_room::list_changed(const mcp::feature_kind& kind) {
   // Copies, because a session may end during a call.
   std::vector<std::shared_ptr<mcp_session>> sessions;
@@ -135,6 +136,13 @@ void mcp_room::list_changed(const mcp::feature_kind& kind) {
   requests.reserve(requests_.size());
   for (const auto& [key, r] : requests_) requests.push_back(r);
   for (const auto& r : requests) r->list_changed(kind);
+}
+
+void mcp_room::end_listens() {
+  std::vector<std::shared_ptr<single_request>> requests;
+  requests.reserve(requests_.size());
+  for (const auto& [key, r] : requests_) requests.push_back(r);
+  for (const auto& r : requests) r->end_listens();
 }
 
 void mcp_room::relieve() {

@@ -66,6 +66,7 @@ class mcp_room {
   void look_after();
 
   door_context& door_;
+  const mcp::caller_session::options modern_;  // of newer callers
   std::unordered_map<std::string, std::shared_ptr<mcp_session>, hash, std::equal_to<>> sessions_;
   std::unordered_map<const single_request*, std::shared_ptr<single_request>> requests_;
   std::unordered_map<std::string, kept_scope> scopes_;  // of newer callers, by principal

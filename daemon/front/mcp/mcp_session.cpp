@@ -70,11 +70,14 @@ void mcp_session::post(const std::shared_ptr<exchange>& x, mcp::message&& m) {
 }
 
 void mcp_session::answer_request(const std::shared_ptr<exchange>& x, mcp::message&& m) {
+  if (m.type == mcp::message::kind::batch && session_.revision() != mcp::revision::with_batches)
+    return x->refuse(refusal_answer(mcp_refusal::invalid_request(
+        400, "invalid request: a batch is only possible in a session of revision 2025-03-26")));
   const bool begins = !session_.initialized();
   const auto first = session_.next_serial();
-  // The answer to `initialize` has the session's id as a header.
   const auto answer = make_stream(first, begins ? milliseconds{0} : session_patience);
   posted_[first] = {answer, ~std::uint64_t{0}};
+  // The answer to `initialize` has the session's id as a header.
   answer->serve(x, begins ? std::vector<http::header>{{"Mcp-Session-Id", id_}} : std::vector<http::header>());
   session_.on_message(std::move(m));
   if (closed_) return;

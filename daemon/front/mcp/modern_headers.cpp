@@ -97,6 +97,8 @@ found_error check_param(const std::vector<http::header>& headers, const mcp::hea
 /// Returns the member of the params that Mcp-Name mirrors; "": the method has none.
 std::string_view named_by(std::string_view method) {
   if (method == "tools/call" || method == "prompts/get") return "name";
+  // The tasks extension, "Streamable HTTP: Routing Headers".
+  if (method == "tasks/get" || method == "tasks/update" || method == "tasks/cancel") return "taskId";
   return method == "resources/read" ? "uri" : "";
 }
 

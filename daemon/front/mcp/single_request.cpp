@@ -28,10 +28,10 @@ int modern_status(int error) {
   }
 }
 
-single_request::single_request(door_context& door, mcp_identity who, pid_t pid, mcp::call_scope_ptr scope,
-                               std::function<void(single_request&)> ended)
+single_request::single_request(door_context& door, const mcp::caller_session::options& o, mcp_identity who, pid_t pid,
+                               mcp::call_scope_ptr scope, std::function<void(single_request&)> ended)
     : mcp_host(door, std::move(who), pid, std::move(scope)),
-      session_(*this, door.settings.session),
+      session_(*this, o),
       answer_([&] {
         answer_stream::owner& told = *this;
         return std::make_shared<answer_stream>(door, told, answer_stream::options{.patience = request_patience});

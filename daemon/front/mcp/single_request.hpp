@@ -15,17 +15,18 @@ class single_request final : public std::enable_shared_from_this<single_request>
                              private mcp_host,
                              private answer_stream::owner {
  public:
-  /// `door` must outlive this object. `ended` is called once, when it is over, unless close() was called; it destroys
-  /// this object in a later turn.
-  single_request(door_context& door, mcp_identity who, pid_t pid, mcp::call_scope_ptr scope,
-                 std::function<void(single_request&)> ended);
+  /// `door` and `o` must outlive this object. `ended` is called once, when it is over, unless close() was called; it
+  /// destroys this object in a later turn.
+  single_request(door_context& door, const mcp::caller_session::options& o, mcp_identity who, pid_t pid,
+                 mcp::call_scope_ptr scope, std::function<void(single_request&)> ended);
   ~single_request() override { close(); }
 
   /// Answers `x`. `place` is released when the request is over.
   void start(const std::shared_ptr<exchange>& x, mcp::message&& m, std::shared_ptr<void> place);
   void list_changed(const mcp::feature_kind& kind) { session_.list_changed(kind); }
-  void end_listens() { session_.end_listens(false); }
   void look_after(time_point now) { answer_->keep_alive(now); }
+  /// Ends its subscription, if it is one, with the result that says so.
+  void end_listens() { session_.end_listens(false); }
   /// Cancels it and ends its connection.
   void close();
   std::size_t open_requests() const noexcept { return session_.open(); }

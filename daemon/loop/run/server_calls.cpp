@@ -46,7 +46,8 @@ std::vector<server_calls::sent_call>::iterator server_calls::find(std::string_vi
   return std::ranges::find(sent_, call, &sent_call::id);
 }
 
-void server_calls::send(const std::string& id, const std::weak_ptr<listener>& told) {
+void server_calls::send(const std::string& id, const std::weak_ptr<listener>& told,
+                        const std::weak_ptr<server_questions::listener>& asked) {
   const auto& call = *by_.core.find_call(id);
   const auto* entry = by_.offer.find(call.name);
   auto server = entry->owner.lock();
@@ -79,6 +80,7 @@ void server_calls::send(const std::string& id, const std::weak_ptr<listener>& to
     if (const auto l = told.lock()) l->on_log(id, params);
   };
   out.asker = this;
+  by_.questions.attach_to(out, id, asked);
   out.scope = by_.scope;
   const auto ticket = server->call(std::move(out));
   if (const auto sent = find(id); sent != sent_.end()) sent->ticket = ticket;

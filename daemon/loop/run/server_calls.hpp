@@ -3,6 +3,7 @@
 #pragma once
 #include "daemon/loop/core/run_core.hpp"
 #include "daemon/loop/run/run_clock.hpp"
+#include "daemon/loop/run/server_questions.hpp"
 #include "daemon/loop/tools/tool_offer.hpp"
 #include "daemon/loop/tools/tool_source.hpp"
 #include "daemon/store/records/record.hpp"
@@ -41,6 +42,7 @@ class server_calls {
     tool_source& tools;
     time_source& time;
     random_source& random;
+    server_questions& questions;
     mcp::call_scope_ptr scope;  ///< of the run
   };
   explicit server_calls(means m) : by_(std::move(m)) {}
@@ -51,8 +53,9 @@ class server_calls {
   static bool may_repeat(const mcp::catalog_entry& tool);
 
   /// Sends a call whose intent is written. A call of mcpbx__read_result is carried out at once, and gives its outcome
-  /// to `told` like others.
-  void send(const std::string& call, const std::weak_ptr<listener>& told);
+  /// to `told` like others. `asked` gets the questions that its server asks meanwhile.
+  void send(const std::string& call, const std::weak_ptr<listener>& told,
+            const std::weak_ptr<server_questions::listener>& asked);
   /// Returns the result of a call whose attempt has ended; nullopt: the call will be repeated, or was closed meanwhile.
   std::optional<record::call_result> settle(const std::string& call, const mcp::call_outcome& outcome);
   /// Returns the intent of the next attempt, or the result of the last one if the tool was changed or removed, or the

@@ -142,6 +142,7 @@ struct record_writer {
     w.filled("toolSha256", r.tool_sha256);
     w.filled("argumentsSha256", r.arguments_sha256);
     w.member("expiresMs", r.expires_ms);
+    w.set("duringCall", r.during_call);
   }
   void operator()(const record::answer& r) const {
     w.member("id", r.id);
@@ -149,6 +150,7 @@ struct record_writer {
     w.set("expired", r.expired);
     w.set("unattended", r.unattended);
     w.set("mute", r.mute);
+    w.set("withdrawn", r.withdrawn);
   }
   void operator()(const record::call_intent& r) const {
     w.member("call", r.call_id);

@@ -131,6 +131,7 @@ void read(const json_reader& o, record::question& r) {
   r.tool_sha256 = o.text("toolSha256");
   r.arguments_sha256 = o.text("argumentsSha256");
   o.number("expiresMs", r.expires_ms);
+  o.set("duringCall", r.during_call);
 }
 void read(const json_reader& o, record::answer& r) {
   r.id = o.needed("id");
@@ -138,6 +139,7 @@ void read(const json_reader& o, record::answer& r) {
   o.set("expired", r.expired);
   o.set("unattended", r.unattended);
   o.set("mute", r.mute);
+  o.set("withdrawn", r.withdrawn);
 }
 void read(const json_reader& o, record::call_intent& r) {
   r.call_id = o.needed("call");

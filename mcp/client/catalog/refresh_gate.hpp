@@ -10,8 +10,8 @@ namespace mcpbx::mcp {
 
 class refresh_gate {
  public:
-  static constexpr milliseconds least_gap{200}, most_gap{5'000}, calm{1'000}, quiet{10'000},
-      retry_gap{5'000}, most_retry_gap{60'000};
+  static constexpr milliseconds least_gap{200}, most_gap{5'000}, calm{1'000}, quiet{10'000}, retry_gap{5'000},
+      most_retry_gap{60'000};
 
   /// Begins the first fetch, which needs no reason.
   void begin() { running_ = true; }

@@ -185,7 +185,7 @@ void session_core::on_notification(const message& m) {
     if (may_log()) log_now("log: " + quoted_for_people(find_member(m.params, "data").text()));
     events_.session_log(m.params);
   } else if (method == "notifications/resources/updated") {
-    if (of_subscription(m.params)) events_.session_updated(m.params);
+    if (of_subscription(m.params)) events_.session_updated(without_mark(m.params));
   } else if (method == "notifications/subscriptions/acknowledged") {
     const auto listen = find_member(find_member(m.params, "_meta"), meta_key::subscription_id).as_integer();
     if (era_ == era::modern && listen) listen_acknowledged(*listen);

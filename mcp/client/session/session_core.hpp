@@ -61,7 +61,7 @@ class session_events {
   virtual void session_asks(const rpc_id& id, std::string_view method, raw_json params) = 0;
   /// Reports that the server has cancelled its question.
   virtual void session_asks_no_more(const rpc_id& id) = 0;
-  /// Passes on a notifications/resources/updated about a watched resource.
+  /// Passes on a notifications/resources/updated about a watched resource, without the mark of our subscription.
   virtual void session_updated(const raw_json& params) = 0;
   /// Passes on a notifications/elicitation/complete or notifications/tasks/status.
   virtual void session_note(std::string_view method, const raw_json& params) = 0;
@@ -196,6 +196,7 @@ class session_core {
   // Subscriptions (session_watches.cpp)
   bool may_listen() const;
   bool of_subscription(const raw_json& params) const;
+  raw_json without_mark(const raw_json& params) const;
   void open_listen();
   void listen_acknowledged(call_number listen);
   void listen_ended(call_number listen, const call_outcome& outcome);

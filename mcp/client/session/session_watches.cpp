@@ -30,6 +30,21 @@ bool session_core::of_subscription(const raw_json& params) const {
   return number && *number != 0 && (*number == listen_ || *number == former_listen_);
 }
 
+// The mark names a request of ours, which means nothing to those who watch.
+raw_json session_core::without_mark(const raw_json& params) const {
+  const raw_json old = find_member(params, "_meta");
+  if (era_ != era::modern || !find_member(old, meta_key::subscription_id)) return params;
+  auto object = raw_object::open(params);
+  auto meta = raw_object::open(old);
+  if (!object || !meta) return params;
+  meta->erase(meta_key::subscription_id);
+  if (meta->json().text() == "{}")
+    object->erase("_meta");
+  else
+    object->set("_meta", meta->json());
+  return object->json();
+}
+
 void session_core::open_listen() {
   listen_at_ = never;
   listen_since_ = now_;
@@ -129,7 +144,7 @@ void session_core::watch(const std::set<std::string, std::less<>>& uris, time_po
     if (reopens())
       listen_stale_ = true;  // the one that is being opened has another set: it is acknowledged first
     else if (listen_at_ == never || listen_ != 0)
-      listen_at_ = now;
+      listen_again();
     return;
   }
   for (const std::string& uri : before)

@@ -189,6 +189,7 @@ class managed_client final : public client,
   // Watches (managed_client_watches.cpp)
   void session_updated(const raw_json& params) override;
   void deliver_updates(time_point now);
+  void watch_now();
   void watches_changed();
   void sync_watches();
 

@@ -11,7 +11,7 @@ watch managed_client::watch_resource(std::string_view uri, std::function<void(co
   auto w = watches_.add_resource(uri, std::move(updated), [weak = weak_from_this()] {
     if (const auto self = weak.lock()) self->watches_changed();
   });
-  if (w) watches_changed();
+  if (w) watch_now();
   return w;
 }
 
@@ -20,12 +20,20 @@ watch managed_client::watch_logs(std::string_view level, std::function<void(cons
   auto w = watches_.add_log(level, std::move(logged), [weak = weak_from_this()] {
     if (const auto self = weak.lock()) self->watches_changed();
   });
-  watches_changed();
+  watch_now();
   return w;
 }
 
 void managed_client::roots_changed() {
   if (up()) session_->core()->tell_roots_changed();
+}
+
+// A watch is at the server before the next call of its caller, which may be about what is watched. Further ones of the
+// same turn follow together.
+void managed_client::watch_now() {
+  if (watches_posted_) return;
+  sync_watches();
+  watches_changed();
 }
 
 // Many watches may begin and end in one turn: the server hears of all at once.

@@ -147,6 +147,9 @@ class server_connection::impl : public std::enable_shared_from_this<impl> {
       begin_ = 0;
     }
     if (std::exchange(filled_, false) && buffer_.size() < largest_buffer) buffer_.resize(buffer_.size() * 2);
+    // While an answer goes on, which may take long, nothing but the caller's end is expected.
+    if (phase_ != phase::reading && end_ == 0 && buffer_.size() > first_buffer)
+      std::vector<char>(first_buffer).swap(buffer_);
     if (end_ == buffer_.size()) return;  // full of later requests; reading continues at their turn
     reading_ = true;
     socket_.async_read_some(asio::buffer(buffer_.data() + end_, read_size(buffer_.size() - end_)),
@@ -227,12 +230,15 @@ class server_connection::impl : public std::enable_shared_from_this<impl> {
         case verdict::head_too_large:
           return refuse(431, "its headers are larger than " + std::to_string(limits_.size.head) + " bytes");
         case verdict::body_too_large:
+          // An announced length is refused together with the head, whose other faults come first.
+          if (!head_taken_ && !take_head(false)) return;
           return refuse(413, "its body is larger than " + std::to_string(limits_.size.body) + " bytes");
       }
     }
   }
 
-  bool take_head() {
+  bool take_head(bool body_wanted = true) {
+    head_taken_ = true;
     without_body_ = parser_->head().method == "HEAD";
     auto refused = events_->on_head(parser_->head());
     if (!open()) return false;
@@ -240,7 +246,7 @@ class server_connection::impl : public std::enable_shared_from_this<impl> {
       last_answer(std::move(*refused));
       return false;
     }
-    if (parser_->waits_to_continue()) {
+    if (body_wanted && parser_->waits_to_continue()) {
       pending_ += "HTTP/1.1 100 Continue\r\n\r\n";
       flush();
     }
@@ -281,7 +287,7 @@ class server_connection::impl : public std::enable_shared_from_this<impl> {
   // Finishes an answer. The next request may be in the buffer already.
   void answered() {
     phase_ = keep_ ? phase::reading : phase::ending;
-    without_body_ = false;
+    without_body_ = head_taken_ = false;
     since_ = time_.now();
     flush();
     if (phase_ != phase::reading) return;
@@ -325,8 +331,10 @@ class server_connection::impl : public std::enable_shared_from_this<impl> {
     writing_ = false;
     leaving_.clear();
     taken_ = 0;
-    // Do not keep the memory of a large answer for small ones.
-    if (leaving_.capacity() > large_) std::string().swap(leaving_);
+    // Do not keep the memory of a large answer for small ones, and none for a silent stream.
+    const auto most = phase_ == phase::streaming ? small_ : large_;
+    for (auto* s : {&leaving_, &pending_})
+      if (s->empty() && s->capacity() > most) std::string().swap(*s);
     if (!pending_.empty()) return flush();
     account(0);
     arm();
@@ -393,7 +401,7 @@ class server_connection::impl : public std::enable_shared_from_this<impl> {
     leave("");
   }
 
-  static constexpr std::size_t large_ = 256u << 10;
+  static constexpr std::size_t large_ = 256u << 10, small_ = 1u << 10;
 
   stream_socket socket_;
   time_source& time_;
@@ -414,6 +422,7 @@ class server_connection::impl : public std::enable_shared_from_this<impl> {
   bool reading_ = false, writing_ = false, input_ended_ = false;
   bool local_ = false;  // a Unix socket
   bool keep_ = false, chunks_ = false, without_body_ = false;
+  bool head_taken_ = false;  // events_ has seen the head of the present request
 };
 
 server_connection::server_connection(const asio::any_io_executor& executor, time_source& time, int fd, server_limits l,

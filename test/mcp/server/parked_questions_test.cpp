@@ -298,6 +298,17 @@ TEST_CASE("a modern caller without the capability is not asked") {
   CHECK(p.caller.host.own->asked.size() == 1);
   CHECK(p.gather().empty());
   CHECK(p.held.size() == 0);
+  // Sampling is not declined: the caller learns what it would need.
+  parked s;
+  s.call("1", s.params("", R"({"elicitation":{}})"));
+  s.question("sampling/createMessage", R"({"tools":[]})");
+  const auto sent = s.caller.host.take();
+  REQUIRE(sent.size() == 1);
+  CHECK(code_of(sent[0]) == -32021);
+  CHECK(at(sent[0], {"error", "data"}) == R"({"requiredCapabilities":{"sampling":{"tools":{}}}})");
+  CHECK(s.server->cancelled.size() == 1);
+  s.server->calls[0].done(mcp::call_outcome::failed(errc::cancelled, "gone"));
+  CHECK(s.caller.host.sent.empty());
   // The capabilities of the retry count for what is asked then, not those of the first request.
   parked q;
   const std::string state = q.park();
@@ -307,23 +318,6 @@ TEST_CASE("a modern caller without the capability is not asked") {
   CHECK(q.answers == lines{R"({"action":"decline"})"});
   CHECK(at(q.gather(), {"result", "inputRequests"}) ==
         R"({"q2":{"method":"roots/list","params":{"_meta":{"mcpbx/server":"s"}}}})");
-}
-
-TEST_CASE("a modern caller that does not sample hears so and its call is cancelled at the server") {
-  for (const auto& [capabilities, required] : {std::pair{"{}", R"({"sampling":{}})"},
-                                               std::pair{R"({"sampling":{}})", R"({"sampling":{"tools":{}}})"}}) {
-    parked p;
-    p.call("1", p.params("", capabilities));
-    p.question("sampling/createMessage", R"({"messages":[],"maxTokens":1,"tools":[]})");
-    CHECK(p.answered().empty());
-    const std::string answer = p.gather();
-    CHECK(code_of(answer) == -32021);
-    CHECK(at(answer, {"error", "data", "requiredCapabilities"}) == required);
-    CHECK(p.server->cancelled == std::vector<mcp::client::ticket>{1});
-    p.server->calls[0].done(mcp::call_outcome::failed(errc::cancelled, "gone"));
-    CHECK(p.caller.host.sent.empty());
-    CHECK(p.held.size() == 0);
-  }
 }
 
 TEST_CASE("without a table for held calls nobody is asked") {

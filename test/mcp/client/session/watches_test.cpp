@@ -67,16 +67,15 @@ TEST_CASE("a modern server gets one subscription for its lists and all watched r
   s.open_modern();
   const auto first = s.id_of("subscriptions/listen");
   acknowledge(s, first);
-  s.core.watch(uris{"a:1"}, s.now);
   s.core.watch(uris{"a:1", "a:2"}, s.now);
-  turn(s);
+  // It is sent at once: before any call that may be about these resources.
   CHECK(s.count("subscriptions/listen") == 2);
   CHECK(wanted(s) == R"({"toolsListChanged":true,"resourceSubscriptions":["a:1","a:2"]})");
   const auto second = s.id_of("subscriptions/listen");
   // Until the new one is acknowledged the old one stays, and what it brings counts.
   CHECK(cancelled(s).empty());
   update(s, "a:1", first);
-  CHECK(s.updates.size() == 1);
+  CHECK(s.updates == std::vector<std::string>{R"({"uri":"a:1"})"});
   acknowledge(s, second);
   CHECK(cancelled(s) == "," + first);
   update(s, "a:1", first);
@@ -146,6 +145,16 @@ TEST_CASE("a server that refuses the resources keeps the subscription to its lis
     turn(s);
     CHECK(s.count("subscriptions/listen") == 3);
   }
+}
+
+TEST_CASE("an update keeps its meta but for the mark of our subscription") {
+  session_rig s;
+  s.open_modern();
+  const auto id = s.id_of("subscriptions/listen");
+  s.say(R"({"jsonrpc":"2.0","method":"notifications/resources/updated","params":{"uri":"a:1","_meta":{"x":1.0,)"
+        R"("io.modelcontextprotocol/subscriptionId":)" +
+        id + "}}}");
+  CHECK(s.updates == std::vector<std::string>{R"({"uri":"a:1","_meta":{"x":1.0}})"});
 }
 
 TEST_CASE("updates of a subscription that is not open are not passed on") {

@@ -73,6 +73,20 @@ TEST_CASE("a resource is subscribed to once for all who watch it, and until the 
   CHECK(r.told.size() == 2);
 }
 
+TEST_CASE("a watch is at the server before the next call") {
+  watched_rig r;
+  const auto a = r.resource("a:1");
+  supervisor_rig::outcome_box box;
+  r.call(*r.c, box);
+  r.turn();
+  const auto& lines = r.launcher.last().received;
+  REQUIRE(lines.size() >= 2);
+  CHECK(contains(lines[lines.size() - 2], "resources/subscribe"));
+  CHECK(contains(lines.back(), "tools/call"));
+  r.c->cancel(1, "enough");
+  r.turn();
+}
+
 TEST_CASE("watches hold over a restart") {
   watched_rig r;
   const auto a = r.resource("a:1");

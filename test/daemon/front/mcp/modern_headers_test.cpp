@@ -1,0 +1,103 @@
+// Tests of the headers of modern requests against their bodies.
+#include "daemon/front/mcp/modern_headers.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string>
+
+using namespace mcpbx;
+using namespace mcpbx::daemon;
+
+namespace {
+
+mcp::message calling(const std::string& arguments, const std::string& name = "t") {
+  return *mcp::parse_message(raw_json::own(R"({"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":)" +
+                                           json_quoted(name) + R"(,"arguments":)" + arguments +
+                                           R"(,"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}}})"));
+}
+
+std::vector<http::header> headers(std::vector<http::header> more, const std::string& name = "t") {
+  more.push_back({"MCP-Protocol-Version", "2026-07-28"});
+  more.push_back({"mcp-method", "tools/call"});
+  more.push_back({"MCP-NAME", name});
+  return more;
+}
+
+const auto definition = [](std::string_view) {
+  return raw_json::own(
+      R"({"name":"t","inputSchema":{"type":"object","properties":{"region":{"type":"string","x-mcp-header":"Region"},)"
+      R"("n":{"type":"integer","x-mcp-header":"Count"},"deep":{"type":"object","properties":)"
+      R"({"on":{"type":"boolean","x-mcp-header":"On"}}},"free":{"type":"string"}}}})");
+};
+
+std::string error_for(const std::string& arguments, std::vector<http::header> more) {
+  const auto e = check_modern_headers(headers(std::move(more)), calling(arguments), definition);
+  if (!e) return "";
+  CHECK(e->code == -32020);
+  return e->message;
+}
+
+}  // namespace
+
+TEST_CASE("Mcp-Name: requests about a task name the task") {
+  for (const std::string method : {"tasks/get", "tasks/update", "tasks/cancel"}) {
+    const auto about = *mcp::parse_message(raw_json::own(
+        R"({"jsonrpc":"2.0","id":1,"method":")" + method +
+        R"(","params":{"taskId":"a","_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}}})"));
+    const auto named = [&](const std::string& name) {
+      return check_modern_headers({{"MCP-Protocol-Version", "2026-07-28"}, {"Mcp-Method", method}, {"Mcp-Name", name}},
+                                  about, definition);
+    };
+    CHECK_FALSE(named("a"));
+    REQUIRE(named("b"));
+    CHECK(named("b")->code == -32020);
+  }
+}
+
+TEST_CASE("Mcp-Param: headers say what the arguments say, absent and null ones have none, unknown ones pass") {
+  CHECK(error_for(R"({"region":"us-west1"})", {{"mcp-param-region", " us-west1 "}}).empty());
+  CHECK(error_for(R"({"region":null,"free":"x"})", {{"Mcp-Param-Other", "y"}}).empty());
+  CHECK(error_for("{}", {}).empty());
+  CHECK(error_for(R"({"n":42})", {{"Mcp-Param-Count", "42.0"}}).empty());
+  CHECK(error_for(R"({"n":-7})", {{"Mcp-Param-Count", "-7"}}).empty());
+  CHECK(error_for(R"({"deep":{"on":true}})", {{"Mcp-Param-On", "true"}}).empty());
+  CHECK(error_for(R"({"region":"Hello, 世界"})", {{"Mcp-Param-Region", "=?base64?SGVsbG8sIOS4lueVjA==?="}}).empty());
+  CHECK(error_for(R"({"region":"=?base64?literal?="})", {{"Mcp-Param-Region", "=?base64?PT9iYXNlNjQ/bGl0ZXJhbD89?="}})
+            .empty());
+  CHECK(error_for(R"({"region":"SGVsbG8="})", {{"Mcp-Param-Region", "SGVsbG8="}}).empty());
+
+  for (const auto& [arguments, value] :
+       std::vector<std::pair<std::string, std::string>>{{R"({"region":"a"})", "b"},
+                                                        {R"({"region":"true"})", "TRUE"},
+                                                        {R"({})", "b"},
+                                                        {R"({"region":null})", "null"},
+                                                        {R"({"region":"Hello"})", "=?base64?SGVsbG8?="},
+                                                        {R"({"region":"Hello"})", "=?base64?SGVs!!!bG8=?="},
+                                                        {R"({"region":"世"})", "世"},
+                                                        {R"({"region":"a"})", "a\x01"}})
+    CHECK_FALSE(error_for(arguments, {{"Mcp-Param-Region", value}}).empty());
+  CHECK_FALSE(error_for(R"({"region":"a"})", {}).empty());
+  CHECK_FALSE(error_for(R"({"region":"a"})", {{"Mcp-Param-Region", "a"}, {"mcp-param-region", "a"}}).empty());
+  CHECK_FALSE(error_for(R"({"n":42})", {{"Mcp-Param-Count", "43"}}).empty());
+  CHECK_FALSE(error_for(R"({"n":42})", {{"Mcp-Param-Count", "x"}}).empty());
+  CHECK_FALSE(error_for(R"({"deep":{"on":true}})", {{"Mcp-Param-On", "false"}}).empty());
+}
+
+TEST_CASE("Mcp-Name: names that headers cannot hold come in base64, and are compared after decoding") {
+  const auto none = [](std::string_view) { return raw_json(); };
+  CHECK_FALSE(check_modern_headers(headers({}, "=?base64?5LiW?="), calling("{}", "世"), none));
+  CHECK(check_modern_headers(headers({}, "5LiW"), calling("{}", "世"), none));
+  CHECK(check_modern_headers(headers({}, "世"), calling("{}", "世"), none));
+}
+
+TEST_CASE("base64 in headers has its padding, its alphabet and no bits left over") {
+  CHECK(header_meaning("=?base64?"
+                       "?=") == "");
+  CHECK(header_meaning("=?base64?QQ==?=") == "A");
+  CHECK(header_meaning("=?base64?QUI=?=") == "AB");
+  CHECK(header_meaning("=?base64?QUJD?=") == "ABC");
+  CHECK(header_meaning("=?base64?=") == "=?base64?=");
+  CHECK(header_meaning("=?BASE64?QUJD?=") == "=?BASE64?QUJD?=");
+  for (const char* wrong : {"QR==", "QUJ=", "QUI", "Q===", "====", "QU=I", "Q=I=", "QU I"})
+    CHECK_MESSAGE(!header_meaning("=?base64?" + std::string(wrong) + "?="), wrong);
+}
