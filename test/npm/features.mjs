@@ -11,12 +11,13 @@ import { Daemon, bin, checks, here, node, packagePath } from './lib.mjs';
 const direct = process.argv.includes('--direct');
 const entries = {
   everything: { command: node, args: [packagePath('@modelcontextprotocol/server-everything/dist/index.js')] },
-  older: { command: node, args: [path.join(here, 'conformance', 'fixture.mjs'), '--era', 'legacy'] },
   fixture: { command: node, args: [path.join(here, 'conformance', 'fixture.mjs'), '--era', 'modern', '--page', '3'] },
+  // Last, since it has the same resources as the fixture of the new era, which keep their URIs where they are listed first.
+  older: { command: node, args: [path.join(here, 'conformance', 'fixture.mjs'), '--era', 'legacy'] },
 };
 const d = await Daemon.start({ mcpServers: entries });
 const shim = { stdio: { command: path.join(bin, 'mcpbx'), args: ['--socket', d.socket, 'mcp'], env: d.env } };
-const [everything, older, fixture] = Object.keys(entries).map((name) => (own) => (direct ? own : `${name}__${own}`));
+const [everything, fixture, older] = Object.keys(entries).map((name) => (own) => (direct ? own : `${name}__${own}`));
 const text = (result) => result.content.map((block) => block.text ?? '').join('\n');
 const callers = { 'an old caller': { kind: kinds[0], era: 'legacy' }, 'a new caller': { kind: kinds[3], era: 'modern' } };
 // Where each server has what the checks ask for.
