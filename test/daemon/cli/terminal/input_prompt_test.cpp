@@ -39,7 +39,7 @@ struct exchange {
 
 // Types each of `lines` behind the prompt that comes with it.
 exchange at_prompt(std::string_view question, const std::vector<std::pair<std::string, std::string>>& lines,
-               const question_watch& watch = {}) {
+                   const question_watch& watch = {}) {
   int master = -1;
   std::array<int, 2> result{};
   REQUIRE(::pipe(result.data()) == 0);
@@ -87,18 +87,18 @@ std::string by_rule(std::string_view question, input_mode mode) {
 
 TEST_CASE("L19: a form is asked field by field and words become values of the schema") {
   const auto e = at_prompt(order, {{"[y/N] ", "y\n"},
-                               {"> ", "\n"},  // required, without a default
-                               {"> ", "x\n"},
-                               {"> ", "Ada\n"},
-                               {"> ", "12\n"},
-                               {"> ", "\n"},  // takes the default
-                               {"> ", "\n"},  // leaves an optional field out
-                               {"> ", "maybe\n"},
-                               {"> ", "no\n"},
-                               {"> ", "2\n"},  // the option's number
-                               {"> ", "sugar, milk\n"},
-                               {"> ", "nowhere\n"},
-                               {"> ", "a@b.example\n"}});
+                                   {"> ", "\n"},  // required, without a default
+                                   {"> ", "x\n"},
+                                   {"> ", "Ada\n"},
+                                   {"> ", "12\n"},
+                                   {"> ", "\n"},  // takes the default
+                                   {"> ", "\n"},  // leaves an optional field out
+                                   {"> ", "maybe\n"},
+                                   {"> ", "no\n"},
+                                   {"> ", "2\n"},  // the option's number
+                                   {"> ", "sugar, milk\n"},
+                                   {"> ", "nowhere\n"},
+                                   {"> ", "a@b.example\n"}});
   CHECK(
       e.answer ==
       R"({"action":"accept","content":{"name":"Ada","count":2,"gift":false,"colour":"g","extras":["sugar","milk"],"mail":"a@b.example"}})");
