@@ -11,7 +11,7 @@
 namespace mcpbx::mcp {
 namespace {
 
-constexpr std::string_view complete = "complete", input_required = "input_required";
+constexpr std::string_view complete = "complete";
 
 std::string_view word_of(bool is_private) {
   return is_private ? "private" : "public";
@@ -68,10 +68,11 @@ segments modern_result(const raw_json& result, const modern_form& form) {
   if (!o) return modern_own_result(result, form);
   const raw_json type = o->find("resultType");
   if (!type.is_string()) o->set("resultType", raw_json::string(complete));
-  if (type.is_string() && type.as_string() == input_required) {
+  const std::string kind = type.as_string().value_or(std::string(complete));
+  if (kind == "input_required") {
     o->erase("ttlMs");
     o->erase("cacheScope");
-  } else if (form.cache && (!type.is_string() || type.as_string() == complete)) {
+  } else if (kind == complete && form.cache) {
     set_hints(*o, *form.cache);
   }
   if (form.server_info) set_server_info(*o, form.server_info);

@@ -93,6 +93,10 @@ found_route task_route(caller_host& host, const std::string& id, bool modern) {
   return std::unexpected(no_route{invalid_params("unknown task " + json_quoted(cut_utf8(id, 128)))});
 }
 
+bool has_tasks(const modern_request& m) {
+  return find_member(find_member(m.capabilities, "extensions"), "io.modelcontextprotocol/tasks").is_object();
+}
+
 found_route find_route(caller_host& host, const call_shape& shape, const incoming_call& in, bool modern) {
   const auto all = host.tools();
   switch (shape.to) {
@@ -108,12 +112,6 @@ found_route find_route(caller_host& host, const call_shape& shape, const incomin
       break;
   }
   return in.by_prompt ? prompt_route(*all, in.name) : template_route(*all, in.name);
-}
-
-/// Returns true for a modern caller that does not declare the tasks extension in this request.
-bool lacks_tasks(const modern_request* m) {
-  if (!m) return false;
-  return !find_member(find_member(m->capabilities, "extensions"), "io.modelcontextprotocol/tasks").is_object();
 }
 
 }  // namespace
@@ -133,12 +131,12 @@ void caller_session::call(const call_shape& shape, const raw_json& params, const
   const auto read = read_call(shape, params, in);
   reply.about(in.name, in.arguments);
   if (!read) return reply.refused(invalid_params(read.error().message));
+  if (shape.to == call_shape::target::task && reply.request().modern() && !has_tasks(*reply.request().modern()))
+    return reply.refused(rpc_error{
+        mcp_code::missing_client_capability, "a caller that uses tasks must declare the extension",
+        raw_json::literal(R"({"requiredCapabilities":{"extensions":{"io.modelcontextprotocol/tasks":{}}}})")});
   if (in.state && take_back(shape, in, reply)) return;
   if (auto admitted = host_.admit_call(); !admitted) return reply.refused(to_rpc_error(admitted.error()));
-  if (shape.to == call_shape::target::task && lacks_tasks(reply.request().modern()))
-    return reply.refused(rpc_error{
-        mcp_code::missing_client_capability, "tasks are for callers that declare their extension",
-        raw_json::literal(R"({"requiredCapabilities":{"extensions":{"io.modelcontextprotocol/tasks":{}}}})")});
   auto route = find_route(host_, shape, in, reply.request().modern() != nullptr);
   if (!route && route.error().may_come && !settled)  // its server may be ready soon
     return host_.when_settled(options_.settle, [this, &shape, params, reply] {
