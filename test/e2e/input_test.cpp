@@ -105,7 +105,7 @@ TEST_CASE("L19: --input answers by rule and ask needs a terminal") {
 
 TEST_CASE("a server's roots and sampling are answered from its entry for callers that cannot answer") {
   model_process model;
-  daemon_under_test d(input_config(model, R"("roots":["/srv/data"],"sampling":{"model":"m/hello","perMinute":2})"));
+  daemon_under_test d(input_config(model, R"("roots":["/srv/data"],"sampling":{"model":"m","perMinute":2})"));
   d.wait_ready({"s"});
   const auto roots = run_cli(d, {"call", "s__ask_many", "n=1", "method=roots/list"});
   CHECK_MESSAGE(contains(roots.out, R"({"roots":[{"uri":"file:///srv/data"}]})"), roots.out);
