@@ -16,7 +16,7 @@ TEST_CASE("endpoint_rule: hosts are told apart by their text, in every spelling 
         "::", "ip6-localhost", "localhost.localdomain", "2002:7f00:1::1"})
     CHECK_MESSAGE(reach_of(host) == reach::loopback, host);
   for (const auto* host : {"10.0.0.1",      "172.16.0.1",    "172.31.255.255", "192.168.1.1",     "169.254.169.254",
-                           "100.64.0.1",    "router",        "224.0.0.1",      "255.255.255.255", "fe80::1",
+                           "100.64.0.1",    "a.localdomain", "224.0.0.1",      "255.255.255.255", "fe80::1",
                            "fd00::1",       "2002:a00:1::1", "ff02::1",        "::ffff:10.0.0.1", "64:ff9b::a00:1",
                            "printer.local", "x.internal",    "2130706433",     "0x7f000001",      "fe80::1%eth0"})
     CHECK_MESSAGE(reach_of(host) == reach::private_network, host);
