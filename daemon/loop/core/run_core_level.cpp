@@ -2,6 +2,7 @@
 // error result. With the last result the reply and its results are added to the history.
 #include "daemon/loop/core/run_core.hpp"
 #include "daemon/loop/results/read_result.hpp"
+#include "daemon/loop/results/result_links.hpp"
 #include "daemon/loop/results/result_mark.hpp"
 #include "daemon/loop/results/result_view.hpp"
 #include "daemon/loop/run_words.hpp"
@@ -322,12 +323,14 @@ void run_core::settle(std::string_view id, const raw_json& result, bool is_error
   forget_asked_during(c);
   if (c.state == call_state::asked || c.state == call_state::intended) --running_;
   c.state = call_state::done;
-  if (c.call->name == read_result::name) {
+  if (c.call->name == read_result::name && read_result::linked_uri(c.call->arguments).empty()) {
     results_[i].result = without_hidden(result);  // not cut: the page already respects the limit
   } else {
     auto view = model_view(result, is_error, limits_.max_result_bytes, limits_.empty_result_text, id);
     results_[i].result = std::move(view.shown);
-    if (view.text_missing) kept_.keep(id, result);
+    const bool linked = !started_.links.none() && !links_in(result).empty();
+    if (linked) results_[i].result = with_link_hint(results_[i].result);
+    if (view.text_missing || linked) kept_.keep(id, result);
   }
   if (!started_.nonce.empty()) results_[i].result = marked_as_data(results_[i].result, started_.nonce);
   results_[i].is_error = is_error;

@@ -46,7 +46,7 @@ live_run::live_run(run_surroundings& around, run_request request, bool goes_on, 
       questions_({core_, request_, *feed_, request_.configured->servers.configured(), around.time, around.random,
                   around.executor, around.answers}),
       calls_({core_, offer_, clock_, around.tools, around.time, around.random, questions_,
-              mcp::call_scope::of_run("run " + request_.run, std::move(request_.caller_scope))}),
+              mcp::call_scope::of_run("run " + request_.run, std::move(request_.caller_scope)), request_.links}),
       approvals_({core_, request_, *feed_, offer_, request_.configured->servers.configured(), around.tools, around.time,
                   around.random},
                  [this](std::string question) { answer({std::move(question), {}, true, {}}); }) {

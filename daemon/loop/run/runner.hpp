@@ -42,6 +42,7 @@ struct run_request {
   std::string profile;                         ///< profile whose values were filled in here, or ""
   tool_choice tools;                           ///< tools of the catalog that the run may use
   std::vector<std::string> approve;            ///< globs of tools that need an approval, besides those of the servers
+  record::link_rules links;                    ///< of the profile; a resumed run also keeps to those of its start
   std::vector<raw_json> client_tools;          ///< definitions of the caller's own tools, as in MCP
   std::vector<record::caller_result> results;  ///< results of those: continues the parked run `run`
   raw_json answer_schema;                      ///< valid JSON Schema of the final answer; or absent

@@ -7,6 +7,7 @@
 #include "mcp/json/raw_json.hpp"
 #include "providers/model/message.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -60,6 +61,13 @@ struct meant_tool {
   std::string server, tool;  ///< configured name, and the server's own name of the tool
   bool operator==(const meant_tool&) const = default;
 };
+/// Resources that the model may read where results link to them: globs of their URIs, as in a profile.
+struct link_rules {
+  std::vector<std::string> allow, deny;
+  /// Returns true if nothing may be read.
+  bool none() const { return std::ranges::find(deny, "*") != deny.end(); }
+  bool operator==(const link_rules&) const = default;
+};
 /// The input: written before the first model request.
 struct run_started {
   std::string run;                               ///< the run's name
@@ -80,6 +88,7 @@ struct run_started {
   std::string profile;               ///< or ""
   tool_choice tools;                 ///< tools of the catalog that the run may use; `beside` is not stored
   std::vector<std::string> approve;  ///< globs of tools that need approval, beside those of their servers
+  link_rules links;
   /// Terms of the servers by the configuration, for a run that may be resumed after a restart. Null: not stored.
   std::shared_ptr<const std::vector<server_terms>> servers;
   std::vector<raw_json> client_tools;  ///< definitions of the caller's own tools (L21), in MCP's shape

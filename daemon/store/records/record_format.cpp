@@ -90,6 +90,12 @@ struct record_writer {
     if (!r.tools.deny.empty()) w.list("deny", r.tools.deny);
     write_pairs(w, "rename", r.tools.rename);
     if (!r.approve.empty()) w.list("approve", r.approve);
+    if (r.links != record::link_rules()) {
+      w.key("links").begin_object();
+      if (!r.links.allow.empty()) w.list("allow", r.links.allow);
+      if (!r.links.deny.empty()) w.list("deny", r.links.deny);
+      w.end_object();
+    }
     if (r.servers) append_servers(*r.servers);
     if (!r.client_tools.empty()) w.list("clientTools", r.client_tools);
     w.given("answerSchema", r.answer_schema);

@@ -68,6 +68,10 @@ void read(const json_reader& o, record::run_started& r) {
   r.tools.deny = o.texts("deny");
   for (auto& [from, to] : read_pairs(o, "rename")) r.tools.rename.emplace(from, to);
   r.approve = o.texts("approve");
+  if (auto links = o.json("links")) {
+    const json_reader l(std::move(links), o, "links");
+    r.links = {l.texts("allow"), l.texts("deny")};
+  }
   if (o.json("servers")) {
     std::vector<server_terms> servers;
     o.each("servers", [&](raw_json element) {
