@@ -21,6 +21,14 @@ namespace {
 constexpr std::size_t most_shown = 4'000, longest_line = 4'000, most_shown_options = 100;
 constexpr std::array<std::string_view, 3> modes{"ask", "accept", "decline"};
 
+// Returns true for a host with letters beyond ASCII, however they are spelled: as they are, as "xn--", or escaped.
+bool may_mislead(std::string_view host) {
+  std::string lower(host);
+  for (char& c : lower)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  return lower.contains("xn--") || std::ranges::any_of(lower, [](unsigned char c) { return c >= 0x80 || c == '%'; });
+}
+
 class prompter {
  public:
   prompter(terminal& screen, std::string_view server, const question_watch& watch)
@@ -51,8 +59,7 @@ class prompter {
     head("asks you to open an address", asked.message);
     show("  host:      ", quoted_name(asked.host));
     show("  address:   ", asked.url);
-    const bool odd =
-        asked.host.contains("xn--") || std::ranges::any_of(asked.host, [](unsigned char c) { return c >= 0x80; });
+    const bool odd = may_mislead(asked.host);
     if (odd) screen_.err_line("  the host has letters that may look like others; read it twice");
     screen_.err_line("  mcpbx opens nothing; open it in a browser yourself if you know the host");
     const auto wanted = yes("say that you agree to open it? [y/N] ");

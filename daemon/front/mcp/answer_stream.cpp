@@ -1,5 +1,6 @@
 // Writing of events. The queue holds what cannot leave, by the rules of every caller's outbox; this class is the
-// transport that it fills.
+// transport that it fills. The owner may drop the stream inside of any call of the queue or the connection, so
+// functions that make one hold the stream.
 #include "daemon/front/mcp/answer_stream.hpp"
 
 #include "daemon/front/mcp/accepted.hpp"
@@ -38,12 +39,14 @@ void answer_stream::hold() {
 }
 
 void answer_stream::stream_to(const std::shared_ptr<exchange>& x) {
+  const auto self = shared_from_this();
   open_on(x);
   prime();
   out_->flush();
 }
 
 void answer_stream::resume(const std::shared_ptr<exchange>& x, std::uint64_t after) {
+  const auto self = shared_from_this();
   open_on(x);
   for (const auto& e : kept_)
     if (e.number > after && x_) write(e.number, e.text);
@@ -84,6 +87,7 @@ void answer_stream::open_on(const std::shared_ptr<exchange>& x) {
 }
 
 void answer_stream::respond(const segments& text, int status) {
+  const auto self = shared_from_this();
   if (phase_ == phase::over) return;
   if (phase_ == phase::streaming || (status == 200 && x_ && prefers_stream(x_->head().headers) && begin())) {
     out_->push(text, mcp::outgoing::response());
@@ -102,20 +106,24 @@ void answer_stream::respond_nothing() {
 }
 
 void answer_stream::push(const segments& text, mcp::outgoing what) {
+  const auto self = shared_from_this();
   if (!begin()) return;
   out_->push(text, what);
   door_.watch_bytes();
 }
 
 void answer_stream::push_progress(std::uint64_t request, const segments& text) {
+  const auto self = shared_from_this();
   if (begin()) out_->push_progress(request, text);
 }
 
 void answer_stream::push_merged(std::string key, const segments& text) {
+  const auto self = shared_from_this();
   if (begin()) out_->push_merged(std::move(key), text);
 }
 
 void answer_stream::push_droppable(const segments& text) {
+  const auto self = shared_from_this();
   if (!begin()) return;
   // Without a connection nobody reads; only what must reach the caller may grow the queue then.
   if (!out_->over() && (x_ || out_->bytes() < 2 * door_.settings.outbox.feed_below))
@@ -136,6 +144,7 @@ void answer_stream::keep_alive(time_point now) {
 }
 
 void answer_stream::on_drained() {
+  const auto self = shared_from_this();
   if (out_ && phase_ == phase::streaming) out_->flush();
 }
 

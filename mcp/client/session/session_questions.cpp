@@ -66,8 +66,10 @@ void session_core::answer(const rpc_id& question, call_outcome&& outcome) {
   }
 }
 
+// Tells the server once for each time that it has asked: it knows then that its roots are old, and a caller whose roots
+// change endlessly fills nobody's queue.
 void session_core::tell_roots_changed() {
-  if (phase_ == phase::closed || era_ != era::legacy || !asked_roots_) return;
+  if (phase_ == phase::closed || era_ != era::legacy || !std::exchange(asked_roots_, false)) return;
   output_.session_send(make_notification("notifications/roots/list_changed", raw_json()), outgoing());
 }
 

@@ -144,6 +144,14 @@ TEST_CASE("L19: an address is shown with its host and nothing is opened") {
   CHECK(contains(yes.shown, "may look like others"));
   CHECK(contains(yes.shown, "mcpbx opens nothing"));
   CHECK(at_prompt(address, {{"[y/N] ", "\n"}}).answer == R"({"action":"decline"})");
+  for (const std::string_view host : {"XN--Evil.example", "b\xC3\xA4nk.example", "%62ank.example"}) {
+    const auto shown =
+        at_prompt(R"({"mode":"url","message":"m","url":"https://)" + std::string(host) + R"(/"})", {{"[y/N] ", "y\n"}})
+            .shown;
+    CHECK(contains(shown, "may look like others"));
+  }
+  const auto plain = at_prompt(R"({"mode":"url","message":"m","url":"https://bank.example/"})", {{"[y/N] ", "y\n"}});
+  CHECK_FALSE(contains(plain.shown, "may look like others"));
 }
 
 TEST_CASE("L19: a form without fields asks for a yes") {

@@ -367,6 +367,33 @@ TEST_CASE("G17: a caller that takes nothing for 30 s loses its connection, and c
   CHECK(answer.ended);
 }
 
+TEST_CASE("G17: a tool server that floods a caller without a connection loses that stream, and the session goes on") {
+  front_door::options o;
+  o.outbox.bound = 1 << 10;
+  o.outbox.ceiling = 4 << 10;
+  o.outbox.feed_below = 256;
+  mcp_door d(std::move(o));
+  const auto session = d.begin();
+  const int fd = d.enter();
+  d.write(fd, mcp_door::posting(R"({"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"read","task":{}}})",
+                                session));
+  REQUIRE(d.tools->calls.size() == 1);
+  REQUIRE(d.tools->calls[0].notified);
+  // Nobody has opened the stream of notifications, so that they wait until they are too many.
+  const auto status = raw_json::own(R"({"taskId":"t","text":")" + std::string(1000, 'x') + "\"}");
+  for (int i = 0; i < 32; ++i) d.tools->calls[0].notified("notifications/tasks/status", status);
+  d.turn();
+  d.answer(0);
+  CHECK(contains(d.got(fd).body, R"("id":1,"result":{"content":[]})"));
+  const int other = d.enter();
+  d.write(other, listening(session));
+  const auto late = d.got(other);
+  CHECK(late.status == 200);
+  CHECK(count(late.body, "notifications/tasks/status") < 8);
+  d.tools->calls[0].notified("notifications/tasks/status", raw_json::literal(R"({"taskId":"last"})"));
+  CHECK(contains(mcp_door::events(d.raw(other)), R"("taskId":"last")"));
+}
+
 TEST_CASE("G20: a door that closes ends all sessions and their calls") {
   mcp_door d;
   const auto session = d.begin();

@@ -132,4 +132,10 @@ TEST_CASE("a server hears of changed roots if it has asked for them") {
   s.say(R"({"jsonrpc":"2.0","id":1,"method":"roots/list"})");
   s.core.tell_roots_changed();
   CHECK(s.count("notifications/roots/list_changed") == 1);
+  // It knows that its roots are old until it asks again, so that a caller cannot flood it.
+  for (int i = 0; i < 100; ++i) s.core.tell_roots_changed();
+  CHECK(s.count("notifications/roots/list_changed") == 1);
+  s.say(R"({"jsonrpc":"2.0","id":2,"method":"roots/list"})");
+  s.core.tell_roots_changed();
+  CHECK(s.count("notifications/roots/list_changed") == 2);
 }
