@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -90,6 +91,7 @@ class conversation final : session_output, session_events {
   void session_dropped(const feature_kind&, std::vector<std::string>) override {}
   void session_list(const feature_kind&, feature_list list) override { require(list != nullptr); }
   void session_offers(const server_offers& offers) override { require(offers.known); }
+  void session_hints(const feature_kind&, const std::optional<told_hints>&) override {}
   void session_list_changed(const feature_kind&) override { require(ready_); }
   void session_asks(const rpc_id& id, std::string_view, raw_json) override {
     require(core_.era() == era::legacy || core_.era() == era::unknown);

@@ -31,7 +31,9 @@ void session_core::discover() {
   probe_ = request("server/discover", {}, no_limits, [this](call_outcome o) { on_discover(std::move(o)); });
   era_ = era::unknown;
   revision_.clear();
-  if (options_.protocol == "auto") fallback_at_ = now_ + std::min(longest_probe, options_.start_timeout / 3);
+  // Silence tells nothing where each request has an exchange of its own: an old server answers that one, too.
+  if (options_.protocol == "auto" && !options_.mirrors)
+    fallback_at_ = now_ + std::min(longest_probe, options_.start_timeout / 3);
 }
 
 void session_core::on_discover(call_outcome outcome) {
