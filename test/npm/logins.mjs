@@ -79,10 +79,11 @@ await checks({
     assert.equal(r.result?.text, 'It is 42.', JSON.stringify(r));
     assert.match(events, /mcpbx auth login saas/);
   },
-  'a call of its tool is refused with the command that helps': async () => {
+  'a call of its tool is refused, and `mcpbx servers` has the command that helps': async () => {
     const r = await cli('call', 'saas__greet');
     assert.notEqual(r.status, 0);
-    assert.match(r.stderr, /mcpbx auth login saas/);
+    assert.match(r.stderr, /mcpbx servers/);
+    assert.match((await cli('--json', 'servers')).stdout, /mcpbx auth login saas/);
   },
   'login by the listener: the person is told who asks for what, and the tools are there': async () => {
     const r = await logIn(byListener);

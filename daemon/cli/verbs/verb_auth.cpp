@@ -48,6 +48,7 @@ class pasted_lines {
  public:
   // Waits until the daemon has said something or a line is complete; returns the line, or "".
   std::string wait(int daemon) {
+    if (auto line = take(); !line.empty()) return line;  // more than one was pasted at once
     std::array<pollfd, 2> any{pollfd{daemon, POLLIN, 0}, pollfd{open_ ? STDIN_FILENO : -1, POLLIN, 0}};
     if (!wait_ready(any) || any[1].revents == 0) return {};
     std::array<char, 1024> bytes{};
@@ -58,17 +59,21 @@ class pasted_lines {
       return {};
     }
     line_.append(bytes.data(), static_cast<std::size_t>(n));
-    const auto end = line_.find('\n');
-    if (end == std::string::npos) {
-      if (line_.size() > longest_line) line_.clear();
-      return {};
-    }
-    std::string line(trimmed(std::string_view(line_).substr(0, end)));
-    line_.erase(0, end + 1);
-    return line;
+    return take();
   }
 
  private:
+  // Returns the next complete line that is not blank, or "".
+  std::string take() {
+    for (auto end = line_.find('\n'); end != std::string::npos; end = line_.find('\n')) {
+      std::string line(trimmed(std::string_view(line_).substr(0, end)));
+      line_.erase(0, end + 1);
+      if (!line.empty()) return line;
+    }
+    if (line_.size() > longest_line) line_.clear();
+    return {};
+  }
+
   std::string line_;
   bool open_ = true;
 };
