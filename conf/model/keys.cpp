@@ -149,7 +149,7 @@ const section_spec& sampling_keys() {
   static const section_spec s{"serverSampling", {
     key<&e::model>("model", "The model entry (NAME or NAME/ID) that answers.").like(forms::filled),
     key<&e::max_tokens>("maxTokens", "How many tokens one answer may have; what the server asks for is cut to it.").range(1, 1'000'000),
-    key<&e::per_minute>("perMinute", "How many requests of the server are answered in a minute; refused and withdrawn ones count.").range(1, 1'000),
+    key<&e::per_minute>("perMinute", "How many requests of the server are answered in a minute; withdrawn ones count.").range(1, 1'000),
   }, {{"model", "write the name of an entry of \"models\""}}};
   return s;
 }

@@ -17,6 +17,7 @@ front_door::options door_options_with(run_parts& runs, started_world& world, con
   auto o = door_options(config);
   o.socket = socket;
   o.audit = runs.audit();
+  o.answers = &runs.answers();
   o.adapt = runs.adapter();
   o.chat = [&settings = runs.settings()] { return settings.get()->chat; };
   o.approvals = [&settings = runs.settings()] { return settings.get()->direct_calls; };

@@ -3,6 +3,7 @@
 
 #include "daemon/app/models/limits.hpp"
 #include "daemon/app/models/profiles.hpp"
+#include "daemon/app/options/server_answers.hpp"
 #include "daemon/app/options/server_entries.hpp"
 
 #include <string>
@@ -37,13 +38,20 @@ chat_defaults chat_of(const configuration_ptr& from, std::shared_ptr<run_configu
   return c;
 }
 
+answer_settings answers_of(const configuration_ptr& from, terms_ptr entries, std::shared_ptr<model_set> models) {
+  return {.servers = server_answers_of(from->config, from->values),
+          .entries = std::move(entries),
+          .models = [models = std::move(models)](std::string_view name) { return models->find(name); }};
+}
+
 }  // namespace
 
 request_settings::request_settings(configuration_ptr snapshot, model_surroundings around)
     : from(std::move(snapshot)),
       models(std::make_shared<model_set>(from, std::move(around))),
       runs(runs_of(from, models)),
-      chat(std::make_shared<const chat_defaults>(chat_of(from, runs))) {
+      chat(std::make_shared<const chat_defaults>(chat_of(from, runs))),
+      answers(std::make_shared<const answer_settings>(answers_of(from, runs->servers.configured(), models))) {
   const auto usual = chat->base("", "");
   direct_calls = {.entries = runs->servers.configured(), .destructive = !usual || usual->limits.approve_destructive};
 }

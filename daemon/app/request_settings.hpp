@@ -1,6 +1,7 @@
 // The part of the configuration that requests need: made once for each snapshot and kept by requests and runs that
 // began under it.
 #pragma once
+#include "daemon/answers/answer_settings.hpp"
 #include "daemon/app/models/models.hpp"
 #include "daemon/app/references/current_configuration.hpp"
 #include "daemon/front/chat/chat_params.hpp"
@@ -19,6 +20,7 @@ struct request_settings {
   std::shared_ptr<model_set> models;
   std::shared_ptr<run_configuration> runs;
   std::shared_ptr<const chat_defaults> chat;
+  std::shared_ptr<const answer_settings> answers;
   /// Rules for calls that callers make themselves. Destructive tools need an approval if the default settings cannot be
   /// made.
   approval_rules direct_calls;

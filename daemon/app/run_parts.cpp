@@ -41,11 +41,13 @@ run_parts::run_parts(base_parts& base, blocking_lanes& lanes, http::client& clie
       model_lists_([this] { return settings_.get()->models; }, base.executor(), client, base.time),
       audit_(audit_of(base, current.snapshot()->config)),
       journal_(journal_of(base, *current.snapshot(), audit_.get(), keeps_by_default)),
+      answers_({base.executor(), base.time, audit_.get(), [this] { return settings_.get()->answers; }}),
       runs_(
           base.executor(), base.time, base.random, tools, [this] { return settings_.get()->runs; }, *journal_,
           [&] {
             auto o = runner_options(current.snapshot()->config);
             o.adapt = adapt_;
+            o.answers = &answers_;
             o.keep_to_present_terms = [this](run_request& r) {
               return keep_to_present_terms(r, *settings_.get()->chat);
             };

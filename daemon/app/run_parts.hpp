@@ -1,6 +1,7 @@
 // The parts that run questions: models, the journal with its audit, and the runner.
 #pragma once
 #include "conf/model/model.hpp"
+#include "daemon/answers/own_answers.hpp"
 #include "daemon/app/base_parts.hpp"
 #include "daemon/app/left_runs.hpp"
 #include "daemon/app/models/model_lists.hpp"
@@ -33,6 +34,7 @@ class run_parts {
   model_lists& lists() noexcept { return model_lists_; }
   audit_log* audit() noexcept { return audit_.get(); }  ///< null: the audit is off
   journal& store() noexcept { return *journal_; }
+  own_answers& answers() noexcept { return answers_; }
   runner& runs() noexcept { return runs_; }
   left_runs& left() noexcept { return left_; }
   /// Returns the converter of tools for models that runs use; sharing it converts each tool only once.
@@ -44,6 +46,7 @@ class run_parts {
   model_lists model_lists_;
   std::unique_ptr<audit_log> audit_;
   std::unique_ptr<journal> journal_;
+  own_answers answers_;
   std::function<void()> run_ended_;
   runner runs_;
   left_runs left_;

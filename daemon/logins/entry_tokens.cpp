@@ -38,12 +38,32 @@ void entry_tokens::drop() {
   tidy_.reset();
 }
 
+void entry_tokens::leave(std::string_view why) {
+  const auto self = shared_from_this();
+  dropped_ = true;
+  outdate();
+  if (auto* const present = present_login()) present->cancel(why);
+  if (renewing_) end_renewal(false);
+  const result<void> over =
+      fail(errc::cancelled, "the login to server \"" + entry_.server + "\" was ended: " + std::string(why));
+  call_all(when_loaded_);
+  call_all(when_ready_);
+  call_all(when_over_, over);
+  drop();
+}
+
+// Lets a renewal that is under way come to nothing, since its answer is about tokens that are not held any more.
+void entry_tokens::outdate() {
+  ++age_;
+  exchange_.reset();
+}
+
 std::string entry_tokens::header() const {
   return grant_.access_token.empty() ? std::string() : "Bearer " + grant_.access_token.reveal();
 }
 
 void entry_tokens::when_loaded(std::function<void()> then) {
-  if (loaded_) return then();
+  if (loaded_ || dropped_) return then();
   when_loaded_.push_back(std::move(then));
   if (std::exchange(loading_, true)) return;
   entry_.settings([weak = weak_from_this()](result<login_settings> settings) {
@@ -56,13 +76,14 @@ void entry_tokens::when_loaded(std::function<void()> then) {
       return call_all(self->when_loaded_);
     }
     self->settings_ = std::move(*settings);
-    self->keeper_.load(self->entry_.server, self->settings_.url, [weak](std::optional<auth::grant> g) {
-      const auto tokens = weak.lock();
-      if (!tokens || tokens->dropped_) return;
-      tokens->loaded_ = true;
-      if (g && tokens->grant_.empty()) tokens->take(std::move(*g));
-      call_all(tokens->when_loaded_);
-    });
+    self->keeper_.load(self->entry_.server, self->settings_.url,
+                       [weak, age = self->age_](std::optional<auth::grant> g) {
+                         const auto tokens = weak.lock();
+                         if (!tokens || tokens->dropped_) return;
+                         tokens->loaded_ = true;
+                         if (g && age == tokens->age_ && tokens->grant_.empty()) tokens->take(std::move(*g));
+                         call_all(tokens->when_loaded_);
+                       });
   });
 }
 
@@ -85,22 +106,23 @@ void entry_tokens::prepare(std::function<void()> then) {
 // Renewal.
 
 void entry_tokens::renew(std::function<void(bool)> then) {
-  if (when_renewed_.size() >= most_waiting) return then(false);
+  if (dropped_ || when_renewed_.size() >= most_waiting) return then(false);
   when_renewed_.push_back(std::move(then));
   if (std::exchange(renewing_, true)) return;
-  keeper_.lock(entry_.server, settings_.url,
-               [weak = weak_from_this()](result<grant_keeper::held_lock> held, std::optional<auth::grant> stored) {
-                 const auto self = weak.lock();
-                 if (!self || self->dropped_) return;
-                 // Another daemon may have renewed the tokens meanwhile, which makes the refresh token here a spent
-                 // one.
-                 if (stored && !stored->access_token.empty() &&
-                     stored->access_token.reveal() != self->grant_.access_token.reveal()) {
-                   self->take(std::move(*stored));
-                   if (!self->grant_.wants_renewal(self->parts_.time.wall_ms())) return self->end_renewal(true);
-                 }
-                 self->send_renewal(held ? *held : nullptr);
-               });
+  keeper_.lock(
+      entry_.server, settings_.url,
+      [weak = weak_from_this(), age = age_](result<grant_keeper::held_lock> held, std::optional<auth::grant> stored) {
+        const auto self = weak.lock();
+        if (!self || self->dropped_ || age != self->age_) return;
+        // Another daemon may have renewed the tokens meanwhile, which makes the refresh token here a spent
+        // one.
+        if (stored && !stored->access_token.empty() &&
+            stored->access_token.reveal() != self->grant_.access_token.reveal()) {
+          self->take(std::move(*stored));
+          if (!self->grant_.wants_renewal(self->parts_.time.wall_ms())) return self->end_renewal(true);
+        }
+        self->send_renewal(held ? *held : nullptr);
+      });
 }
 
 void entry_tokens::send_renewal(grant_keeper::held_lock held) {
@@ -181,8 +203,9 @@ void entry_tokens::refused(int status, std::string_view challenge, std::string_v
           [then = std::move(then)](const result<void>& over) { then(over.has_value()); });
     };
     if (!more_scopes && !grant_.refresh_token.empty())
-      return renew([ask_person, again = std::move(again)](bool renewed) mutable {
+      return renew([this, age = age_, ask_person, again = std::move(again)](bool renewed) mutable {
         if (renewed) return again(true);
+        if (age != age_) return again(false);  // somebody has logged out
         ask_person(std::move(again));
       });
     if (!more_scopes) grant_.access_token = {};  // it is refused, whatever its end says
@@ -192,6 +215,10 @@ void entry_tokens::refused(int status, std::string_view challenge, std::string_v
 
 void entry_tokens::log_in(std::function<void()> ready, std::function<void(result<void>)> over) {
   when_loaded([this, ready = std::move(ready), over = std::move(over)]() mutable {
+    if (dropped_) {
+      if (over) over(fail(errc::cancelled, "the entry of server \"" + entry_.server + "\" has changed"));
+      return;
+    }
     when_over_.push_back(std::move(over));
     if (present_login() && !present_login()->address().empty()) {
       if (ready) ready();
@@ -249,10 +276,12 @@ void entry_tokens::login_over(result<auth::grant> outcome) {
     call_all(when_over_, result<void>(std::unexpected(outcome.error())));
     return;
   }
+  outdate();
   take(std::move(*outcome));
   problem_.clear();
   sentence_.clear();
   challenge_ = {};
+  if (renewing_) end_renewal(true);
   last_outcome_ = result<void>();
   keeper_.save(entry_.server, settings_.url, grant_, nullptr, [weak = weak_from_this()](const result<void>& saved) {
     const auto self = weak.lock();
@@ -265,9 +294,12 @@ void entry_tokens::login_over(result<auth::grant> outcome) {
 }
 
 void entry_tokens::log_out(std::function<void(result<void>)> then) {
-  if (auto* present = present_login()) present->cancel("somebody has logged out");
+  const auto self = shared_from_this();
+  outdate();
   grant_ = {};
   loaded_ = true;
+  if (auto* present = present_login()) present->cancel("somebody has logged out");
+  if (renewing_) end_renewal(false);
   sentence_.clear();
   problem_.clear();
   keeper_.save(entry_.server, settings_.url, std::nullopt, nullptr,

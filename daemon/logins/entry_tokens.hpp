@@ -92,6 +92,9 @@ class entry_tokens final : public mcp::authorizer, public std::enable_shared_fro
   void prepare_status(std::function<void()> then) { when_loaded(std::move(then)); }
   /// Forgets the tokens, here and on disk.
   void log_out(std::function<void(result<void>)> then);
+  /// Ends everything, because the entry is gone or has changed: all that wait for something are told that it has
+  /// failed.
+  void leave(std::string_view why);
   /// Ends everything: nothing is called any more.
   void drop();
 
@@ -105,6 +108,7 @@ class entry_tokens final : public mcp::authorizer, public std::enable_shared_fro
   void start_login();
   void login_over(result<auth::grant> outcome);
   void take(auth::grant g);
+  void outdate();
   void set_waiting(std::string why);
   bool may_log_in_alone();
 
@@ -113,6 +117,7 @@ class entry_tokens final : public mcp::authorizer, public std::enable_shared_fro
   login_entry entry_;
   login_settings settings_;
   auth::grant grant_;
+  std::uint64_t age_ = 0;  // counts logins and logouts: what was begun before one must not touch the tokens after it
   std::vector<passing_secret> hidden_;  // the secrets of this grant and the one before, which a server may still quote
   bool loaded_ = false, loading_ = false, renewing_ = false, preparing_ = false, dropped_ = false;
   auth::bearer_challenge challenge_;  // of the last refusal

@@ -132,6 +132,7 @@ void login::end(result<auth::grant> outcome) {
   over_ = true;
   limit_->cancel();
   exchange_.reset();
+  if (listener_) listener_->close();
   handlers_.over(std::move(outcome));
 }
 

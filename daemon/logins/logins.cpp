@@ -68,9 +68,9 @@ void logins::set_entries(std::vector<login_entry> entries) {
     else
       next.push_back(std::make_shared<entry_tokens>(parts_, static_cast<grant_keeper&>(*this), std::move(e)));
   }
-  for (const auto& old : entries_)
-    if (old) old->drop();
-  entries_ = std::move(next);
+  // Code of those who wait runs inside, with the new entries.
+  for (const auto& old : std::exchange(entries_, std::move(next)))
+    if (old) old->leave("its entry has changed");
 }
 
 entry_tokens* logins::find(std::string_view server) const {
@@ -204,7 +204,7 @@ void logins::lock(const std::string& server, const std::string& url,
       [file = file_, server, url] {
         locked out;
         if (!file) return out;
-        auto lock = file->lock();
+        auto lock = file->lock_renewal(server);
         if (!lock) {
           out.held = std::unexpected(lock.error());
           return out;
@@ -224,7 +224,7 @@ void logins::save(const std::string& server, const std::string& url, std::option
       [file = file_, why = path_ ? std::string() : path_.error().message, server, text = std::move(text),
        held = std::move(held)]() mutable -> result<void> {
         if (!file) return fail(errc::io, why);
-        auto written = held ? file->write_locked(server, text) : file->write(server, text);
+        auto written = file->write(server, text);
         held.reset();
         return written;
       },

@@ -86,6 +86,11 @@ void redirect_listener::start(std::function<page(std::string_view query)> on_ans
   port_->start([this](int fd, const std::string&) { admit(fd); });
 }
 
+void redirect_listener::close() {
+  port_->close();
+  std::erase_if(visitors_, [](const auto& v) { return !v->asked(); });
+}
+
 void redirect_listener::admit(int fd) {
   if (visitors_.size() >= most_connections) {
     // Browsers open spare connections, and anybody here can open silent ones: neither may keep the answer out.
@@ -116,8 +121,7 @@ http::server_answer redirect_listener::answer_to(const http::request_head& head)
     return html(400, "This is not the answer to the open login",
                 "It may belong to an earlier one. Please use the address that mcpbx shows now.");
   on_answer_ = nullptr;
-  port_->close();
-  std::erase_if(visitors_, [](const auto& v) { return !v->asked(); });
+  close();
   if (shown == page::failed)
     return html(400, "The login failed", "Your terminal, or <code>mcpbx auth status</code>, says why.");
   return html(200, "Thank you", "mcpbx has the answer. You can close this window and go back to your terminal.");

@@ -39,6 +39,8 @@ class redirect_listener {
   /// Calls `on_answer` with the query of each redirect and shows the page that it returns; after done or failed the
   /// port is closed and nothing more is taken. The listener must not be destroyed inside `on_answer`.
   void start(std::function<page(std::string_view query)> on_answer);
+  /// Closes the port; pages on their way are still shown.
+  void close();
   /// Returns the redirect address: "http://127.0.0.1:PORT/callback".
   const std::string& redirect_uri() const noexcept { return uri_; }
   std::size_t connections() const noexcept { return visitors_.size(); }

@@ -252,10 +252,19 @@ std::string not_allowed(const decision& why, std::string_view name, const tool_f
     case rule::run_is_ending:
       return std::string(stopped_at_failure);
     case rule::nobody_to_ask:
-      return "Not executed: this tool needs a yes of the user, and nobody who follows this run can be asked.";
+      return "Not executed: this tool needs a yes of the user, and nobody who follows this run can be asked: a "
+             "program that answers questions says \"answers\": true in mcpbx/hello or in its request.";
     default:
       return "Not executed: this tool needs a yes of the user, and this run may not ask for one.";
   }
+}
+
+std::string input_declined(std::string_view server) {
+  return formatted("The tool server \"{}\" asked for input, which was declined: {}", server, nobody_answers);
+}
+
+std::string sampling_refused(std::string_view server) {
+  return formatted("The tool server \"{}\" asked for a model, which needs a yes: {}", server, nobody_answers);
 }
 
 std::string asked_anew(std::string_view why) {

@@ -115,6 +115,14 @@ std::string_view wants_approval(rule by);
 /// Returns the reason for asking again, because the tool or its origin has changed since the approval. `why`: from
 /// wants_approval().
 std::string asked_anew(std::string_view why);
+/// For people: reason of a question that ended because nobody who follows the run can answer it, with the mend.
+inline constexpr std::string_view nobody_answers =
+    "nobody who follows this run can answer; a program that answers questions says \"answers\": true in mcpbx/hello or "
+    "in its request";
+/// Returns the status line about a question of a server for input that was declined for that reason.
+std::string input_declined(std::string_view server);
+/// Returns the status line about a sampling request that needed an approval which nobody can give.
+std::string sampling_refused(std::string_view server);
 /// Returns the result, for the model, of a call that daemon/policy denies. `name`: the tool's name in the catalog.
 std::string not_allowed(const decision& why, std::string_view name, const tool_facts& tool);
 

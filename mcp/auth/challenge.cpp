@@ -9,11 +9,19 @@ namespace mcpbx::auth {
 namespace {
 
 constexpr std::size_t longest_header = std::size_t{16} << 10;
-constexpr std::size_t most_scopes = 200;
+constexpr std::size_t most_scopes = 200, longest_scope = 256;
 
 bool is_token_char(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
          std::string_view("!#$%&'*+-.^_`|~").find(c) != std::string_view::npos;
+}
+
+// Adds a scope that can be one (RFC 6749, appendix A.4), is new, and finds room: servers may name more and more of
+// them.
+void add_scope(std::vector<std::string>& all, std::string_view word) {
+  const bool usable = !word.empty() && word.size() <= longest_scope &&
+                      std::ranges::all_of(word, [](char c) { return c > 0x20 && c < 0x7F && c != '"' && c != '\\'; });
+  if (usable && all.size() < most_scopes && std::ranges::find(all, word) == all.end()) all.emplace_back(word);
 }
 
 class challenge_reader {
@@ -123,8 +131,7 @@ std::vector<std::string> scope_words(std::string_view scope) {
   std::vector<std::string> words;
   while (!scope.empty() && words.size() < most_scopes) {
     const auto end = std::min(scope.find(' '), scope.size());
-    const auto word = scope.substr(0, end);
-    if (!word.empty() && std::ranges::find(words, word) == words.end()) words.emplace_back(word);
+    add_scope(words, scope.substr(0, end));
     scope.remove_prefix(std::min(end + 1, scope.size()));
   }
   return words;
@@ -137,9 +144,9 @@ std::string joined_scopes(const std::vector<std::string>& words) {
 }
 
 std::vector<std::string> united_scopes(const std::vector<std::string>& first, const std::vector<std::string>& second) {
-  auto all = first;
-  for (const auto& w : second)
-    if (std::ranges::find(all, w) == all.end()) all.push_back(w);
+  std::vector<std::string> all;
+  for (const auto* words : {&first, &second})
+    for (const auto& w : *words) add_scope(all, w);
   return all;
 }
 

@@ -20,11 +20,12 @@ struct bearer_challenge {
 /// none or the header is longer than 16 KiB. A malformed parameter ends the reading; those before it count.
 std::optional<bearer_challenge> read_bearer_challenge(std::string_view header);
 
-/// Returns the words of a `scope` parameter (RFC 6749, section 3.3), each once, at most 200.
+/// Returns the words of a `scope` parameter (RFC 6749, section 3.3), each once, at most 200 of at most 256 bytes. Words
+/// with other characters than a scope may have are left out.
 std::vector<std::string> scope_words(std::string_view scope);
 /// Returns the words with blanks between them.
 std::string joined_scopes(const std::vector<std::string>& words);
-/// Returns the words of both, each once, those of `first` first.
+/// Returns the words of both, those of `first` first, with the bounds of scope_words().
 std::vector<std::string> united_scopes(const std::vector<std::string>& first, const std::vector<std::string>& second);
 
 }  // namespace mcpbx::auth

@@ -8,7 +8,7 @@
 namespace mcpbx::auth {
 namespace {
 
-constexpr std::size_t longest_id = 4096;
+constexpr std::size_t longest_id = 4096, longest_method = 64;
 
 bool lists(const std::vector<std::string>& methods, std::string_view method) {
   return std::ranges::find(methods, method) != methods.end();
@@ -43,9 +43,11 @@ result<client_identity> read_registration(const raw_json& answer) {
   if (!id || id->empty() || id->size() > longest_id) return fail(errc::protocol, "has no client_id");
   c.id = std::move(*id);
   c.password = secret(find_member(answer, "client_secret").as_string().value_or(""));
+  if (c.password.reveal().size() > longest_id) return fail(errc::protocol, "has a client_secret that is too long");
   const auto seconds = find_member(answer, "client_secret_expires_at").as_integer().value_or(0);
   if (seconds > 0 && seconds < INT64_MAX / 1000) c.expires_at_ms = seconds * 1000;
   c.method = find_member(answer, "token_endpoint_auth_method").as_string().value_or("");
+  if (c.method.size() > longest_method) c.method.clear();
   return c;
 }
 

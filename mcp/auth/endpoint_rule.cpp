@@ -17,7 +17,7 @@ bool within(const ip::address_v4& a, std::uint32_t network, int bits) {
 }
 
 reach reach_of_v4(const ip::address_v4& a) {
-  if (a.is_loopback()) return reach::loopback;
+  if (a.is_loopback() || a.is_unspecified()) return reach::loopback;
   constexpr struct {
     std::uint32_t network;
     int bits;
@@ -29,15 +29,17 @@ reach reach_of_v4(const ip::address_v4& a) {
 }
 
 reach reach_of_v6(const ip::address_v6& a) {
-  if (a.is_loopback()) return reach::loopback;
+  if (a.is_loopback() || a.is_unspecified()) return reach::loopback;
   if (a.is_v4_mapped()) return reach_of_v4(ip::make_address_v4(ip::v4_mapped, a));
   const auto bytes = a.to_bytes();
+  // 6to4 (RFC 3056) holds one behind its first two bytes.
+  if (bytes[0] == 0x20 && bytes[1] == 0x02)
+    return reach_of_v4(ip::address_v4(ip::address_v4::bytes_type{bytes[2], bytes[3], bytes[4], bytes[5]}));
   // NAT64 (RFC 6052) holds an IPv4 address at its end.
   if (bytes[0] == 0x00 && bytes[1] == 0x64 && bytes[2] == 0xFF && bytes[3] == 0x9B)
     return reach_of_v4(ip::address_v4(ip::address_v4::bytes_type{bytes[12], bytes[13], bytes[14], bytes[15]}));
   const bool unique_local = (bytes[0] & 0xFE) == 0xFC;
-  if (a.is_unspecified() || a.is_link_local() || a.is_site_local() || a.is_multicast() || unique_local)
-    return reach::private_network;
+  if (a.is_link_local() || a.is_site_local() || a.is_multicast() || unique_local) return reach::private_network;
   return reach::public_network;
 }
 
@@ -52,6 +54,14 @@ bool ends_in_number(std::string_view host) {
   return !last.empty() && (last.find_first_not_of("0123456789") == std::string_view::npos || last.starts_with("0x"));
 }
 
+// Returns true for such a name that is no address in the usual way: any machine may be meant, this one as well.
+bool is_odd_number(std::string_view host) {
+  boost::system::error_code no_address;
+  ip::make_address(std::string(host), no_address);
+  while (host.ends_with('.')) host.remove_suffix(1);
+  return no_address && !host.contains(':') && ends_in_number(host);
+}
+
 }  // namespace
 
 reach reach_of(std::string_view host) {
@@ -59,8 +69,10 @@ reach reach_of(std::string_view host) {
   boost::system::error_code no_address;
   const auto address = ip::make_address(std::string(host.substr(0, host.find('%'))), no_address);
   if (!no_address) return address.is_v4() ? reach_of_v4(address.to_v4()) : reach_of_v6(address.to_v6());
-  if (ends_with_label(host, "localhost")) return reach::loopback;
-  for (const std::string_view label : {"local", "internal", "lan", "home", "intranet"})
+  if (ends_with_label(host, "localhost") || host == "localhost.localdomain" || host == "ip6-localhost" ||
+      host == "ip6-loopback")
+    return reach::loopback;
+  for (const std::string_view label : {"local", "internal", "lan", "home", "intranet", "localdomain"})
     if (ends_with_label(host, label)) return reach::private_network;
   return ends_in_number(host) ? reach::private_network : reach::public_network;
 }
@@ -76,6 +88,7 @@ result<void> endpoint_rule::check(std::string_view what, std::string_view url) c
   const auto parts = http::parse_url(url);
   if (!parts) return refuse("is no address: " + parts.error().message);
   if (!parts->socket.empty()) return refuse("is the address of a socket of this machine");
+  if (is_odd_number(parts->host)) return refuse("has a host that some read as an address (" + parts->label + ")");
   const reach there = reach_of(parts->host);
   if (there == reach::loopback) {
     if (server == reach::loopback) return {};

@@ -68,10 +68,11 @@ segments modern_result(const raw_json& result, const modern_form& form) {
   if (!o) return modern_own_result(result, form);
   const raw_json type = o->find("resultType");
   if (!type.is_string()) o->set("resultType", raw_json::string(complete));
-  if (type.is_string() && type.as_string() != complete) {
+  const std::string kind = type.as_string().value_or(std::string(complete));
+  if (kind == "input_required") {
     o->erase("ttlMs");
     o->erase("cacheScope");
-  } else if (form.cache) {
+  } else if (kind == complete && form.cache) {
     set_hints(*o, *form.cache);
   }
   if (form.server_info) set_server_info(*o, form.server_info);

@@ -1,6 +1,7 @@
 // The methods that go to one tool server each: finds the server, and passes the request on. It changes nothing in the
 // params but the name of the thing that is asked for.
 #include "mcp/json/json_writer.hpp"
+#include "mcp/protocol/revisions.hpp"
 #include "mcp/server/call_shapes.hpp"
 #include "mcp/server/caller_session.hpp"
 #include "mcp/server/incoming_call.hpp"
@@ -92,6 +93,10 @@ found_route task_route(caller_host& host, const std::string& id, bool modern) {
   return std::unexpected(no_route{invalid_params("unknown task " + json_quoted(cut_utf8(id, 128)))});
 }
 
+bool has_tasks(const modern_request& m) {
+  return find_member(find_member(m.capabilities, "extensions"), "io.modelcontextprotocol/tasks").is_object();
+}
+
 found_route find_route(caller_host& host, const call_shape& shape, const incoming_call& in, bool modern) {
   const auto all = host.tools();
   switch (shape.to) {
@@ -126,6 +131,10 @@ void caller_session::call(const call_shape& shape, const raw_json& params, const
   const auto read = read_call(shape, params, in);
   reply.about(in.name, in.arguments);
   if (!read) return reply.refused(invalid_params(read.error().message));
+  if (shape.to == call_shape::target::task && reply.request().modern() && !has_tasks(*reply.request().modern()))
+    return reply.refused(rpc_error{
+        mcp_code::missing_client_capability, "a caller that uses tasks must declare the extension",
+        raw_json::literal(R"({"requiredCapabilities":{"extensions":{"io.modelcontextprotocol/tasks":{}}}})")});
   if (in.state && take_back(shape, in, reply)) return;
   if (auto admitted = host_.admit_call(); !admitted) return reply.refused(to_rpc_error(admitted.error()));
   auto route = find_route(host_, shape, in, reply.request().modern() != nullptr);

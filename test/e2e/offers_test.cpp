@@ -94,3 +94,33 @@ TEST_CASE("ask: a prompt and resources of tool servers begin the conversation") 
   CHECK(wrong.status == 5);
   CHECK(contains(wrong.err, "there is no resource \"nothing://\""));
 }
+
+TEST_CASE("ask: the model reads a resource that a tool's result links to, unless the profile denies it") {
+  constexpr std::string_view linked = R"({"calls":[{"name":"s__link_resource","arguments":{}}]})";
+  constexpr std::string_view read =
+      R"({"calls":[{"name":"mcpbx__read_result","arguments":{"uri":"scripted://linked/1"}}]})";
+  constexpr std::string_view other =
+      R"({"calls":[{"name":"mcpbx__read_result","arguments":{"uri":"scripted://text"}}]})";
+  const auto script = [](std::string_view name, std::string_view first, std::string_view second) {
+    return "\"" + std::string(name) + "\":[" + std::string(first) + "," + std::string(second) + "]";
+  };
+  model_process model("{\"models\":{" + script("reads", linked, read) + "," + script("guesses", linked, other) + "}}");
+  daemon_under_test d(offering()
+                          .model("m", model.entry())
+                          .top("profiles", R"({"blind":{"resources":{"deny":["*"]}},)"
+                                           R"("most":{"resources":{"deny":["scripted://linked/*"]}}})"));
+  d.wait_ready({"s", "bare"});
+  caller c = d.session();
+  const auto chat = [&](std::string_view more) {
+    return c.request("mcpbx/chat", "{\"input\":\"q\"," + std::string(more) + "}").line;
+  };
+  const auto good = chat(R"("model":"m/reads")");
+  CHECK(contains(good, "to read a resource that is linked here"));
+  CHECK(contains(good, R"({"type":"resource","resource":{"uri":"scripted://linked/1")"));
+  CHECK(contains(chat(R"("model":"m/guesses")"), "no result that is still kept in this conversation links to"));
+  CHECK(contains(chat(R"("model":"m/reads","profile":"most")"),
+                 "no tool server that this run may read from has the resource"));
+  const auto blind = chat(R"("model":"m/reads","profile":"blind")");
+  CHECK_FALSE(contains(blind, "to read a resource that is linked here"));
+  CHECK_FALSE(contains(blind, R"("resource":{"uri":"scripted://linked/1")"));
+}

@@ -26,6 +26,11 @@ config guarded(const model_process& model) {
 
 constexpr std::string_view one_echo = R"({"input":"q","model":"m/rounds-1 s__echo {\"text\":\"hello\"}"})";
 
+// The same of a caller that answers questions.
+std::string answering() {
+  return R"({"answers":true,)" + std::string(one_echo.substr(1));
+}
+
 std::string answer_to(const json::value& question, bool yes) {
   return "{\"run\":" + json_string(text_at(question, "params.run")) +
          ",\"question\":" + json_string(text_at(question, "params.question")) +
@@ -38,7 +43,7 @@ TEST_CASE("L19: the caller is asked with tool, arguments and reason, and its yes
   model_process model;
   daemon_under_test d(guarded(model));
   caller c = d.connect();
-  const auto chat = c.start("mcpbx/chat", one_echo);
+  const auto chat = c.start("mcpbx/chat", answering());
   const auto q = c.wait_event("question");
   CHECK(text_at(q, "params.kind") == "approval");
   CHECK(text_at(q, "params.tool") == "s__echo");
@@ -51,25 +56,28 @@ TEST_CASE("L19: the caller is asked with tool, arguments and reason, and its yes
   CHECK(count_of(read_file(d.file("log")), "call echo") == 1);
 }
 
-TEST_CASE("L19: the run of a caller that answers no questions gets no at once, with the reason") {
+TEST_CASE("L19: the run of a caller that has not said that it answers questions gets no at once, with the mend") {
   model_process model;
   daemon_under_test d(guarded(model));
   d.wait_ready({"s"});
   const auto refused = [](const reply& r) {
     CHECK(text_at(r.value, "result.stopReason") == "final");
     CHECK(r.get("result.toolCalls.0.isError") == json::value(true));
-    CHECK(contains(json::serialize(r.value), "needs a yes of the user, and nobody who follows this run can be asked"));
+    CHECK(contains(json::serialize(r.value),
+                   "needs a yes of the user, and nobody who follows this run can be asked: a program that "
+                   "answers questions says"));
   };
   caller by_request = d.connect();
   const std::string mute(R"({"answers":false,)" + std::string(one_echo.substr(1)));
   refused(by_request.request("mcpbx/chat", mute));
+  refused(by_request.request("mcpbx/chat", one_echo));
   caller by_hello = d.connect();
-  CHECK_FALSE(by_hello.request("mcpbx/hello", R"({"name":"script","answers":false})").failed());
+  CHECK_FALSE(by_hello.request("mcpbx/hello", R"({"name":"script","answers":true})").failed());
   CHECK_FALSE(by_hello.request("mcpbx/hello", R"({"name":"script"})").failed());
-  refused(by_hello.request("mcpbx/chat", one_echo));
+  refused(by_hello.request("mcpbx/chat", mute));
   CHECK(by_request.request("mcpbx/chat", R"({"input":"q","answers":1})").failed());
   // A request may say otherwise than its hello.
-  const auto chat = by_hello.start("mcpbx/chat", R"({"answers":true,)" + std::string(one_echo.substr(1)));
+  const auto chat = by_hello.start("mcpbx/chat", one_echo);
   const auto q = by_hello.wait_event("question");
   CHECK_FALSE(by_hello.request("mcpbx/answer", answer_to(q, true)).failed());
   CHECK(text_at(by_hello.wait(chat).value, "result.text") == "Final: hello");
@@ -82,7 +90,7 @@ TEST_CASE("L19: the question of a run is over when the last caller that answers 
   d.wait_ready({"s"});
   caller mute = d.connect();
   auto person = std::make_unique<caller>(d.connect());
-  person->start("mcpbx/chat", R"({"run":"shared",)" + std::string(one_echo.substr(1)));
+  person->start("mcpbx/chat", R"({"run":"shared",)" + answering().substr(1));
   person->wait_event("question");
   const auto attached = mute.start("mcpbx/attach", R"({"run":"shared","answers":false})");
   mute.wait_event("snapshot");
@@ -96,7 +104,7 @@ TEST_CASE("G39: an answer of somebody else, of another kind or given twice makes
   model_process model;
   daemon_under_test d(guarded(model));
   caller c = d.connect(), other = d.connect();
-  const auto chat = c.start("mcpbx/chat", one_echo);
+  const auto chat = c.start("mcpbx/chat", answering());
   const auto q = c.wait_event("question");
   const auto stolen = other.request("mcpbx/answer", answer_to(q, true));
   CHECK(stolen.failed());

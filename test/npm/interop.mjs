@@ -66,11 +66,13 @@ async function everythingOf(client) {
   return offers;
 }
 const marks = { tools: 'name', prompts: 'name', resources: 'uri', resourceTemplates: 'uriTemplate' };
-// What of a server's own entries a caller of mcpbx does not find, and what is not as the server wrote it.
-function lost(server, own, seen) {
+// What of a server's own entries a caller of mcpbx does not find, and what is not as the server wrote it. The new era has
+// no `execution`, which says of a tool whether it takes tasks of the old one.
+function lost(server, own, seen, modern) {
   const missing = [];
   for (const [key, mark] of Object.entries(marks))
-    for (const one of own[key]) {
+    for (const { ...one } of own[key]) {
+      if (modern) delete one.execution;
       const name = mark === 'name' ? `${server}__${one.name}` : one[mark];
       const found = seen[key].find((other) => other[mark] === name);
       if (!found) missing.push(`${key} ${one[mark]} is missing`);
@@ -110,7 +112,7 @@ for (const [caller, kind] of Object.entries({ old: kinds[0], new: kinds[3] })) {
   const seen = await everythingOf(client);
   for (const [name, server] of Object.entries(servers)) {
     const row = rows[name];
-    const missing = lost(name, row.own, seen);
+    const missing = lost(name, row.own, seen, caller === 'new');
     row.faults.push(...missing.map((words) => `${caller} caller: ${words}`));
     row[caller] = missing.length === 0 ? 'all' : `${missing.length} lost`;
     row[`${caller}Call`] = server[3] ? await calls(client, [`${name}__${server[3][0]}`, ...server[3].slice(1)]) : '-';

@@ -76,6 +76,9 @@ void start_values::read(const conf::configuration& all, conf::reference_source& 
     // Registers secrets of the query, because endpoints may repeat it in errors.
     if (m.base_url && conf::needs_lane(*m.base_url)) conf::register_query_secrets(*m.base_url, source);
   }
+  // Folders are no secrets either.
+  for (const auto& s : all.servers)
+    for (const auto& root : s.roots) keep(root.uri, source_content::plain);
   for (const auto& p : all.profiles) keep(p.system, source_content::plain);
   keep(all.http.address);
   keep(all.http.token_file);

@@ -12,6 +12,8 @@
 #include "mcp/redact/hidden_text.hpp"
 #include "mcp/support/text.hpp"
 
+#include <CLI/CLI.hpp>
+
 #include <utility>
 
 namespace mcpbx::cli {
@@ -23,7 +25,7 @@ constexpr std::string_view may_not_ask = "Not executed: this tool needs a yes of
 // Shows the events of one run as they come.
 class viewer {
  public:
-  viewer(context& c, bool show_text) : c_(c), show_text_(show_text) {}
+  viewer(context& c, bool show_text, bool input) : c_(c), show_text_(show_text), input_(input) {}
 
   void event(const std::string& type, const raw_json& params) {
     seq_ = find_member(params, "seq").as_integer().value_or(seq_);
@@ -58,6 +60,11 @@ class viewer {
       c_.screen->status(line);
     } else if (type == "tool_result") {
       result_line(params);
+    } else if (type == "question" && !asks_person(c_) && member_text(params, "kind") == "input") {
+      if (!input_)
+        c_.screen->err_line("mcpbx: the tool server " + quoted_name(member_text(params, "server")) +
+                            " asks for input; `mcpbx attach " + printable(run_operand(member_text(params, "run"))) +
+                            "` at a terminal answers");
     } else if (type == "question" && !asks_person(c_)) {
       c_.screen->err_line("mcpbx: the call of " + quoted_name(member_text(params, "tool")) +
                           " waits for a yes; `mcpbx attach " + printable(run_operand(member_text(params, "run"))) +
@@ -86,7 +93,7 @@ class viewer {
   }
 
   context& c_;
-  bool show_text_;
+  bool show_text_, input_;
   bool shown_ = false, missed_a_yes_ = false;
   std::int64_t seq_ = 0;
 };
@@ -127,6 +134,24 @@ int finish(context& c, const raw_json& result, bool data_only, bool text_shown) 
 
 }  // namespace
 
+result<std::optional<input_mode>> chosen_input(const context& c, std::string_view word) {
+  if (word.empty()) return asks_person(c) ? std::optional(input_mode::ask) : std::nullopt;
+  const auto mode = input_mode_of(word);
+  if (mode == input_mode::ask && !asks_person(c))
+    return fail(errc::invalid_argument,
+                "--input ask needs a terminal to ask at; write --input accept or --input decline");
+  return mode;
+}
+
+void add_input_option(CLI::App& page, std::string& word) {
+  page.add_option(
+          "--input", word,
+          "how questions of tool servers are answered: ask, accept (with the\nform's defaults) or decline (ask at "
+          "a terminal, else decline)")
+      ->type_name("WORD")
+      ->check(CLI::IsMember({"ask", "accept", "decline"}).description(""));
+}
+
 bool asks_person(const context& c) {
   return !c.json && can_ask();
 }
@@ -138,9 +163,9 @@ std::string run_operand(std::string_view run) {
 followed follow_run(context& c, daemon_connection& link, std::string_view method, const std::string& params,
                     const follow_options& o) {
   catch_interrupts();
-  viewer view(c, c.screen->out_is_terminal() && o.stream && !o.data_only);
-  open_questions questions(*c.screen, link);
-  const bool asks = asks_person(c);
+  viewer view(c, c.screen->out_is_terminal() && o.stream && !o.data_only, o.input.has_value());
+  open_questions questions(*c.screen, link, {.approvals = asks_person(c), .input = o.input});
+  const bool asks = asks_person(c) || o.input;
   const auto answered = link.call(
       method, params,
       [&](std::string_view name, const raw_json& event) {

@@ -2,16 +2,23 @@
 #pragma once
 #include "daemon/cli/base/context.hpp"
 #include "daemon/cli/link/daemon_connection.hpp"
+#include "daemon/cli/terminal/input_prompt.hpp"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
+
+namespace CLI {
+class App;
+}
 
 namespace mcpbx::cli {
 
 struct follow_options {
-  bool stream = true;      ///< show text as it comes, at a terminal
-  bool data_only = false;  ///< write nothing but the value of a structured answer to stdout
+  bool stream = true;                 ///< show text as it comes, at a terminal
+  std::optional<input_mode> input{};  ///< answers to servers' questions; unset: none are given
+  bool data_only = false;             ///< write nothing but the value of a structured answer to stdout
 };
 
 struct followed {
@@ -31,6 +38,11 @@ followed follow_run(context& c, daemon_connection& link, std::string_view method
 
 /// Returns true if a person can be asked: at a terminal and without --json.
 bool asks_person(const context& c);
+/// Returns the answers for a word of --input; "": those of the person if one can be asked. errc::invalid_argument:
+/// `ask` without a terminal.
+result<std::optional<input_mode>> chosen_input(const context& c, std::string_view word);
+/// Adds the option --input to a page.
+void add_input_option(CLI::App& page, std::string& word);
 
 /// Returns the name of a run as the last word of a command that is shown to people.
 std::string run_operand(std::string_view run);

@@ -21,9 +21,11 @@ namespace mcpbx::cli {
 namespace {
 
 volatile sig_atomic_t interrupts = 0;
+volatile sig_atomic_t last_signal = 0;
 int wake_pipe[2] = {-1, -1};
 
-extern "C" void on_interrupt(int) {
+extern "C" void on_interrupt(int signal) {
+  last_signal = signal;
   interrupts = interrupts + 1;
   const char byte = 1;
   const int kept = errno;
@@ -62,6 +64,15 @@ int answer::error_code() const {
 
 std::string answer::error_message() const {
   return find_member(error, "message").as_string().value_or("the daemon answered with an error");
+}
+
+bool forget_interrupt() {
+  if (interrupts == 0 || last_signal != SIGINT) return false;
+  interrupts = interrupts - 1;
+  char drained[64];
+  while (wake_pipe[0] >= 0 && ::read(wake_pipe[0], drained, sizeof drained) > 0) {
+  }
+  return true;
 }
 
 bool interrupted() {
@@ -105,7 +116,8 @@ daemon_connection::daemon_connection(daemon_connection&& other) noexcept
       received_(std::move(other.received_)),
       received_bytes_(other.received_bytes_),
       opening_(std::move(other.opening_)),
-      any_message_(other.any_message_) {}
+      any_message_(other.any_message_),
+      requested_(std::move(other.requested_)) {}
 
 daemon_connection::~daemon_connection() {
   if (fd_ >= 0) ::close(fd_);
@@ -133,6 +145,14 @@ result<void> daemon_connection::send_line(std::string text) {
     left.remove_prefix(static_cast<std::size_t>(n));
   }
   return {};
+}
+
+result<void> daemon_connection::respond(const mcp::rpc_id& id, const raw_json& result) {
+  std::string out;
+  json_writer w(out);
+  w.begin_object().member("jsonrpc", "2.0").key("id").token(id.token());
+  w.member("result", result).end_object();
+  return send_line(std::move(out));
 }
 
 result<void> daemon_connection::notify(std::string_view method, std::string_view params) {
@@ -186,6 +206,7 @@ result<answer> daemon_connection::call(std::string_view method, std::string_view
     while (!received_.empty()) {
       mcp::message m = std::move(received_.front());
       received_.pop_front();
+      if (m.type == mcp::message::kind::request && requested_) requested_(m);
       if (m.type == mcp::message::kind::notification && notified) notified(m.method(), m.params);
       if (m.type == mcp::message::kind::response && m.id == mine) return answer{m.result, m.error};
     }
@@ -220,10 +241,10 @@ result<answer> daemon_connection::call(std::string_view method, std::string_view
   }
 }
 
-result<void> initialize(daemon_connection& c, std::string_view version) {
+result<void> initialize(daemon_connection& c, std::string_view version, std::string_view capabilities) {
   std::string params;
   json_writer w(params);
-  w.begin_object().member("protocolVersion", "2025-11-25").key("capabilities").token("{}");
+  w.begin_object().member("protocolVersion", "2025-11-25").key("capabilities").token(capabilities);
   w.key("clientInfo").token(json_object("name", "mcpbx", "version", version)).end_object();
   auto a = c.call("initialize", params);
   if (!a) return std::unexpected(a.error());

@@ -33,6 +33,8 @@ class daemon_connection {
   daemon_connection(daemon_connection&& other) noexcept;
   daemon_connection& operator=(daemon_connection&&) = delete;
 
+  /// Takes a request of the daemon; answer it with respond(), now or later.
+  using request_handler = std::function<void(const mcp::message& request)>;
   using notification_handler = std::function<void(std::string_view method, const raw_json& params)>;
   /// Called once at the first interrupt during a call(); it may send. The call then waits for its answer for at most 3
   /// s; a second interrupt ends it at once.
@@ -45,6 +47,10 @@ class daemon_connection {
   /// called before each wait. errc::unavailable: the daemon closed the connection; errc::cancelled: an interrupt.
   result<answer> call(std::string_view method, std::string_view params, const notification_handler& notified = {},
                       const interrupt_handler& interrupted = {}, const idle_handler& idle = {});
+  /// Takes requests of the daemon during call(); without this they are ignored.
+  void on_request(request_handler f) { requested_ = std::move(f); }
+  /// Answers a request of the daemon with a result object.
+  result<void> respond(const mcp::rpc_id& id, const raw_json& result);
   /// Sends a request without waiting; its answer is dropped. For use inside a notification_handler.
   result<void> request(std::string_view method, std::string_view params);
   result<void> notify(std::string_view method, std::string_view params);
@@ -72,8 +78,12 @@ class daemon_connection {
   std::size_t received_bytes_ = 0;
   std::string opening_;  // the first bytes received, until there is a message
   bool any_message_ = false;
+  request_handler requested_;
 };
 
+/// Forgets the last SIGINT, which ended a question at the terminal and nothing else. Returns false, and forgets
+/// nothing, if another signal came or none.
+bool forget_interrupt();
 /// Returns true if SIGINT or SIGTERM came since the start. Installs no handler by itself.
 bool interrupted();
 /// Waits until `fd` has one of `events` (as for poll()) or its end. Returns false after an interrupt, even one before
@@ -85,6 +95,7 @@ bool wait_ready(std::span<pollfd> any);
 void catch_interrupts();
 
 /// Does the MCP handshake, for verbs that use MCP methods.
-result<void> initialize(daemon_connection& c, std::string_view version);
+/// `capabilities`: the client's.
+result<void> initialize(daemon_connection& c, std::string_view version, std::string_view capabilities = "{}");
 
 }  // namespace mcpbx::cli

@@ -2,51 +2,17 @@
 // the real call and nothing can pose as our own words.
 #include "daemon/cli/terminal/approval.hpp"
 
-#include "daemon/cli/link/daemon_connection.hpp"
 #include "daemon/cli/terminal/foreign_text.hpp"
 #include "mcp/redact/hidden_text.hpp"
 #include "mcp/support/text.hpp"
 
-#include <poll.h>
-#include <termios.h>
-#include <unistd.h>
-
-#include <array>
-#include <cerrno>
-#include <expected>
 #include <string>
 #include <string_view>
 
 namespace mcpbx::cli {
 namespace {
 
-constexpr std::size_t shown_at_first = 600;
-
-enum class unanswered { end_of_input, interrupted, withdrawn };
-
-// Waits for standard input. Returns false after an interrupt, or when the question is no longer open.
-bool wait_for_key(const question_watch& watch) {
-  for (;;) {
-    std::array<pollfd, 2> wait{pollfd{STDIN_FILENO, POLLIN, 0}, pollfd{watch.fd, POLLIN, 0}};
-    if (!wait_ready(wait)) return false;
-    if (wait[1].revents != 0 && !watch.still_open()) return false;
-    if (wait[0].revents != 0) return true;
-  }
-}
-
-// Reads one line from the terminal, without its end.
-std::expected<std::string, unanswered> read_answer(const question_watch& watch) {
-  std::string line;
-  for (;;) {
-    char c = 0;
-    if (!wait_for_key(watch)) return std::unexpected(interrupted() ? unanswered::interrupted : unanswered::withdrawn);
-    const ssize_t n = ::read(STDIN_FILENO, &c, 1);
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) return std::unexpected(unanswered::end_of_input);
-    if (c == '\n') return line;
-    if (line.size() < 64) line += c;
-  }
-}
+constexpr std::size_t shown_at_first = 600, longest_answer = 64;
 
 // Removes the last line break.
 std::string without_end(std::string text) {
@@ -76,15 +42,11 @@ std::string lower(std::string_view text) {
 
 }  // namespace
 
-bool can_ask() {
-  return ::isatty(STDIN_FILENO) == 1 && ::isatty(STDERR_FILENO) == 1;
-}
-
 bool ask_yes(terminal& screen, std::string_view question) {
   screen.clear_status();
-  ::tcflush(STDIN_FILENO, TCIFLUSH);
+  drop_typed();
   screen.prompt(question);
-  const auto line = read_answer({});
+  const auto line = read_line({}, longest_answer);
   if (!line) screen.err_line("");
   const auto word = line ? lower(*line) : "";
   return word == "y" || word == "yes";
@@ -92,13 +54,12 @@ bool ask_yes(terminal& screen, std::string_view question) {
 
 std::optional<approval> ask_person(terminal& screen, const raw_json& event, const question_watch& watch) {
   screen.clear_status();
-  // Drop input that was typed before the question appeared.
-  ::tcflush(STDIN_FILENO, TCIFLUSH);
+  drop_typed();
   const std::string arguments(find_member(event, "arguments").text());
   show_call(screen, event, arguments);
   for (;;) {
     screen.prompt("yes, no, always (for this run), show (the whole)? [y/N/a/s] ");
-    const auto line = read_answer(watch);
+    const auto line = read_line(watch, longest_answer);
     if (!line) {
       screen.err_line("");
       if (line.error() != unanswered::end_of_input) return std::nullopt;

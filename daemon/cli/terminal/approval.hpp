@@ -1,9 +1,9 @@
 // Asks a run's question (L19) at the terminal.
 #pragma once
+#include "daemon/cli/terminal/read_line.hpp"
 #include "daemon/cli/terminal/terminal.hpp"
 #include "mcp/json/raw_json.hpp"
 
-#include <functional>
 #include <optional>
 #include <string_view>
 
@@ -12,15 +12,6 @@ namespace mcpbx::cli {
 struct approval {
   bool approve = false;
   bool always = false;  ///< approve every call of this tool in this run
-};
-
-/// Returns true if standard input and standard error are a terminal.
-bool can_ask();
-
-/// Watch over an open question while the person thinks.
-struct question_watch {
-  int fd = -1;                       ///< becomes readable when something may have changed; -1: never
-  std::function<bool()> still_open;  ///< called then; false: the question was answered elsewhere
 };
 
 /// Shows the tool, its arguments and the reason of the question, and reads yes, no, always or show from standard input.

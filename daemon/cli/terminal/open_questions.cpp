@@ -13,11 +13,12 @@ namespace {
 // Largest number of bytes held here while a person thinks. More waits in the daemon, which has bounds of its own.
 constexpr std::size_t most_waiting = 4u << 20;
 
-// Returns true if a message may end the question.
-bool may_close(const mcp::message& m, const std::string& question) {
+// Returns true if a message may end the question about this call.
+bool may_close(const mcp::message& m, const std::string& question, const std::string& call) {
   if (m.type != mcp::message::kind::notification) return false;
   const auto type = member_text(m.params, "type");
-  return type == "done" || type == "snapshot" || (type == "answer" && member_text(m.params, "question") == question);
+  return type == "done" || type == "snapshot" || (type == "answer" && member_text(m.params, "question") == question) ||
+         (type == "tool_result" && member_text(m.params, "call") == call);
 }
 
 }  // namespace
@@ -27,6 +28,10 @@ void open_questions::event(std::string_view type, const raw_json& params) {
     opened(member_text(params, "run"), params);
   } else if (type == "answer") {
     closed(params);
+  } else if (type == "tool_result") {
+    // A call that has ended takes its server's questions with it.
+    const auto call = member_text(params, "call");
+    std::erase_if(open_, [&](const open_question& q) { return member_text(q.event, "call") == call; });
   } else if (type == "done") {
     open_.clear();
   } else if (type == "snapshot") {
@@ -47,13 +52,41 @@ void open_questions::closed(const raw_json& answer) {
   const auto id = member_text(answer, "question");
   if (std::erase_if(open_, [&](const open_question& q) { return q.id == id; }) == 0 || id != asked_) return;
   const bool expired = find_member(answer, "expired").is_true(), approved = find_member(answer, "approve").is_true();
-  screen_.err_line(screen_.dim(expired ? "nobody answered in time, which is a no"
-                                       : std::string("somebody else has answered: ") + (approved ? "yes" : "no")));
+  const auto action = find_member(answer, "action").as_string();
+  if (find_member(answer, "withdrawn").is_true())
+    screen_.err_line(screen_.dim("the tool server does not ask any more"));
+  else if (expired)
+    screen_.err_line(screen_.dim("nobody answered in time, which is a no"));
+  else
+    screen_.err_line(screen_.dim("somebody else has answered: " + action.value_or(approved ? "yes" : "no")));
+}
+
+bool open_questions::answers(const open_question& q) const {
+  return member_text(q.event, "kind") == "input" ? rules_.input.has_value() : rules_.approvals;
+}
+
+// Returns the params of mcpbx/answer; nullopt: there is no answer now.
+std::optional<std::string> open_questions::answer_to(const open_question& q, const question_watch& watch) const {
+  std::string params;
+  json_writer w(params);
+  w.begin_object().member("run", q.run).member("question", q.id);
+  if (member_text(q.event, "kind") == "input") {
+    const auto said = answer_input(screen_, member_text(q.event, "server"), q.event, *rules_.input, watch);
+    if (!said) return std::nullopt;
+    w.member("action", find_member(*said, "action")).given("content", find_member(*said, "content"));
+  } else {
+    const auto said = ask_person(screen_, q.event, watch);
+    if (!said) return std::nullopt;
+    w.member("approve", said->approve).set("always", said->always);
+  }
+  w.end_object();
+  return params;
 }
 
 void open_questions::ask() {
-  if (open_.empty()) return;
-  const open_question q = open_.front();
+  const auto mine = std::ranges::find_if(open_, [this](const open_question& q) { return answers(q); });
+  if (mine == open_.end()) return;
+  const open_question q = *mine;
   asked_ = q.id;
   question_watch watch{link_.fd(), {}};
   std::size_t looked_at = 0;  // number of received messages examined; none is removed while the question is open
@@ -62,18 +95,14 @@ void open_questions::ask() {
     if (link_.received_bytes() > most_waiting) watch.fd = -1;
     const auto& come = link_.received();
     while (looked_at < come.size())
-      if (may_close(come[looked_at++], q.id)) return false;
+      if (may_close(come[looked_at++], q.id, member_text(q.event, "call"))) return false;
     return true;
   };
-  const auto said = ask_person(screen_, q.event, watch);
-  if (!said) return;
-  open_.pop_front();
+  const auto params = answer_to(q, watch);
+  if (!params) return;
+  std::erase_if(open_, [&](const open_question& one) { return one.id == q.id; });
   answered_.push_back(q.id);
-  std::string params;
-  json_writer w(params);
-  w.begin_object().member("run", q.run).member("question", q.id).member("approve", said->approve);
-  w.set("always", said->always).end_object();
-  (void)link_.request("mcpbx/answer", params);
+  (void)link_.request("mcpbx/answer", *params);
 }
 
 }  // namespace mcpbx::cli

@@ -2,10 +2,12 @@
 // attached run repeat earlier questions and answers, and other attached clients may answer first.
 #pragma once
 #include "daemon/cli/link/daemon_connection.hpp"
+#include "daemon/cli/terminal/input_prompt.hpp"
 #include "daemon/cli/terminal/terminal.hpp"
 #include "mcp/json/raw_json.hpp"
 
 #include <deque>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,13 +16,19 @@ namespace mcpbx::cli {
 
 class open_questions {
  public:
-  /// Both must outlive it.
-  open_questions(terminal& screen, daemon_connection& link) : screen_(screen), link_(link) {}
+  /// Questions that are answered here; others are left to other clients.
+  struct rules {
+    bool approvals = false;           ///< by the person
+    std::optional<input_mode> input;  ///< unset: by nobody
+  };
+  /// `screen` and `link` must outlive it.
+  open_questions(terminal& screen, daemon_connection& link, rules r) : screen_(screen), link_(link), rules_(r) {}
 
   /// Takes every event of the run.
   void event(std::string_view type, const raw_json& params);
-  /// Asks the person the first open question and sends the answer. Call it as connection::idle_handler, when all
-  /// earlier answers are known. After an interrupt, or if the question ends meanwhile, it returns and call() goes on.
+  /// Answers the first open question that is answered here, and sends the answer. Call it as connection::idle_handler,
+  /// when all earlier answers are known. After an interrupt, or if the question ends meanwhile, it returns and call()
+  /// goes on.
   void ask();
 
  private:
@@ -30,9 +38,12 @@ class open_questions {
   };
   void opened(const std::string& run, const raw_json& event);
   void closed(const raw_json& answer);
+  bool answers(const open_question& q) const;
+  std::optional<std::string> answer_to(const open_question& q, const question_watch& watch) const;
 
   terminal& screen_;
   daemon_connection& link_;
+  rules rules_;
   std::deque<open_question> open_;
   std::vector<std::string> answered_;  // questions answered at this terminal
   std::string asked_;                  // the last question that was shown

@@ -104,6 +104,10 @@ fitted_table server_facts(const raw_json& server) {
   add("name", member_text(server, "name"), look::bold);
   add("state", state + (next.empty() ? "" : ", next try in " + next), look_of_state(state));
   add("command", member_text(server, "command"));
+  const raw_json remote = find_member(server, "remote");
+  const std::string transport = member_text(remote, "transport"), problem = member_text(remote, "problem");
+  add("address", member_text(remote, "address") + (transport.empty() ? "" : ", by " + transport));
+  add("trouble", problem, look::red);
   add("pid", count_of(server, "pid"));
   add("memory", memory_of(server));
   add("restarts", count_of(server, "restarts"));

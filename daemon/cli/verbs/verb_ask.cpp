@@ -123,10 +123,12 @@ std::vector<std::string> split_globs(const std::string& globs) {
   return all;
 }
 
-std::string build_params(const context& c, const ask_options& o, const std::string& question, const parts& more) {
+std::string build_params(const context& c, const ask_options& o, const std::string& question, const parts& more,
+                         std::optional<input_mode> input) {
   std::string p;
   json_writer w(p);
   w.begin_object().member("stream", !o.no_stream).filled("run", o.run).set("detach", o.detach);
+  w.set("answers", !o.detach && (asks_person(c) || input));
   if (!more.message.empty())
     w.key("messages").begin_array().token(more.message).end_array();
   else
@@ -188,12 +190,13 @@ std::string contradiction(const context& c, const ask_options& o) {
     return "--approve ask needs a terminal to ask at; write --approve all or --approve none";
   if (o.detach && c.place.standalone)
     return "a detached run needs a daemon that stays; leave out --standalone or --detach";
+  if (o.detach && !o.input.empty()) return "a detached run asks those who attach to it; leave out --input or --detach";
   if (o.results.empty()) return {};
   if (o.run.empty()) return "--results needs the run that waits for them; write --run NAME";
   const bool more = !o.text.empty() || !o.session.empty() || o.latest || !o.model.empty() || !o.profile.empty() ||
-                    !o.system.empty() || !o.status.empty() || !o.approve.empty() || !split_globs(o.globs).empty() ||
-                    !o.files.empty() || o.max_rounds >= 0 || o.detach || !o.schema.empty() || !o.client_tools.empty() ||
-                    !o.prompt.empty() || !o.resources.empty();
+                    !o.system.empty() || !o.status.empty() || !o.approve.empty() || !o.input.empty() ||
+                    !split_globs(o.globs).empty() || !o.files.empty() || o.max_rounds >= 0 || o.detach ||
+                    !o.schema.empty() || !o.client_tools.empty() || !o.prompt.empty() || !o.resources.empty();
   return more ? "with --results a run goes on as it was begun; leave out all but --run and --no-stream" : "";
 }
 
@@ -210,9 +213,10 @@ int go_on(context& c, const ask_options& o) {
   if (!made) return status;
   std::string params;
   json_writer w(params);
-  w.begin_object().member("run", o.run).member("stream", !o.no_stream);
+  w.begin_object().member("run", o.run).member("stream", !o.no_stream).set("answers", asks_person(c));
   w.key("messages").begin_array().token(*message).end_array().end_object();
-  const auto end = follow_run(c, made->link, "mcpbx/chat", params, {.stream = !o.no_stream});
+  const auto end = follow_run(c, made->link, "mcpbx/chat", params,
+                              {.stream = !o.no_stream, .input = chosen_input(c, "").value_or(std::nullopt)});
   note_session(end.session);
   return end.status;
 }
@@ -286,6 +290,8 @@ int ask(context& c, const ask_options& given) {
     c.screen->error("there is no question; write it behind `ask`, or `-` to read it from standard input");
     return usage;
   }
+  const auto input = chosen_input(c, o.input);
+  if (!input) return explain(c, input.error());
   auto read = read_parts(c, o, question);
   if (read) read->prompt_arguments = *arguments;
   if (!read) {
@@ -299,10 +305,10 @@ int ask(context& c, const ask_options& given) {
   wait_for_servers(c, *made);
   if (interrupted()) return interrupted_exit;
   if ((o.latest || !o.session.empty()) && !find_session(c, made->link, o, status)) return status;
-  const std::string params = build_params(c, o, question, *read);
+  const std::string params = build_params(c, o, question, *read, *input);
   if (o.detach) return start_detached(c, made->link, params);
-  const auto end =
-      follow_run(c, made->link, "mcpbx/chat", params, {.stream = !o.no_stream, .data_only = !o.schema.empty()});
+  const auto end = follow_run(c, made->link, "mcpbx/chat", params,
+                              {.stream = !o.no_stream, .input = *input, .data_only = !o.schema.empty()});
   note_session(end.session);
   if (end.missed_a_yes && o.approve.empty())
     c.screen->err_line(
@@ -340,6 +346,7 @@ void add_question_options(CLI::App& page, ask_options& o, const std::string& usu
           "tools that need a yes: ask, all (all get it) or none (ask at a\nterminal and with --detach, else none)")
       ->type_name("WORD")
       ->check(CLI::IsMember({"ask", "all", "none"}).description(""));
+  add_input_option(page, o.input);
   page.add_flag("--no-input", o.no_input, "do not read what is piped in");
   page.add_flag("--no-stream", o.no_stream, "show the answer when it is complete");
   page.add_option("--file", o.files, "add a file: text, an image (PNG, JPEG, GIF, WebP) or a PDF;\nas often as needed")

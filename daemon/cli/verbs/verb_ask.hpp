@@ -12,7 +12,7 @@ class App;
 namespace mcpbx::cli {
 
 struct ask_options {
-  std::string text, model, profile, system, status, approve;
+  std::string text, model, profile, system, status, approve, input;
   std::vector<std::string> words;  ///< those that `text` was made of
   std::string prompt;              ///< a prompt of a tool server to begin with; words key=value in front are for it
   std::vector<std::string> resources;

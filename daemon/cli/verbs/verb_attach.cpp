@@ -28,9 +28,10 @@ int attach(context& c, const std::string& run, std::int64_t after) {
   json_writer w(params);
   w.begin_object().member("run", run);
   if (after > 0) w.member("after", after);
-  if (!asks_person(c)) w.member("answers", false);
+  w.set("answers", asks_person(c));
   w.end_object();
-  const auto end = follow_run(c, made->link, "mcpbx/attach", params, {});
+  const auto end =
+      follow_run(c, made->link, "mcpbx/attach", params, {.input = chosen_input(c, "").value_or(std::nullopt)});
   if (end.left) {
     const auto word = run_operand(run);
     const auto seen = std::max(after, static_cast<std::int64_t>(end.seq));

@@ -1,6 +1,7 @@
 // `mcpbx call`: calls one tool without a model.
 #include "daemon/cli/base/call_arguments.hpp"
 #include "daemon/cli/base/daemon_calls.hpp"
+#include "daemon/cli/base/follow_run.hpp"
 #include "daemon/cli/base/input_files.hpp"
 #include "daemon/cli/base/server_wait.hpp"
 #include "daemon/cli/base/verb.hpp"
@@ -12,7 +13,10 @@
 
 #include <CLI/CLI.hpp>
 
+#include <cstddef>
+#include <deque>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -25,7 +29,60 @@ struct call_options {
   std::string name;
   std::vector<std::string> arguments;  ///< key=value
   std::string json_arguments;          ///< --args, or "-" for standard input
-  std::string input;                   ///< --input, which is not supported yet
+  std::string input;                   ///< --input
+};
+
+// Questions that the tool's server asks during the call (elicitation/create), in their order.
+class server_questions {
+ public:
+  server_questions(context& c, daemon_connection& link, input_mode mode) : c_(c), link_(link), mode_(mode) {}
+
+  void take(const mcp::message& request) {
+    if (request.method() == "elicitation/create") open_.push_back({request.id, request.params});
+  }
+  // Takes a notification, which may withdraw a question.
+  void notified(std::string_view method, const raw_json& params) {
+    if (const auto id = withdrawn_by(method, params))
+      std::erase_if(open_, [&](const question& q) { return q.id == *id; });
+  }
+  // Answers the first question. To be called when no message waits.
+  void answer() {
+    if (open_.empty()) return;
+    const question q = open_.front();
+    std::size_t looked_at = 0;
+    question_watch watch{link_.fd(), {}};
+    watch.still_open = [&] {
+      if (!link_.receive()) return false;
+      if (link_.received_bytes() > most_waiting) watch.fd = -1;
+      for (const auto& come = link_.received(); looked_at < come.size(); ++looked_at) {
+        const auto& m = come[looked_at];
+        if (m.type == mcp::message::kind::response) return false;  // the call is over
+        if (m.type == mcp::message::kind::notification && withdrawn_by(m.method(), m.params) == q.id) return false;
+      }
+      return true;
+    };
+    const auto server = member_text(find_member(q.params, "_meta"), "mcpbx/server");
+    const auto said = answer_input(*c_.screen, server, q.params, mode_, watch);
+    std::erase_if(open_, [&](const question& one) { return one.id == q.id; });
+    if (said) (void)link_.respond(q.id, *said);
+  }
+
+ private:
+  struct question {
+    mcp::rpc_id id;
+    raw_json params;
+  };
+  static constexpr std::size_t most_waiting = std::size_t{4} << 20;
+
+  static std::optional<mcp::rpc_id> withdrawn_by(std::string_view method, const raw_json& params) {
+    if (method != "notifications/cancelled") return std::nullopt;
+    return mcp::rpc_id::from(find_member(params, "requestId"));
+  }
+
+  context& c_;
+  daemon_connection& link_;
+  input_mode mode_;
+  std::deque<question> open_;
 };
 
 result<std::string> build_arguments(const call_options& o, const raw_json& schema) {
@@ -71,7 +128,10 @@ int call(context& c, const call_options& o) {
   auto made = connect_or_explain(c, true, status);
   if (!made) return status;
   daemon_connection& link = made->link;
-  if (auto ready = initialize(link, MCPBX_VERSION); !ready) return explain(c, ready.error());
+  const auto input = chosen_input(c, o.input);
+  if (!input) return explain(c, input.error());
+  const std::string_view can = *input ? R"({"elicitation":{"form":{},"url":{}}})" : "{}";
+  if (auto ready = initialize(link, MCPBX_VERSION, can); !ready) return explain(c, ready.error());
   const auto look_up = [&] { return link.call("mcpbx/tools", json_object("name", o.name)); };
   wait_for_servers(c, *made, [&] {
     const auto found = look_up();
@@ -96,12 +156,19 @@ int call(context& c, const call_options& o) {
   if (watch) w.key("_meta").begin_object().member("progressToken", "call").end_object();
   w.end_object();
   // No handler for Ctrl-C is needed: MCP does not answer a cancelled call, and closing the connection cancels it.
-  auto got = link.call("tools/call", params, [&](std::string_view method, const raw_json& p) {
-    if (!watch || method != "notifications/progress") return;
-    std::string line = member_text(p, "message");
-    if (line.empty()) line = "progress " + std::string(find_member(p, "progress").text());
-    c.screen->status(line);
-  });
+  server_questions questions(c, link, input->value_or(input_mode::decline));
+  link.on_request([&](const mcp::message& request) { questions.take(request); });
+  auto got = link.call(
+      "tools/call", params,
+      [&](std::string_view method, const raw_json& p) {
+        questions.notified(method, p);
+        if (!watch || method != "notifications/progress") return;
+        std::string line = member_text(p, "message");
+        if (line.empty()) line = "progress " + std::string(find_member(p, "progress").text());
+        c.screen->status(line);
+      },
+      {}, [&] { questions.answer(); });
+  link.on_request({});
   c.screen->clear_status();
   if (!got) return explain(c, got.error());
   if (got->error) {
@@ -134,11 +201,8 @@ verb_action declare_call(CLI::App& page) {
   page.add_option("ARGUMENT", o->arguments, "an argument of the tool as key=value")->type_name("");
   page.add_option("--args", o->json_arguments, "all arguments as one JSON object, or - for standard input")
       ->type_name("JSON");
-  page.add_option("--input", o->input, "how a question of the server is answered: ask, accept or decline")
-      ->type_name("WORD")
-      ->group("Not in this version");
+  add_input_option(page, o->input);
   return [o](context& c) {
-    if (!o->input.empty()) return not_yet(*c.screen, "`call --input`");
     if (o->json_arguments.empty() || o->arguments.empty()) return call(c, *o);
     c.screen->error("give the arguments as key=value or with --args, not both");
     return static_cast<int>(usage);
@@ -159,6 +223,7 @@ server sent it. The status is 1 when the tool returned an error, 5 when there is
 Examples:
   mcpbx call toolbox__current_time timeZone=Europe/Lisbon
   mcpbx call files__write --args '{"path":"a.txt","text":"hello"}'
+  mcpbx call --input accept shop__order item=tea
   mcpbx call files__write --args - < arguments.json)",
       .declare = declare_call};
 }

@@ -1,5 +1,6 @@
 // State that all callers of a door share, whatever their protocol.
 #pragma once
+#include "daemon/answers/own_answers.hpp"
 #include "daemon/front/base/backend.hpp"
 #include "daemon/front/base/begun_names.hpp"
 #include "daemon/front/base/caller.hpp"
@@ -60,6 +61,7 @@ struct door_context {
     /// Returns the present rules for calls that callers make themselves; `profile` and `then` are not used.
     std::function<approval_rules()> approvals = [] { return approval_rules{}; };
     audit_log* audit = nullptr;             ///< records every tools/call; null: the audit is off
+    own_answers* answers = nullptr;         ///< answers tool servers for callers that cannot; null: nobody does
     tool_adapter adapt = schema_adapter();  ///< the converter that runs use, so that each tool is converted once
   };
   boost::asio::any_io_executor executor;

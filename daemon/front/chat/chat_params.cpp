@@ -275,6 +275,7 @@ result<void> keep_to_present_terms(run_request& r, const chat_defaults& defaults
   kept.allow = std::move(now->allow);
   kept.deny = std::move(now->deny);
   r.tools.beside = std::make_shared<const kept_terms>(std::move(kept));
+  r.links = {std::move(now->resources.allow), std::move(now->resources.deny)};
   return {};
 }
 
@@ -287,6 +288,7 @@ result<void> begin_with(run_request& r, chat_base base) {
   r.tools.deny = std::move(base.deny);
   r.tools.rename = std::move(base.rename);
   r.approve = std::move(base.approve);
+  r.links = {std::move(base.resources.allow), std::move(base.resources.deny)};
   r.limits = std::move(base.limits);
   r.configured = std::move(base.configured);
   return {};
@@ -334,7 +336,7 @@ run_request read_chat(param_reader& in, const chat_defaults& defaults, std::stri
   read_base(in, r, defaults, usual_profile);
   read_names(in, r);
   r.stream = in.boolean("stream").value_or(true);
-  r.answers = in.boolean("answers").value_or(true);
+  r.answers = in.boolean("answers").value_or(false);
   r.detach = in.boolean("detach").value_or(false);
   if (!r.run.empty()) read_likeness(in, r);
   if (!r.name_only) read_chat_messages(in, r);

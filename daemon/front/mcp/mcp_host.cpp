@@ -12,6 +12,7 @@ mcp_host::mcp_host(door_context& door, mcp_identity who, pid_t pid, mcp::call_sc
       who_(std::move(who)),
       audit_(door.settings.audit ? std::make_shared<caller_audit>(*door.settings.audit, door.time, who_.principal, pid)
                                  : nullptr),
+      pid_(pid),
       scope_(std::move(scope)) {}
 
 result<void> mcp_host::admit_call() const {
@@ -20,6 +21,13 @@ result<void> mcp_host::admit_call() const {
 
 result<void> mcp_host::admit_call(const mcp::catalog_entry& tool) const {
   return daemon::admit_call(door_, who_.principal, tool);
+}
+
+std::shared_ptr<mcp::question_handler> mcp_host::own_answers(const mcp::server_question& q) {
+  auto* const answers = door_.settings.answers;
+  if (!answers || !answers->answers(q)) return nullptr;
+  if (!own_answers_) own_answers_ = answers->handler_for({.principal = who_.principal, .pid = pid_});
+  return own_answers_;
 }
 
 void mcp_host::when_settled(milliseconds at_most, std::function<void()> then) {

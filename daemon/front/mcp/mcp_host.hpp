@@ -34,6 +34,7 @@ class mcp_host : public mcp::caller_host {
   result<void> admit_call() const override;
   result<void> admit_call(const mcp::catalog_entry& tool) const override;
   std::shared_ptr<mcp::call_recorder> recorder() const override { return audit_; }
+  std::shared_ptr<mcp::question_handler> own_answers(const mcp::server_question& q) override;
   mcp::call_scope_ptr scope() const override { return scope_; }
   mcp::held_calls* held() override { return &door_.held; }
   mcp::task_routes* tasks() override { return &door_.tasks; }
@@ -54,6 +55,8 @@ class mcp_host : public mcp::caller_host {
   door_context& door_;
   const mcp_identity who_;
   const std::shared_ptr<caller_audit> audit_;  // null: the audit is off
+  const pid_t pid_;
+  std::shared_ptr<mcp::question_handler> own_answers_;  // null until a server asks this caller
   const mcp::call_scope_ptr scope_;
   std::shared_ptr<char> alive_ = std::make_shared<char>();
 };

@@ -97,7 +97,12 @@ found_error check_param(const std::vector<http::header>& headers, const mcp::hea
 /// Returns the member of the params that Mcp-Name mirrors; "": the method has none.
 std::string_view named_by(std::string_view method) {
   if (method == "tools/call" || method == "prompts/get") return "name";
-  return method == "resources/read" ? "uri" : "";
+  if (method == "resources/read") return "uri";
+  return method.starts_with("tasks/") ? "taskId" : "";  // the extension io.modelcontextprotocol/tasks
+}
+
+bool has(const std::vector<http::header>& headers, std::string_view name) {
+  return std::ranges::any_of(headers, [&](const http::header& h) { return http::is_word(h.name, name); });
 }
 
 constexpr std::array<std::int8_t, 256> digit_values = [] {
@@ -154,6 +159,8 @@ found_error check_modern_headers(const std::vector<http::header>& headers, const
   if (member.empty()) return {};
   const auto name = find_member(request.params, member).as_string();
   if (!name) return {};  // the method refuses its params
+  // The revision itself demands the header of its own methods only.
+  if (member == "taskId" && !has(headers, "Mcp-Name")) return {};
   if (auto e = check_text(headers, "Mcp-Name", *name, true)) return e;
   if (method != "tools/call") return {};
   const auto params = mcp::read_header_params(find_member(definition(*name), "inputSchema"));

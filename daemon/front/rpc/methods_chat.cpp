@@ -5,8 +5,10 @@
 #include "mcp/json/json_writer.hpp"
 #include "mcp/support/text.hpp"
 
+#include <array>
 #include <limits>
 #include <string>
+#include <string_view>
 
 namespace mcpbx::daemon {
 namespace {
@@ -31,8 +33,11 @@ attach_params read_attach(mcp::param_reader& in, const rpc_caller& c) {
 
 struct answer_params {
   std::string run, question;
-  bool approve = false, always = false;
+  raw_json body;  ///< as record::answer has it
 };
+
+// Answers to questions of servers, by the words of the specification (Elicitation, Response Actions).
+constexpr std::array<std::string_view, 3> input_actions{"accept", "decline", "cancel"};
 
 answer_params read_answer(mcp::param_reader& in) {
   answer_params p;
@@ -43,10 +48,23 @@ answer_params read_answer(mcp::param_reader& in) {
   };
   p.run = needed("run");
   p.question = needed("question");
-  const auto approve = in.boolean("approve");
-  if (!in.has("approve")) in.wrong("approve", "expected true or false, got nothing");
-  p.approve = approve.value_or(false);
-  p.always = in.boolean("always").value_or(false);
+  std::string json;
+  json_writer w(json);
+  w.begin_object();
+  if (in.has("action")) {
+    const auto action = in.word("action", input_actions);
+    if (in.has("approve")) in.wrong("approve", "expected either approve or action, got both");
+    w.member("action", action ? input_actions[*action] : "");
+    const auto content = in.any("content");
+    if (action && input_actions[*action] == "accept") w.given("content", content);
+  } else {
+    const auto approve = in.boolean("approve");
+    if (!in.has("approve"))
+      in.wrong("approve", "expected true or false, got nothing; an input question takes action and content instead");
+    w.member("approve", approve.value_or(false)).set("always", in.boolean("always").value_or(false));
+  }
+  w.end_object();
+  p.body = w.json();
   return p;
 }
 
@@ -70,10 +88,7 @@ chat_of read_chat_of(mcp::param_reader& in, const rpc_caller& c) {
 }
 
 void answer(rpc_caller& c, const answer_params& p, const mcp::reply_once& reply) {
-  std::string json;
-  json_writer w(json);
-  w.begin_object().member("approve", p.approve).set("always", p.always).end_object();
-  c.answer(p.run, p.question, w.json(), reply);
+  c.answer(p.run, p.question, p.body, reply);
 }
 
 }  // namespace

@@ -177,6 +177,13 @@ result<void> rpc_caller::admit_call(const mcp::catalog_entry& tool) const {
   return daemon::admit_call(door_, principal_, tool);
 }
 
+std::shared_ptr<mcp::question_handler> rpc_caller::own_answers(const mcp::server_question& q) {
+  auto* const answers = door_.settings.answers;
+  if (!answers || !answers->answers(q)) return nullptr;
+  if (!own_answers_) own_answers_ = answers->handler_for({.principal = principal_, .pid = pid_, .name = name_});
+  return own_answers_;
+}
+
 bool rpc_caller::handle(std::string_view method, const raw_json& params, const mcp::reply_once& reply) {
   const auto* handler = mcp_only_ ? nullptr : door_.methods.find(method);
   if (!handler) return false;

@@ -111,6 +111,7 @@ class rpc_caller final : public std::enable_shared_from_this<rpc_caller>,
   result<void> admit_call() const override;
   result<void> admit_call(const mcp::catalog_entry& tool) const override;
   std::shared_ptr<mcp::call_recorder> recorder() const override { return audit_; }
+  std::shared_ptr<mcp::question_handler> own_answers(const mcp::server_question& q) override;
   mcp::held_calls* held() override { return &door_.held; }
   mcp::task_routes* tasks() override { return &door_.tasks; }
   mcp::call_scope_ptr scope() const override { return scope_; }
@@ -142,8 +143,9 @@ class rpc_caller final : public std::enable_shared_from_this<rpc_caller>,
   std::unique_ptr<mcp::transport> transport_;
   pid_t pid_;
   std::string principal_, name_, profile_;
-  mcp::call_scope_ptr scope_;            // null once closed
-  std::shared_ptr<caller_audit> audit_;  // null: the audit is off
+  std::shared_ptr<mcp::question_handler> own_answers_;  // null until a server asks this caller
+  mcp::call_scope_ptr scope_;                           // null once closed
+  std::shared_ptr<caller_audit> audit_;                 // null: the audit is off
   std::shared_ptr<daemon::seen_pins> seen_pins_ = std::make_shared<daemon::seen_pins>();
   outgoing_queue outbox_;
   turns turns_;
@@ -152,7 +154,7 @@ class rpc_caller final : public std::enable_shared_from_this<rpc_caller>,
   std::vector<std::weak_ptr<run_feed>> detached_;                             // detached runs started here
   bool outbox_full_ = false, not_read_ = false;
   bool closed_ = false, was_large_ = false, mcp_only_ = false;
-  bool answers_ = true;
+  bool answers_ = false;
   bool input_ended_ = false;  // the caller sends no more but still gets its answers
 };
 

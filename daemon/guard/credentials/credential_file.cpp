@@ -1,6 +1,7 @@
 // JSON of the file: {"version": 1, "entries": {NAME: {"key": WORD, "text": TEXT}}}.
 #include "daemon/guard/credentials/credential_file.hpp"
 
+#include "daemon/guard/sha256.hpp"
 #include "mcp/json/json_writer.hpp"
 #include "mcp/json/raw_json.hpp"
 #include "mcp/support/text.hpp"
@@ -63,13 +64,14 @@ result<credential_file::entries> credential_file::read() {
   return out;
 }
 
-result<state_lock> credential_file::lock() {
+result<state_lock> credential_file::lock_renewal(std::string_view name) {
   if (auto made = make_folder_of(path_); !made) return std::unexpected(made.error());
-  return state_lock::take(path_);
+  return state_lock::take(path_ + ".renewal-" + sha256_hex(name).substr(0, 16));
 }
 
 result<void> credential_file::write(std::string_view name, const std::optional<std::string>& text) {
-  const auto held = lock();
+  if (auto made = make_folder_of(path_); !made) return made;
+  const auto held = state_lock::take(path_);
   if (!held) return std::unexpected(held.error());
   return write_locked(name, text);
 }
@@ -93,7 +95,11 @@ result<void> credential_file::write_locked(std::string_view name, const std::opt
   for (const auto& [key, s] : *all)
     out.key(key).begin_object().member("key", s.key).member("text", s.text).end_object();
   out.end_object().end_object();
-  return replace_state_file(path_, json + "\n");
+  json += "\n";
+  // A larger one could not be read again, and with it the tokens of all servers would be gone.
+  if (json.size() > largest_file)
+    return fail(errc::limit, path_ + " would be larger than " + std::to_string(largest_file >> 20) + " MiB");
+  return replace_state_file(path_, json);
 }
 
 }  // namespace mcpbx::daemon

@@ -23,11 +23,11 @@ class credential_file {
   /// Returns the texts of all entries that can be read. Entries of another key are left out and stay in the file.
   /// errc::io, errc::parse: the file or the key cannot be read, so that nothing may be written either.
   result<entries> read();
-  /// Sets or removes one entry in the file as it is by then, under its lock.
+  /// Sets or removes one entry in the file as it is by then, under its lock. errc::limit: the file would be too large.
   result<void> write(std::string_view name, const std::optional<std::string>& text);
-  /// Takes the lock that keeps other daemons from renewing or writing; write() inside of it must be write_locked().
-  result<state_lock> lock();
-  result<void> write_locked(std::string_view name, const std::optional<std::string>& text);
+  /// Takes the lock that keeps other daemons from renewing the tokens of this entry. It may be held for as long as an
+  /// authorization server takes to answer, so it keeps nobody from writing.
+  result<state_lock> lock_renewal(std::string_view name);
 
   /// Returns the place of the key, once something has been read or written.
   key_place protection() const noexcept { return key_ ? key_->place : key_place::none; }
@@ -40,6 +40,7 @@ class credential_file {
   };
   using table = std::map<std::string, stored, std::less<>>;
   result<table> load();
+  result<void> write_locked(std::string_view name, const std::optional<std::string>& text);
   result<void> need_key();
 
   std::string path_;

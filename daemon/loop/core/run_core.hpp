@@ -43,6 +43,11 @@ struct run_call {
 struct ask {
   record::question question;
 };
+/// Give this answer to the call's server, which has asked during the call.
+struct pass_answer {
+  record::question question;
+  record::answer answer;
+};
 /// Append parked: only these calls of the caller's own tools are still open.
 struct park {
   std::vector<std::string> call_ids;
@@ -65,9 +70,9 @@ struct end {
 
 }  // namespace command
 
-using run_command =
-    std::variant<command::begin_round, command::call_model, command::intend_calls, command::run_call, command::ask,
-                 command::park, command::hand_over, command::cancel_open, command::close_call, command::end>;
+using run_command = std::variant<command::begin_round, command::call_model, command::intend_calls, command::run_call,
+                                 command::ask, command::pass_answer, command::park, command::hand_over,
+                                 command::cancel_open, command::close_call, command::end>;
 
 /// A call as the run's result reports it (L16).
 struct call_report {
@@ -136,6 +141,9 @@ class run_core {
   bool approved(std::string_view call_id, std::string_view tool_sha256, std::string_view arguments_sha256) const;
   /// For a call that is not approved(): returns true if the caller approved it, or its tool, with other hashes.
   bool approved_otherwise(std::string_view call_id) const;
+  /// Returns true if the caller approved all uses of `tool` with this hash (record::question), for a tool that no call
+  /// names.
+  bool approved_always(std::string_view tool, std::string_view sha256) const;
   /// Returns the open question with this id, or null.
   const record::question* find_question(std::string_view id) const;
   /// Returns the ids of the other open questions that "always" for this open one answers too, in call order. They ask
@@ -149,7 +157,8 @@ class run_core {
   std::vector<std::string_view> handed() const;
   /// Returns true if the run is paused until the caller sends the results of its handed() calls.
   bool parked() const noexcept { return parked_; }
-  /// Returns true if the run waits only for answers of people or results of the caller's own tools.
+  /// Returns true if the run waits only for answers of people or results of the caller's own tools. A call whose server
+  /// waits for an answer counts as waiting for people.
   bool waits_for_people() const;
 
   /// Returns the cancel record for a run whose daemon ended before it did.
@@ -168,10 +177,11 @@ class run_core {
     call_state state = call_state::waiting;
     command::close_call closing{};  // in state closing: the command, kept because a crash may prevent its execution
     record::question question{};    // latest question about this call
-    bool approved = false;          // by the answer to `question`
-    bool repeatable = false;        // from the latest intent
-    int attempt = 0;                // number in the latest intent; 0: there is none
-    int group = 0;                  // serial group, whose calls are made one after another; 0: none
+    std::vector<record::question> asked_during{};  // in state intended: open questions of its server
+    bool approved = false;                         // by the answer to `question`
+    bool repeatable = false;                       // from the latest intent
+    int attempt = 0;                               // number in the latest intent; 0: there is none
+    int group = 0;                                 // serial group, whose calls are made one after another; 0: none
   };
   // Approval of all calls of a tool, for the rest of the run.
   struct lasting_approval {
@@ -212,6 +222,9 @@ class run_core {
   void intend_more();
   void go_on();
   void wait_for_somebody(open_call& c);
+  void ask_during(open_call& c, const record::question& r);
+  bool answer_during(const record::answer& r);
+  void forget_asked_during(open_call& c);
   void begin_no_more(std::string_view why);
   void settle(std::string_view id, const raw_json& result, bool is_error, std::int64_t ms);
   void finish_level();

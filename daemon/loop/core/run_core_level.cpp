@@ -2,6 +2,7 @@
 // error result. With the last result the reply and its results are added to the history.
 #include "daemon/loop/core/run_core.hpp"
 #include "daemon/loop/results/read_result.hpp"
+#include "daemon/loop/results/result_links.hpp"
 #include "daemon/loop/results/result_mark.hpp"
 #include "daemon/loop/results/result_view.hpp"
 #include "daemon/loop/run_words.hpp"
@@ -150,6 +151,7 @@ void run_core::close(open_call& c, result_cause cause, std::string text) {
     cause = result_cause::interrupted;
     text = words::not_again(text);
   }
+  c.asked_during.clear();
   c.state = call_state::closing;
   c.closing = {c.call->id, cause, std::move(text)};
   commands_.emplace_back(c.closing);
@@ -196,6 +198,7 @@ void run_core::on(const record::call_intent& r) {
   assert(possible);
   if (!possible) return;
   auto& c = open_[i];
+  forget_asked_during(c);
   if (c.state == call_state::waiting) ++running_;
   c.state = r.to_caller ? call_state::handed : call_state::intended;
   c.repeatable = r.repeatable;
@@ -215,14 +218,50 @@ void run_core::on(const record::call_intent& r) {
 // Stops counting the call as running, so that other calls do not wait for a person.
 void run_core::on(const record::question& r) {
   const auto i = index_of(r.call_id);
-  assert(i != nowhere && (open_[i].state == call_state::asked || open_[i].state == call_state::waiting));
-  if (i == nowhere) return;
+  const auto fits = [&](const open_call& c) {
+    if (r.during_call) return c.state == call_state::intended;
+    return c.state == call_state::asked || c.state == call_state::waiting;
+  };
+  assert(i != nowhere && fits(open_[i]));
+  if (i == nowhere || !fits(open_[i])) return;
   auto& c = open_[i];
+  if (r.during_call) return ask_during(c, r);
   if (c.state == call_state::asked) --running_;
   c.state = call_state::questioned;
   c.question = r;
   if (!ending_) commands_.emplace_back(command::ask{r});
   wait_for_somebody(c);
+}
+
+// Stops counting the call as running while its server waits for an answer.
+void run_core::ask_during(open_call& c, const record::question& r) {
+  if (c.asked_during.empty()) --running_;
+  c.asked_during.push_back(r);
+  commands_.emplace_back(command::ask{r});
+  if (!ending_) go_on();
+}
+
+// Returns false if no server has asked this. The call runs on, even if as many as may run do so already.
+bool run_core::answer_during(const record::answer& r) {
+  for (auto& c : open_) {
+    const auto asked = std::ranges::find(c.asked_during, r.id, &record::question::id);
+    if (asked == c.asked_during.end()) continue;
+    auto question = std::move(*asked);
+    c.asked_during.erase(asked);
+    if (c.asked_during.empty()) ++running_;
+    if (question.kind == "approval" && find_member(r.body, "approve").is_true() &&
+        find_member(r.body, "always").is_true())
+      always_.push_back({member_text(question.body, "tool"), question.tool_sha256});
+    if (!r.withdrawn) commands_.emplace_back(command::pass_answer{std::move(question), r});
+    return true;
+  }
+  return false;
+}
+
+// Ends the server's questions about a call whose attempt is over.
+void run_core::forget_asked_during(open_call& c) {
+  if (!c.asked_during.empty()) ++running_;
+  c.asked_during.clear();
 }
 
 // Goes on with other calls while this one waits for a person or the caller. Closes it if the run is ending anyway.
@@ -232,6 +271,7 @@ void run_core::wait_for_somebody(open_call& c) {
 }
 
 void run_core::on(const record::answer& r) {
+  if (answer_during(r)) return;
   const auto found = std::ranges::find_if(
       open_, [&](const auto& c) { return c.state == call_state::questioned && c.question.id == r.id; });
   assert(found != open_.end());
@@ -280,14 +320,17 @@ void run_core::settle(std::string_view id, const raw_json& result, bool is_error
   assert(i != nowhere && open_[i].state != call_state::done);
   if (i == nowhere || open_[i].state == call_state::done) return;
   auto& c = open_[i];
+  forget_asked_during(c);
   if (c.state == call_state::asked || c.state == call_state::intended) --running_;
   c.state = call_state::done;
-  if (c.call->name == read_result::name) {
+  if (c.call->name == read_result::name && read_result::linked_uri(c.call->arguments).empty()) {
     results_[i].result = without_hidden(result);  // not cut: the page already respects the limit
   } else {
     auto view = model_view(result, is_error, limits_.max_result_bytes, limits_.empty_result_text, id);
     results_[i].result = std::move(view.shown);
-    if (view.text_missing) kept_.keep(id, result);
+    const bool linked = !started_.links.none() && !links_in(result).empty();
+    if (linked) results_[i].result = with_link_hint(results_[i].result);
+    if (view.text_missing || linked) kept_.keep(id, result);
   }
   if (!started_.nonce.empty()) results_[i].result = marked_as_data(results_[i].result, started_.nonce);
   results_[i].is_error = is_error;

@@ -30,8 +30,10 @@ void run_core::resume() {
     return;
   }
   if (cancelled_) return close_open_calls();
-  running_ = 0;
   bool closes = false;
+  // The servers that asked are gone, and so are their questions.
+  for (auto& c : open_) c.asked_during.clear();
+  running_ = 0;
   for (auto& c : open_) {
     if (c.state == call_state::closing) commands_.emplace_back(c.closing);
     if (c.state == call_state::questioned) commands_.emplace_back(command::ask{c.question});

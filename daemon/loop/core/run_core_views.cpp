@@ -48,6 +48,11 @@ bool run_core::approved(std::string_view call_id, std::string_view tool_sha256,
                              [&](const auto& one) { return one.tool == c.call->name && one.sha256 == tool_sha256; });
 }
 
+bool run_core::approved_always(std::string_view tool, std::string_view sha256) const {
+  return !sha256.empty() &&
+         std::ranges::any_of(always_, [&](const auto& one) { return one.tool == tool && one.sha256 == sha256; });
+}
+
 bool run_core::approved_otherwise(std::string_view call_id) const {
   const auto i = index_of(call_id);
   if (i == nowhere) return false;
@@ -57,8 +62,11 @@ bool run_core::approved_otherwise(std::string_view call_id) const {
 }
 
 const record::question* run_core::find_question(std::string_view id) const {
-  for (const auto& c : open_)
+  for (const auto& c : open_) {
     if (c.state == call_state::questioned && c.question.id == id) return &c.question;
+    const auto during = std::ranges::find(c.asked_during, id, &record::question::id);
+    if (during != c.asked_during.end()) return &*during;
+  }
   return nullptr;
 }
 
@@ -66,6 +74,12 @@ std::vector<std::string> run_core::covered_by(const record::question& always) co
   std::vector<std::string> ids;
   const auto* call = find_call(always.call_id);
   if (!call || always.tool_sha256.empty()) return ids;
+  if (always.during_call) {
+    for (const auto& c : open_)
+      for (const auto& q : c.asked_during)
+        if (q.kind == always.kind && q.id != always.id && q.tool_sha256 == always.tool_sha256) ids.push_back(q.id);
+    return ids;
+  }
   for (const auto& c : open_)
     if (c.state == call_state::questioned && c.question.id != always.id && c.call->name == call->name &&
         c.question.tool_sha256 == always.tool_sha256)
@@ -75,8 +89,10 @@ std::vector<std::string> run_core::covered_by(const record::question& always) co
 
 std::vector<const record::question*> run_core::questions() const {
   std::vector<const record::question*> all;
-  for (const auto& c : open_)
+  for (const auto& c : open_) {
     if (c.state == call_state::questioned) all.push_back(&c.question);
+    for (const auto& q : c.asked_during) all.push_back(&q);
+  }
   return all;
 }
 
@@ -99,7 +115,8 @@ std::vector<std::string_view> run_core::handed() const {
 // the caller holds up.
 bool run_core::waits_for_people() const {
   return undone_ > 0 && std::ranges::none_of(open_, [](const auto& c) {
-           return c.state == call_state::asked || c.state == call_state::intended || c.state == call_state::closing;
+           return c.state == call_state::asked || c.state == call_state::closing ||
+                  (c.state == call_state::intended && c.asked_during.empty());
          });
 }
 

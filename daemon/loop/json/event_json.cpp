@@ -100,9 +100,14 @@ segments tool_result(std::string_view call, bool is_error, const raw_json& resul
   return e.ended_by("content", content ? content : raw_json::literal("[]"));
 }
 
-segments answer(const record::answer& a) {
+segments answer(const record::answer& a, std::string_view reason) {
   event e("answer");
-  e.w.member("question", a.id).member("approve", find_member(a.body, "approve").is_true()).set("expired", a.expired);
+  e.w.member("question", a.id);
+  if (const auto action = find_member(a.body, "action"))
+    e.w.member("action", action);
+  else
+    e.w.member("approve", find_member(a.body, "approve").is_true());
+  e.w.set("expired", a.expired).set("withdrawn", a.withdrawn).filled("reason", reason);
   return e.whole();
 }
 
@@ -118,9 +123,28 @@ segments question(const record::question& q) {
 }
 
 raw_json approval(const mcp::catalog_entry& tool, const raw_json& arguments, std::string_view why) {
+  return approval(tool.server, tool.name, arguments, why);
+}
+
+raw_json input(std::string_view server, std::string_view tool, const raw_json& params) {
   std::string json;
   json_writer w(json);
-  w.begin_object().member("server", tool.server).member("tool", tool.name);
+  w.begin_object().member("server", server).member("tool", tool);
+  const bool url = find_member(params, "mode").as_string() == "url";
+  w.member("mode", url ? "url" : "form").member("message", find_member(params, "message"));
+  if (url) {
+    w.member("url", find_member(params, "url")).given("elicitationId", find_member(params, "elicitationId"));
+  } else {
+    w.member("requestedSchema", find_member(params, "requestedSchema"));
+  }
+  w.end_object();
+  return w.json();
+}
+
+raw_json approval(std::string_view server, std::string_view tool, const raw_json& arguments, std::string_view why) {
+  std::string json;
+  json_writer w(json);
+  w.begin_object().member("server", server).member("tool", tool);
   w.member("arguments", arguments ? arguments : raw_json::literal("{}")).member("reason", why);
   w.key("schema").token(R"({"type":"object","properties":{"approve":{"type":"boolean"},"always":{"type":"boolean"}},)"
                         R"("required":["approve"]})");

@@ -29,8 +29,9 @@ segments tool_log(std::string_view call, const raw_json& params);
 segments tool_result(std::string_view call, bool is_error, const raw_json& result, std::int64_t duration_ms);
 /// Writes the event that asks the question of a record.
 segments question(const record::question& q);
-/// Writes the event that tells all readers that a question is no longer open.
-segments answer(const record::answer& a);
+/// Writes the event that tells all readers that a question is no longer open. `reason`: why nobody could answer it, or
+/// "". The content of an input stays between its caller and the server.
+segments answer(const record::answer& a, std::string_view reason = {});
 /// Writes the tokens used so far. `model` is the id of the model that answered, or "".
 segments usage(const providers::usage& so_far, std::string_view model);
 /// Returns the tokens as the `usage` object of results and sessions.
@@ -50,6 +51,12 @@ raw_json result_of_done(const segments& body);
 /// Returns the body of an approval question: the tool, the arguments as the model wrote them, the reason for the
 /// question, and the schema of the answer.
 raw_json approval(const mcp::catalog_entry& tool, const raw_json& arguments, std::string_view why);
+
+/// Returns the body of the approval of something that is named like a tool.
+raw_json approval(std::string_view server, std::string_view tool, const raw_json& arguments, std::string_view why);
+/// Returns the body of an input question: the server, the tool of its call, and the message with the requested schema
+/// or the address (params of elicitation/create).
+raw_json input(std::string_view server, std::string_view tool, const raw_json& params);
 
 /// The part of a run that its journal has, if the journal failed.
 struct kept_part {

@@ -40,21 +40,22 @@ const mcp::entry_ptr& entry() {
     e->server = "mcpbx";
     e->tool = "read_result";
     e->description =
-        "Reads more of a tool result that was cut because it is large. The notice in such a result says which call and "
-        "offset to give.";
+        "Reads more of a tool result that was cut because it is large (the notice in such a result says which call and "
+        "offset to give), or a resource that a result links to (give its uri alone).";
     const auto schema = raw_json::literal(
         R"({"type":"object","properties":{)"
         R"("call":{"type":"string","description":"The id of the call whose result is read."},)"
         R"("offset":{"type":"integer","minimum":0,"description":"Where to start, in bytes of its text; 0 is the beginning."},)"
-        R"("length":{"type":"integer","minimum":1,"description":"How many bytes to read at most."}},)"
-        R"("required":["call"],"additionalProperties":false})");
+        R"("length":{"type":"integer","minimum":1,"description":"How many bytes to read at most."},)"
+        R"("uri":{"type":"string","description":"The URI of a resource link in a result."}},)"
+        R"("additionalProperties":false})");
     const auto annotations = raw_json::literal(R"({"title":"Read More","readOnlyHint":true,"openWorldHint":false})");
     e->definition = raw_json::own(
         json_object("name", e->name, "description", e->description, "inputSchema", schema, "annotations", annotations));
     e->exposed = e->definition;
     e->legacy = e->definition;
     e->annotations = {true, false, true, false, "Read More"};
-    e->hash = 1;
+    e->hash = 2;
     return e;
   }();
   return one;

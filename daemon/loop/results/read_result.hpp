@@ -1,5 +1,5 @@
-// The built-in tool with which the model reads the parts that were cut from a result (L14). It is offered once a result
-// was cut, and executed by the run itself.
+// The built-in tool with which the model reads the parts that were cut from a result (L14), or resources that a result
+// links to. It is offered once there is something to read, and executed by the run itself.
 #pragma once
 #include "daemon/loop/results/kept_results.hpp"
 #include "mcp/client/catalog/catalog.hpp"
@@ -18,6 +18,11 @@ inline constexpr std::string_view name = "mcpbx__read_result";
 const mcp::entry_ptr& entry();
 inline bool is(const mcp::catalog_entry& e) {
   return &e == entry().get();
+}
+
+/// Returns the URI of a call that reads a linked resource, or "": it reads on in a result.
+inline std::string linked_uri(const raw_json& arguments) {
+  return find_member(arguments, "uri").as_string().value_or("");
 }
 
 /// Returns a sentence that tells the model how to read on from `offset`: "Call … with {…} to read on."

@@ -212,7 +212,7 @@ void announcements::on(const record::question& r) {
 }
 
 void announcements::on(const record::answer& r) {
-  push({run_event::kind::answer, {}, r.id, event_json::answer(r)});
+  push({run_event::kind::answer, {}, r.id, event_json::answer(r, r.mute ? words::nobody_answers : std::string_view())});
 }
 
 void announcements::on(const record::caller_result& r) {

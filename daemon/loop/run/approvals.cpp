@@ -6,6 +6,7 @@
 #include "daemon/loop/results/read_result.hpp"
 #include "daemon/loop/run_words.hpp"
 #include "daemon/loop/tools/caller_tools.hpp"
+#include "mcp/protocol/elicitation.hpp"
 #include "mcp/support/text.hpp"
 
 #include <algorithm>
@@ -94,18 +95,27 @@ std::optional<std::vector<run_record>> approvals::answer(const std::string& ques
   std::vector<std::string> answered{question};
   if (find_member(body, "approve").is_true() && find_member(body, "always").is_true())
     for (auto& id : of_.core.covered_by(*open)) answered.push_back(std::move(id));
+  // The server of a call hears that nobody has answered, so the run need not end for it.
+  const bool unattended = expired && !open->during_call && !of_.feed.answers();
+  const auto said = expired && open->kind == "input" ? mcp::input_answer("cancel") : body;
   std::vector<run_record> batch;
   for (auto& id : answered) {
-    std::erase_if(questions_, [&](const auto& q) { return q.id == id; });
-    batch.emplace_back(record::answer{std::move(id), body, expired, expired && !of_.feed.answers(), false});
+    forget(id);
+    batch.emplace_back(record::answer{std::move(id), said, expired, unattended, false});
   }
   return batch;
+}
+
+void approvals::forget(std::string_view question) {
+  std::erase_if(questions_, [&](const auto& q) { return q.id == question; });
 }
 
 std::vector<run_record> approvals::nobody_answers() {
   std::vector<run_record> batch;
   if (reachable()) return batch;
-  for (const auto* q : of_.core.questions()) batch.emplace_back(record::answer{q->id, {}, true, false, true});
+  for (const auto* q : of_.core.questions())
+    batch.emplace_back(
+        record::answer{q->id, q->kind == "input" ? mcp::input_answer("decline") : raw_json(), true, false, true});
   questions_.clear();
   return batch;
 }

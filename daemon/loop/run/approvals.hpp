@@ -1,5 +1,5 @@
-// Approvals of tool calls by people in one run: decides which calls need one, keeps the open questions and their time
-// limits, and turns answers into records.
+// Approvals of tool calls by people in one run: decides which calls need one, keeps the time limits of all open
+// questions, also of those that servers ask, and turns answers into records.
 #pragma once
 #include "daemon/loop/core/run_core.hpp"
 #include "daemon/loop/run/run_feed.hpp"
@@ -61,6 +61,8 @@ class approvals {
   /// Returns the records that refuse all open questions, because no reader of the run can answer them any more. Empty
   /// if a reader can, or if the run is detached.
   std::vector<run_record> nobody_answers();
+  /// Stops the time limit of one question, which its server does not ask any more.
+  void forget(std::string_view question);
   /// Stops the time limits of all questions.
   void forget_questions() { questions_.clear(); }
   /// Returns the time left until `expires_ms` (ms since 1970), between 0 and questionTimeoutMs. Uses the wall clock,

@@ -66,13 +66,14 @@ live_run::records live_run::close(command::close_call first) {
 void live_run::run_call(const command::run_call& c) {
   ++around_.counters.calls;
   const std::shared_ptr<server_calls::listener> told(shared_from_this(), this);  // its base is private
-  calls_.send(c.call_id, told);
+  calls_.send(c.call_id, told, std::shared_ptr<server_questions::listener>(shared_from_this(), this));
 }
 
 void live_run::cancel_open() {
   model_.cancel();
   announcements_.drop_lines();
   approvals_.forget_questions();
+  questions_.forget();
   parked_limit_.reset();
   calls_.cancel_all();
 }

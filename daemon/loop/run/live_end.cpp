@@ -20,6 +20,11 @@ std::unexpected<error> no_question(const std::string& id) {
 
 live_run::reaction live_run::on_answer(answer_given& a) {
   reaction r;
+  if (const auto* open = core_.find_question(a.question); open && !a.expired)
+    if (auto right = questions_.check(*open, a.body); !right) {
+      if (a.done) r.then = [done = std::move(a.done), right](const result<void>&) { done(right); };
+      return r;
+    }
   auto batch = approvals_.answer(a.question, a.body, a.expired);
   if (!batch) {
     if (a.done) r.then = [done = std::move(a.done), id = a.question](const result<void>&) { done(no_question(id)); };

@@ -132,6 +132,7 @@ record::run_started live_run::opening() {
     auto& servers = request_.configured->servers;
     r.servers = allows_all ? servers.configured() : servers.under(around_.tools.snapshot());
   }
+  r.links = request_.links;
   r.answer_schema = request_.answer_schema;
   r.settings = request_.settings;
   r.detached = request_.detach;

@@ -43,8 +43,10 @@ live_run::live_run(run_surroundings& around, run_request request, bool goes_on, 
              {.limit_reached = [this] { out_of_time(); }, .note_due = [this] { inbox_.push(time_due{}); }}),
       announcements_(feed_, {core_, request_.limits, clock_, offer_.now()}),
       model_({core_, request_, offer_, clock_, *feed_, around.time}, *this),
-      calls_({core_, offer_, clock_, around.tools, around.time, around.random,
-              mcp::call_scope::of_run("run " + request_.run, std::move(request_.caller_scope))}),
+      questions_({core_, request_, *feed_, request_.configured->servers.configured(), around.time, around.random,
+                  around.executor, around.answers}),
+      calls_({core_, offer_, clock_, around.tools, around.time, around.random, questions_,
+              mcp::call_scope::of_run("run " + request_.run, std::move(request_.caller_scope)), request_.links}),
       approvals_({core_, request_, *feed_, offer_, request_.configured->servers.configured(), around.tools, around.time,
                   around.random},
                  [this](std::string question) { answer({std::move(question), {}, true, {}}); }) {
@@ -185,6 +187,8 @@ asio::awaitable<void> live_run::carry_out(const run_command& next) {
   if (!co_await commit()) co_return;
   if (auto* question = std::get_if<command::ask>(&next))
     approvals_.ask(question->question);
+  else if (const auto* answer = std::get_if<command::pass_answer>(&next))
+    questions_.pass(answer->question, answer->answer);
   else if (std::holds_alternative<command::hand_over>(next))
     hand_over();
   else if (std::holds_alternative<command::cancel_open>(next))
@@ -256,6 +260,16 @@ live_run::reaction live_run::on_item(item& i) {
     if (const auto used = clock_.take_note()) batch.emplace_back(record::time_used{*used});
   } else if (auto* answer = std::get_if<answer_given>(&i)) {
     return on_answer(*answer);
+  } else if (auto* of_server = std::get_if<server_questions::asked>(&i)) {
+    const auto tool = core_.is_open(of_server->call) ? core_.report(of_server->call).name : std::string();
+    auto decided = questions_.take(std::move(*of_server));
+    if (decided.question) batch.emplace_back(std::move(*decided.question));
+    if (!decided.status.empty()) announcements_.status(decided.status, tool);
+  } else if (const auto* gone = std::get_if<server_questions::gone>(&i)) {
+    if (auto closed = questions_.withdrawn(*gone)) {
+      approvals_.forget(closed->id);
+      batch.emplace_back(std::move(*closed));
+    }
   } else if (std::holds_alternative<no_answerer>(i)) {
     batch = approvals_.nobody_answers();
     r.synced = !batch.empty();

@@ -12,6 +12,7 @@
 #include "daemon/loop/run/run_feed.hpp"
 #include "daemon/loop/run/runner.hpp"
 #include "daemon/loop/run/server_calls.hpp"
+#include "daemon/loop/run/server_questions.hpp"
 #include "daemon/loop/run/status_writer.hpp"
 #include "daemon/loop/tools/argument_checks.hpp"
 #include "daemon/loop/tools/tool_offer.hpp"
@@ -56,13 +57,15 @@ struct run_surroundings {
   round_tools offers;
   loop_counters counters;
   argument_checks arguments;
-  bool resume_detached = true;  // runner::options::resume_detached
-  bool may_watch = false;       // few enough runs are active that each may poll during a short wait (awake_runs)
+  own_answers* answers = nullptr;  // runner::options::answers
+  bool resume_detached = true;     // runner::options::resume_detached
+  bool may_watch = false;          // few enough runs are active that each may poll during a short wait (awake_runs)
 };
 
 /// An active run, owned by its coroutine in the runner's scope. All functions are called on the executor's thread.
 class live_run final : public providers::model_events,
                        private server_calls::listener,
+                       private server_questions::listener,
                        public std::enable_shared_from_this<live_run> {
  public:
   /// `goes_on`: the run continues a stored session. If `models` is empty, they are found after reading that session.
@@ -158,9 +161,9 @@ class live_run final : public providers::model_events,
   struct results_given {
     std::vector<record::caller_result> results;
   };
-  using item =
-      std::variant<settled, providers::model_reply, providers::model_error, call_done, stop_asked, answer_given,
-                   results_given, retry_due, status_writer::line, shutdown_asked, time_due, look_again, no_answerer>;
+  using item = std::variant<settled, providers::model_reply, providers::model_error, call_done, stop_asked,
+                            answer_given, results_given, retry_due, status_writer::line, shutdown_asked, time_due,
+                            look_again, no_answerer, server_questions::asked, server_questions::gone>;
   using records = std::vector<run_record>;
   // Consequence of an item: records to apply, and how to go on after that.
   struct reaction {
@@ -221,6 +224,8 @@ class live_run final : public providers::model_events,
   void on_retry_due(std::string call) override;
   void on_progress(const std::string& call, const raw_json& params) override;
   void on_log(const std::string& call, const raw_json& params) override;
+  void on_server_question(server_questions::asked a) override { inbox_.push(std::move(a)); }
+  void on_question_gone(server_questions::gone g) override { inbox_.push(std::move(g)); }
 
   // Callers (live_end.cpp).
   reaction on_answer(answer_given& a);
@@ -252,6 +257,7 @@ class live_run final : public providers::model_events,
   run_clock clock_;
   announcements announcements_;
   model_calls model_;
+  server_questions questions_;
   server_calls calls_;
   approvals approvals_;
 };

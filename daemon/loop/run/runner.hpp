@@ -1,6 +1,7 @@
 // Interface to all runs of the daemon: start, find, resume, cancel, answer, count, shut down. Each active run is one
 // coroutine around a run_core.
 #pragma once
+#include "daemon/answers/own_answers.hpp"
 #include "daemon/loop/core/run_core.hpp"
 #include "daemon/loop/run/run_feed.hpp"
 #include "daemon/loop/tools/round_tools.hpp"
@@ -41,6 +42,7 @@ struct run_request {
   std::string profile;                         ///< profile whose values were filled in here, or ""
   tool_choice tools;                           ///< tools of the catalog that the run may use
   std::vector<std::string> approve;            ///< globs of tools that need an approval, besides those of the servers
+  record::link_rules links;                    ///< of the profile; a resumed run also keeps to those of its start
   std::vector<raw_json> client_tools;          ///< definitions of the caller's own tools, as in MCP
   std::vector<record::caller_result> results;  ///< results of those: continues the parked run `run`
   raw_json answer_schema;                      ///< valid JSON Schema of the final answer; or absent
@@ -55,9 +57,9 @@ struct run_request {
   /// Fills in the terms of the session's latest run (profile, tools, limits) that the request leaves open. Unset: the
   /// request is used as it is.
   std::function<result<void>(run_request&, const run_terms&)> keep_terms;
-  bool stream = true;   ///< false: its caller gets no text and reasoning events
-  bool answers = true;  ///< false: its caller answers no questions
-  bool detach = false;  ///< the run continues without a caller
+  bool stream = true;    ///< false: its caller gets no text and reasoning events
+  bool answers = false;  ///< true: its caller answers questions
+  bool detach = false;   ///< the run continues without a caller
   /// Hash of the request without `run`, `stream` and `detach`, to recognise a repeated request; 0: equal to none.
   std::uint64_t likeness = 0;
   bool name_only = false;  ///< the request has only a name: attach to that run, start none
@@ -99,6 +101,8 @@ class runner {
     std::size_t max_ended = 256, max_ended_bytes = 16u << 20;  ///< bounds of the register of ended detached runs
     /// Largest number of detached runs among max_runs. They do not end when callers leave, so places must stay free.
     std::size_t max_detached = 512;
+    own_answers* answers =
+        nullptr;                  ///< answers servers where no person is asked; null: nobody does. Outlives the runner
     bool resume_detached = true;  ///< shut_down() leaves active detached runs for the next process
     /// While at most this many runs are active, each polls (short_wait) for models and tools whose last answer came
     /// within 300 µs, such as local ones. 0: never.

@@ -4,7 +4,12 @@
 #include "daemon/guard/approval_seal.hpp"
 #include "daemon/loop/results/call_result.hpp"
 #include "daemon/loop/results/read_result.hpp"
+#include "daemon/loop/results/result_links.hpp"
+#include "daemon/loop/run_words.hpp"
 #include "daemon/loop/tools/caller_tools.hpp"
+#include "mcp/client/catalog/item_filter.hpp"
+#include "mcp/client/catalog/resource_routes.hpp"
+#include "mcp/json/json_writer.hpp"
 #include "mcp/support/text.hpp"
 #include "providers/call/retry.hpp"
 
@@ -15,6 +20,7 @@
 namespace mcpbx::daemon {
 namespace {
 
+constexpr std::size_t longest_shown_uri = 200;                // bytes
 constexpr milliseconds first_wait{200}, longest_wait{5'000};  // pauses before repeated attempts
 
 // Returns true for an error of the server or of the connection to it, so that another attempt may succeed. A call that
@@ -46,7 +52,8 @@ std::vector<server_calls::sent_call>::iterator server_calls::find(std::string_vi
   return std::ranges::find(sent_, call, &sent_call::id);
 }
 
-void server_calls::send(const std::string& id, const std::weak_ptr<listener>& told) {
+void server_calls::send(const std::string& id, const std::weak_ptr<listener>& told,
+                        const std::weak_ptr<server_questions::listener>& asked) {
   const auto& call = *by_.core.find_call(id);
   const auto* entry = by_.offer.find(call.name);
   auto server = entry->owner.lock();
@@ -59,6 +66,8 @@ void server_calls::send(const std::string& id, const std::weak_ptr<listener>& to
   const auto ended = [&](mcp::call_outcome outcome) {
     if (const auto l = told.lock()) l->on_outcome(id, std::move(outcome));
   };
+  if (read_result::is(*entry))
+    if (const auto uri = read_result::linked_uri(call.arguments); !uri.empty()) return read_link(id, uri, told);
   if (read_result::is(*entry))
     return ended({mcp::call_outcome::kind::result,
                   read_result::page(by_.core.kept(), call.arguments, by_.core.limits().max_result_bytes),
@@ -79,7 +88,43 @@ void server_calls::send(const std::string& id, const std::weak_ptr<listener>& to
     if (const auto l = told.lock()) l->on_log(id, params);
   };
   out.asker = this;
+  by_.questions.attach_to(out, id, asked);
   out.scope = by_.scope;
+  const auto ticket = server->call(std::move(out));
+  if (const auto sent = find(id); sent != sent_.end()) sent->ticket = ticket;
+}
+
+// Reads a resource at its server. Only what a result of this conversation links to can be read, so that the model gets
+// no more of the resources than tools have shown it.
+void server_calls::read_link(const std::string& id, const std::string& uri, const std::weak_ptr<listener>& told) {
+  const auto ended = [&](const std::string& why) {
+    if (const auto l = told.lock()) l->on_outcome(id, {mcp::call_outcome::kind::result, words::error_result(why), {}});
+  };
+  const std::string shown = json_quoted(cut_utf8(uri, longest_shown_uri));
+  if (!has_link(by_.core.kept(), uri))
+    return ended("Not read: no result that is still kept in this conversation links to " + shown + ".");
+  const auto tools = by_.tools.snapshot();
+  auto route = tools->route_resource(uri);
+  for (const auto* rules : {&by_.core.started().links, &by_.links}) {
+    if (!route || *rules == record::link_rules()) continue;
+    const auto view = std::make_shared<const mcp::uri_filter>(mcp::item_filter{rules->allow, rules->deny});
+    if (!tools->rest().routes->narrowed(view)->find(uri)) route.reset();
+  }
+  const auto server = route ? route->owner.lock() : nullptr;
+  if (!server) return ended("Not read: no tool server that this run may read from has the resource " + shown + ".");
+  mcp::server_call out;
+  out.method = "resources/read";
+  out.name = cut_utf8(uri, longest_shown_uri);
+  out.params = raw_json::own(json_object("uri", route->uri));
+  out.has_meta = false;
+  out.asker = this;
+  out.scope = by_.scope;
+  out.principal = by_.core.started().principal;
+  out.done = [told, id](mcp::call_outcome outcome) {
+    if (outcome.type == mcp::call_outcome::kind::result) outcome.value = resource_as_result(outcome.value);
+    if (const auto l = told.lock()) l->on_outcome(id, std::move(outcome));
+  };
+  if (const auto sent = find(id); sent != sent_.end()) sent->client = server;
   const auto ticket = server->call(std::move(out));
   if (const auto sent = find(id); sent != sent_.end()) sent->ticket = ticket;
 }
@@ -89,6 +134,8 @@ std::optional<record::call_result> server_calls::settle(const std::string& id, c
   if (sent == sent_.end() || !by_.core.is_open(id)) return std::nullopt;
   if (outcome.sent) ++sent->lost;
   if (try_again(*sent, outcome)) return std::nullopt;
+  if (outcome.type == mcp::call_outcome::kind::result)
+    for (const auto& uri : links_in(outcome.value)) by_.tools.snapshot()->saw_uri(sent->server, uri);
   auto result = to_call_result(id, outcome, sent->tool, sent->server, by_.clock.ms_since(sent->since), sent->lost);
   sent_.erase(sent);
   return result;

@@ -3,6 +3,7 @@
 #pragma once
 #include "daemon/loop/core/run_core.hpp"
 #include "daemon/loop/run/run_clock.hpp"
+#include "daemon/loop/run/server_questions.hpp"
 #include "daemon/loop/tools/tool_offer.hpp"
 #include "daemon/loop/tools/tool_source.hpp"
 #include "daemon/store/records/record.hpp"
@@ -41,7 +42,9 @@ class server_calls {
     tool_source& tools;
     time_source& time;
     random_source& random;
-    mcp::call_scope_ptr scope;  ///< of the run
+    server_questions& questions;
+    mcp::call_scope_ptr scope;        ///< of the run
+    const record::link_rules& links;  ///< of the run's request, beside those in its beginning
   };
   explicit server_calls(means m) : by_(std::move(m)) {}
 
@@ -50,9 +53,11 @@ class server_calls {
   /// Returns true if calls of this tool may be repeated.
   static bool may_repeat(const mcp::catalog_entry& tool);
 
-  /// Sends a call whose intent is written. A call of mcpbx__read_result is carried out at once, and gives its outcome
-  /// to `told` like others.
-  void send(const std::string& call, const std::weak_ptr<listener>& told);
+  /// Sends a call whose intent is written. A call of mcpbx__read_result is carried out at once, or, for a linked
+  /// resource, at the server that has it; it gives its outcome to `told` like others. `asked` gets the questions that
+  /// its server asks meanwhile.
+  void send(const std::string& call, const std::weak_ptr<listener>& told,
+            const std::weak_ptr<server_questions::listener>& asked);
   /// Returns the result of a call whose attempt has ended; nullopt: the call will be repeated, or was closed meanwhile.
   std::optional<record::call_result> settle(const std::string& call, const mcp::call_outcome& outcome);
   /// Returns the intent of the next attempt, or the result of the last one if the tool was changed or removed, or the
@@ -75,6 +80,7 @@ class server_calls {
     std::unique_ptr<timer> again;                // set while the next attempt is due
   };
   std::vector<sent_call>::iterator find(std::string_view call);
+  void read_link(const std::string& call, const std::string& uri, const std::weak_ptr<listener>& told);
   bool try_again(sent_call& sent, const mcp::call_outcome& outcome);
   bool waits_for_start(sent_call& sent);
   void make_again(sent_call& sent, time_point when);

@@ -7,6 +7,7 @@
 #include "mcp/json/raw_json.hpp"
 #include "providers/model/message.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -60,6 +61,13 @@ struct meant_tool {
   std::string server, tool;  ///< configured name, and the server's own name of the tool
   bool operator==(const meant_tool&) const = default;
 };
+/// Resources that the model may read where results link to them: globs of their URIs, as in a profile.
+struct link_rules {
+  std::vector<std::string> allow, deny;
+  /// Returns true if nothing may be read.
+  bool none() const { return std::ranges::find(deny, "*") != deny.end(); }
+  bool operator==(const link_rules&) const = default;
+};
 /// The input: written before the first model request.
 struct run_started {
   std::string run;                               ///< the run's name
@@ -80,6 +88,7 @@ struct run_started {
   std::string profile;               ///< or ""
   tool_choice tools;                 ///< tools of the catalog that the run may use; `beside` is not stored
   std::vector<std::string> approve;  ///< globs of tools that need approval, beside those of their servers
+  link_rules links;
   /// Terms of the servers by the configuration, for a run that may be resumed after a restart. Null: not stored.
   std::shared_ptr<const std::vector<server_terms>> servers;
   std::vector<raw_json> client_tools;  ///< definitions of the caller's own tools (L21), in MCP's shape
@@ -117,23 +126,26 @@ struct model_failed {
   providers::model_error error;
   std::int64_t ms = 0;
 };
-/// A question to a person, written before it is shown. The two hashes (SHA-256 in hexadecimal) bind it to the shown
-/// call, so that an answer is valid for no other one.
+/// A question to a person, written before it is shown. The two hashes (SHA-256 in hexadecimal) bind an approval to the
+/// shown call, so that an answer is valid for no other one.
 struct question {
-  std::string id, kind, call_id;  ///< kind: "approval"
+  std::string id, kind, call_id;  ///< kind: "approval" or "input"
   raw_json body;                  ///< an object with the shown content
   std::string tool_sha256;        ///< hash of the tool and its server's origin; "": written by an older mcpbx
   std::string arguments_sha256;   ///< hash of the arguments' bytes, or ""
   std::int64_t expires_ms = 0;    ///< wall clock, in milliseconds since 1970
+  /// Asked by the call's server while the call runs: an `input`, or the approval of a sampling request.
+  bool during_call = false;
 };
-/// A person's answer, written before it takes effect. `body` has `approve`, and `always` for this tool in the whole
-/// run.
+/// A person's answer, written before it takes effect. `body` of an approval has `approve`, and `always` for this tool
+/// in the whole run; that of an input has `action` and `content`, which the server gets.
 struct answer {
   std::string id;
   raw_json body;
   bool expired = false;     ///< no answer came in time
   bool unattended = false;  ///< expired while no client was attached
   bool mute = false;        ///< expired early, because no attached client could answer any more
+  bool withdrawn = false;   ///< the server does not wait for it any more
 };
 /// The intent to make a call, written before its bytes are sent to the server, or before it is handed to the caller.
 struct call_intent {

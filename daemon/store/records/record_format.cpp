@@ -90,6 +90,12 @@ struct record_writer {
     if (!r.tools.deny.empty()) w.list("deny", r.tools.deny);
     write_pairs(w, "rename", r.tools.rename);
     if (!r.approve.empty()) w.list("approve", r.approve);
+    if (r.links != record::link_rules()) {
+      w.key("links").begin_object();
+      if (!r.links.allow.empty()) w.list("allow", r.links.allow);
+      if (!r.links.deny.empty()) w.list("deny", r.links.deny);
+      w.end_object();
+    }
     if (r.servers) append_servers(*r.servers);
     if (!r.client_tools.empty()) w.list("clientTools", r.client_tools);
     w.given("answerSchema", r.answer_schema);
@@ -142,6 +148,7 @@ struct record_writer {
     w.filled("toolSha256", r.tool_sha256);
     w.filled("argumentsSha256", r.arguments_sha256);
     w.member("expiresMs", r.expires_ms);
+    w.set("duringCall", r.during_call);
   }
   void operator()(const record::answer& r) const {
     w.member("id", r.id);
@@ -149,6 +156,7 @@ struct record_writer {
     w.set("expired", r.expired);
     w.set("unattended", r.unattended);
     w.set("mute", r.mute);
+    w.set("withdrawn", r.withdrawn);
   }
   void operator()(const record::call_intent& r) const {
     w.member("call", r.call_id);

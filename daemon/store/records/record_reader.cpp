@@ -68,6 +68,10 @@ void read(const json_reader& o, record::run_started& r) {
   r.tools.deny = o.texts("deny");
   for (auto& [from, to] : read_pairs(o, "rename")) r.tools.rename.emplace(from, to);
   r.approve = o.texts("approve");
+  if (auto links = o.json("links")) {
+    const json_reader l(std::move(links), o, "links");
+    r.links = {l.texts("allow"), l.texts("deny")};
+  }
   if (o.json("servers")) {
     std::vector<server_terms> servers;
     o.each("servers", [&](raw_json element) {
@@ -131,6 +135,7 @@ void read(const json_reader& o, record::question& r) {
   r.tool_sha256 = o.text("toolSha256");
   r.arguments_sha256 = o.text("argumentsSha256");
   o.number("expiresMs", r.expires_ms);
+  o.set("duringCall", r.during_call);
 }
 void read(const json_reader& o, record::answer& r) {
   r.id = o.needed("id");
@@ -138,6 +143,7 @@ void read(const json_reader& o, record::answer& r) {
   o.set("expired", r.expired);
   o.set("unattended", r.unattended);
   o.set("mute", r.mute);
+  o.set("withdrawn", r.withdrawn);
 }
 void read(const json_reader& o, record::call_intent& r) {
   r.call_id = o.needed("call");

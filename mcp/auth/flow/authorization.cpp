@@ -182,6 +182,13 @@ void authorization::choose_scopes() {
 
 void authorization::identify() {
   if (!options_.client_id.empty()) {
+    // A client is registered at one authorization server, and its secret is for no other (2026-07-28,
+    // client-registration, "Authorization Server Binding").
+    if (const auto& b = options_.before; b && b->client.source == identity_source::configured &&
+                                         b->client.id == options_.client_id && b->issuer != server_.issuer)
+      return fail_with(errc::config, "it names another authorization server now, " + shown_url(server_.issuer) +
+                                         ", than the one that auth.clientId was used at before, " +
+                                         shown_url(b->issuer) + "; if that is right, log out of it first");
     client_ = {.source = identity_source::configured, .id = options_.client_id, .password = options_.client_secret};
     if (options_.without_person) {
       form_fields fields = {{"grant_type", "client_credentials"}};

@@ -21,8 +21,10 @@ struct item_filter {
 bool passes(std::span<const std::string> allow, std::span<const std::string> deny, std::string_view own);
 
 /// The `allow` and `deny` of an item_filter for URIs. A denied pattern holds for every spelling of a URI: in upper and
-/// lower case, percent-encoded, with `.`, `..` and doubled slashes in its path. An allowed one must match the URI as it
-/// is written and as it is meant. A URI that is encoded more than four times over passes no pattern at all.
+/// lower case, percent-encoded, with `.`, `..`, backslashes and doubled slashes in its path, with a query or fragment
+/// behind it, with a user, the default port or a dot behind its host, and for `file` with any host or without `//`. An
+/// allowed one must match the URI as it is written and as it is meant. A URI that is encoded more than four times over
+/// passes no pattern at all, and one with control characters no denial.
 class uri_filter {
  public:
   uri_filter() = default;

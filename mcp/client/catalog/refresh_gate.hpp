@@ -1,5 +1,6 @@
 // Decides when to fetch a changed list again (docs/guarantees.md, G10): at most one fetch runs and one waits. The gap
-// between two grows while the server keeps reporting changes, faster if nothing had changed.
+// between two grows while the server keeps reporting changes, faster if nothing had changed. Changes that are reported
+// one by one, a second apart, wait for a second at most.
 #pragma once
 #include "mcp/support/time.hpp"
 
@@ -9,14 +10,18 @@ namespace mcpbx::mcp {
 
 class refresh_gate {
  public:
-  static constexpr milliseconds least_gap{200}, most_gap{5'000}, quiet{10'000}, retry_gap{5'000},
+  static constexpr milliseconds least_gap{200}, most_gap{5'000}, calm{1'000}, quiet{10'000}, retry_gap{5'000},
       most_retry_gap{60'000};
 
   /// Begins the first fetch, which needs no reason.
   void begin() { running_ = true; }
   /// Notes that the server reports a change of the list.
   void changed(time_point now) {
-    if (!running_ && !wanted_ && now - ended_ >= quiet) gap_ = least_gap;
+    if (!running_ && !wanted_ && now - ended_ >= quiet)
+      gap_ = least_gap;
+    else if (failures_ == 0 && now - told_ >= calm)
+      gap_ = std::min(gap_, calm);
+    told_ = now;
     wanted_ = true;
   }
   /// Returns true if a fetch is to start now; it then counts as running.
@@ -50,6 +55,7 @@ class refresh_gate {
   int failures_ = 0;
   milliseconds gap_ = least_gap;
   time_point ended_{};
+  time_point told_{};  // of the last report
 };
 
 }  // namespace mcpbx::mcp

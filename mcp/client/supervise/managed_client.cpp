@@ -305,6 +305,7 @@ void managed_client::end_session(const std::string& why) {
   }
   session->close_session(errc::unavailable, why);
   end_unsent_rounds(why);
+  forget_questions(why);
   notes_.clear();
   context_.soon->bury(std::move(session));
 }

@@ -19,6 +19,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace mcpbx::mcp {
@@ -156,6 +157,8 @@ class managed_client final : public client,
   void session_asks_no_more(const rpc_id& id) override;
   void session_note(std::string_view method, const raw_json& params) override;
   void note_principal(const server_call& c);
+  void note_unanswered();
+  void forget_questions(std::string_view why);
   result<ticket> asked_call(const raw_json& params) const;
   void refuse_question(const rpc_id& id, std::string_view method, std::string why);
   void ask(ticket t, server_question q, question_desk::done_handler done);
@@ -247,6 +250,7 @@ class managed_client final : public client,
   std::string principal_;        // of the calls since the server was last idle; "": not told
   const void* asker_ = nullptr;  // the same, if no principal was told
   bool principals_mixed_ = false;
+  time_point lingers_until_{};  // until then calls that have ended may still be at work in the server
   note_book notes_;
   std::vector<ticket> task_runs_;                  // calls that run a task here
   std::set<std::string, std::less<>> task_tools_;  // tools that are called as tasks only

@@ -251,6 +251,7 @@ void managed_client::conclude(ticket t, call_outcome&& outcome) {
   }
   if (outcome.type == call_outcome::kind::failed) {
     std::string& text = outcome.failure.message;
+    if (outcome.failure.code == errc::cancelled || outcome.failure.code == errc::timed_out) note_unanswered();
     if (outcome.failure.code == errc::cancelled)
       text = c.what() + " " + text;
     else if (!text.starts_with(who()))

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace mcpbx::mcp {
 namespace {
@@ -12,12 +13,15 @@ namespace {
 constexpr std::string_view related_task = "io.modelcontextprotocol/related-task";
 constexpr int url_elicitation_required = -32042;
 constexpr std::size_t most_elicitations = 16;
+/// Time in which a server may still work on a call that has ended without its answer.
+constexpr milliseconds longest_afterlife{60'000};
 
 }  // namespace
 
-// A server that is idle has forgotten its earlier callers; one that is not may ask on behalf of any of them.
+// A server that is idle has forgotten its earlier callers; one that is not may ask on behalf of any of them. One that
+// has not answered a call may go on with it for a while, although nobody waits for it any more.
 void managed_client::note_principal(const server_call& c) {
-  if (running_ == 0) {
+  if (running_ == 0 && context_.time.now() >= lingers_until_) {
     principal_ = c.principal;
     asker_ = c.asker;
     principals_mixed_ = false;
@@ -85,6 +89,23 @@ void managed_client::session_asks_no_more(const rpc_id& id) {
   const ticket t = desk_->call_of(n);
   desk_->withdraw(n, "the tool server does not wait for the answer any more");
   resume(t);
+}
+
+// Notes that a call has ended and the server may not know it yet.
+void managed_client::note_unanswered() {
+  lingers_until_ = context_.time.now() + longest_afterlife;
+}
+
+// Takes back what the session that has ended has asked: its ids mean other questions in the next one. The calls of the
+// questions are over, but for those that come back unseen.
+void managed_client::forget_questions(std::string_view why) {
+  lingers_until_ = {};
+  questions_.clear();
+  if (desk_->empty()) return;
+  desk_->clear(why);
+  std::vector<ticket> left;
+  for (const auto& [t, r] : calls_) left.push_back(t);
+  for (const ticket t : left) resume(t);
 }
 
 // Passes a question to the handler of an open call that has one. `done` must call resume().

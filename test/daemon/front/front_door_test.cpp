@@ -932,8 +932,8 @@ TEST_CASE("L19 E1: a caller that says no more answers no questions of the runs t
   int mute = 0;  // told until the door closes
   door_fixture f;
   auto& caller = f.enter();
-  f.ask(caller, request(1, "mcpbx/chat", R"({"input":"x","run":"one"})"));
-  f.ask(caller, request(2, "mcpbx/chat", R"({"input":"x","run":"two"})"));
+  f.ask(caller, request(1, "mcpbx/chat", R"({"input":"x","run":"one","answers":true})"));
+  f.ask(caller, request(2, "mcpbx/chat", R"({"input":"x","run":"two","answers":true})"));
   auto& one = *f.backend.feeds.at("one");
   one.when_mute([&] { ++mute; });
   CHECK(one.answers());
@@ -943,12 +943,14 @@ TEST_CASE("L19 E1: a caller that says no more answers no questions of the runs t
   CHECK_FALSE(f.backend.feeds.at("two")->answers());
   auto& other = f.enter();
   f.ask(other, request(1, "mcpbx/attach", R"({"run":"one"})"));
+  CHECK_FALSE(one.answers());  // it has not said that it answers
+  f.ask(other, request(2, "mcpbx/attach", R"({"run":"one","answers":true})"));
   CHECK(one.answers());
 
   // Requests sent before the end of input may begin after it.
   auto& slow = f.enter();
   f.backend.looks_long = true;
-  f.ask(slow, request(1, "mcpbx/attach", R"({"run":"old"})"));
+  f.ask(slow, request(1, "mcpbx/attach", R"({"run":"old","answers":true})"));
   CHECK(slow.events->on_input_end());
   const auto old = std::make_shared<run_feed>("old", run_feed::options{});
   f.backend.looking(runner::recalled_run{old, ""});

@@ -55,6 +55,26 @@ TEST_CASE("credentials: entries of another key stay in the file, moved or change
   CHECK(first.read().value().empty());
 }
 
+TEST_CASE("credentials: a renewal that lasts keeps neither writers waiting nor renewals of other entries") {
+  const temporary_directory dir;
+  credential_file file(dir / "state/c.json", [] { return key_of('k'); });
+  const auto held = file.lock_renewal("files");
+  REQUIRE(held);
+  CHECK(file.write("mail", "text"));
+  CHECK(file.write("files", std::nullopt));
+  CHECK(file.lock_renewal("mail"));
+}
+
+TEST_CASE("credentials: a file that could not be read again is not written") {
+  const temporary_directory dir;
+  credential_file file(dir / "c.json", [] { return key_of('k'); });
+  REQUIRE(file.write("files", "text"));
+  const auto huge = file.write("greedy", std::string(std::size_t{5} << 20, 'x'));
+  REQUIRE_FALSE(huge);
+  CHECK(huge.error().code == errc::limit);
+  CHECK(file.read().value() == credential_file::entries{{"files", "text"}});
+}
+
 TEST_CASE("credentials: without a key the tokens are plain, and the file says so") {
   const temporary_directory dir;
   credential_file file(dir / "c.json", [] { return credential_key{}; });

@@ -1,6 +1,7 @@
 // Logins with a real port and a real file, an authorization server in the same loop, and the test as the browser.
 #include "daemon/logins/logins.hpp"
 
+#include "mcp/http/url.hpp"
 #include "test/daemon/logins/authorization_server.hpp"
 #include "test/support/temporary_directory.hpp"
 
@@ -263,6 +264,82 @@ TEST_CASE("logins: logging out forgets the tokens here and on disk, and ends a l
   CHECK(over->error().code == errc::cancelled);
 }
 
+TEST_CASE("logins: a renewal that is under way brings no tokens back after a logout") {
+  for (const bool asked : {false, true}) {
+    login_world world;
+    world.log_in();
+    std::optional<bool> again;
+    world.tokens().refused(401, "Bearer", world.tokens().header(), [&](bool a) { again = a; });
+    if (asked) REQUIRE(world.loop.until([&] { return world.as.renewals == 1; }));
+    std::optional<result<void>> out;
+    world.all->log_out("files", [&](result<void> o) { out = std::move(o); });
+    REQUIRE(world.loop.until([&] { return out.has_value() && again.has_value(); }));
+    CHECK_FALSE(*again);
+    for (int i = 0; i < 20; ++i) {
+      world.loop.context.restart();
+      world.loop.context.run_one_for(std::chrono::milliseconds(5));
+    }
+    CHECK(world.tokens().header().empty());
+    CHECK(world.status().state == "none");
+    world.all = world.daemon_beside();
+    world.all->set_entries({world.entry()});
+    CHECK(world.prepared().empty());
+  }
+}
+
+TEST_CASE("logins: tokens that are being read from the file do not come back after a logout") {
+  login_world world;
+  world.log_in();
+  world.all = world.daemon_beside();
+  world.all->set_entries({world.entry()});
+  int done = 0;
+  world.tokens().prepare([&] { ++done; });
+  world.all->log_out("files", [&](const result<void>&) { ++done; });
+  REQUIRE(world.loop.until([&] { return done == 2; }));
+  CHECK(world.tokens().header().empty());
+}
+
+TEST_CASE("logins: everybody who waits for an entry that goes away is told") {
+  login_world world;
+  world.all->set_entries({world.entry({.open = {"browser"}})});
+  std::vector<std::string> said;
+  std::optional<bool> again;
+  const auto tokens = world.all->tokens_of("files");
+  tokens->refused(401, "Bearer", "", [&](bool a) { again = a; });
+  REQUIRE(world.loop.until([&] { return !world.programs.empty(); }));
+  world.all->when_over("files", [&](const result<void>& o) { said.push_back(o ? "" : o.error().message); });
+  world.all->set_entries({});
+  REQUIRE(again);
+  CHECK_FALSE(*again);
+  CHECK(said == std::vector<std::string>{"the login to server \"files\" was ended: its entry has changed"});
+  // Neither does anybody wait for ever who comes later, or while the tokens are read.
+  world.all->set_entries({world.entry()});
+  bool told = false, reported = false;
+  world.all->begin("files", [&](const result<login_invitation>& i) { told = !i; });
+  world.all->status([&](const login_report&) { reported = true; });
+  world.all->set_entries({});
+  REQUIRE(world.loop.until([&] { return told && reported; }));
+  again.reset();
+  tokens->refused(401, "Bearer", "", [&](bool a) { again = a; });
+  CHECK(again.has_value());
+}
+
+TEST_CASE("logins: the port of a login is closed when that has ended without the browser") {
+  login_world world;
+  std::optional<login_invitation> told;
+  world.all->begin("files", [&](result<login_invitation> i) { told = std::move(i).value(); });
+  REQUIRE(world.loop.until([&] { return told.has_value(); }));
+  const auto port = http::parse_url(told->redirect_uri).value().port;
+  const auto open = [&] {
+    return mcp::loopback_listener::open(world.loop.context.get_executor(), world.loop.real,
+                                        "127.0.0.1:" + std::to_string(port))
+        .has_value();
+  };
+  CHECK_FALSE(open());
+  world.all->log_out("files", [](const result<void>&) {});
+  CHECK(open());
+}
+
 TEST_CASE("logins: a login that fails says why to everybody who waits for it") {
   login_world world;
   world.as.instead["/register"] = [](const std::string&) {
@@ -282,7 +359,9 @@ TEST_CASE("logins: everything may be dropped at each step of a login") {
     login_world world;
     int seen = 0;
     std::optional<login_invitation> told;
-    world.all->begin("files", [&](result<login_invitation> i) { told = std::move(i).value(); });
+    world.all->begin("files", [&](result<login_invitation> i) {
+      if (i) told = *std::move(i);
+    });
     for (int turn = 0; turn < 400 && seen < step; ++turn) {
       world.loop.context.restart();
       seen += static_cast<int>(world.loop.context.run_one_for(std::chrono::milliseconds(5)));

@@ -418,6 +418,10 @@ struct fixture {
   /// The reason why this test's runs are not checked against their records. Empty: the destructor checks them.
   std::string unproven;
 
+  /// Own answers to servers, of which runs are told if `answers` is set before the first start.
+  std::shared_ptr<answer_settings> answering = std::make_shared<answer_settings>();
+  own_answers own{{context.get_executor(), time, nullptr, [this] { return answering; }}};
+
   explicit fixture(bool store_fails = false, journal* other = nullptr, std::size_t awake_runs = 0) {
     if (store_fails) unproven = "what a store that fails has not kept cannot be folded";
     offer({"lookup", "other"});
@@ -430,6 +434,7 @@ struct fixture {
         runner::options{.adapt = plain_adapter,
                         .keep_to_present_terms = [this](run_request& r) { return hold(r); },
                         .run_ended = [this] { active_at_ends.push_back(runs->active()); },
+                        .answers = &own,
                         .awake_runs = awake_runs});
   }
   /// Returns a configuration with both models and the present value of `servers`.

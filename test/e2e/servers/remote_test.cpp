@@ -17,7 +17,7 @@ config behind(const daemon_under_test& other, std::string_view more = "") {
 
 }  // namespace
 
-TEST_CASE("remote: the tools of a daemon are called through another one in both eras") {
+TEST_CASE("M3: the tools of a daemon are called through another one in both eras") {
   daemon_under_test inner(config().server("s"));
   inner.wait_ready({"s"});
   for (const std::string era : {"modern", "legacy"}) {

@@ -97,6 +97,26 @@ TEST_CASE("authorization: a client of the entry is used as it is, and nothing is
   CHECK(world.requests.back().headers.front().name == "Authorization");
 }
 
+TEST_CASE("authorization: a client of the entry is not shown to another authorization server than before") {
+  for (const bool alone : {false, true}) {
+    scripted_authorization world;
+    auto o = scripted_authorization::options();
+    o.client_id = "mine";
+    o.client_secret = secret("s3cret");
+    o.without_person = alone;
+    o.before = grant{.issuer = "https://old.example.com"};
+    o.before->client = {.source = identity_source::configured, .id = "mine"};
+    CHECK(problem(world, o).find("it names another authorization server now") != std::string::npos);
+    CHECK(world.browsed_url.empty());
+    for (const auto& r : world.requests) CHECK(r.method == "GET");
+    o.before->issuer = "https://as.example.com";
+    CHECK(problem(world, o).empty());
+    o.before->issuer = "https://old.example.com";
+    o.client_id = "another";
+    CHECK(problem(world, o).empty());
+  }
+}
+
 TEST_CASE("authorization: the address of a client document is the id where the server takes such") {
   scripted_authorization world;
   auto o = scripted_authorization::options();

@@ -19,6 +19,14 @@ TEST_CASE("challenge: the parameters of Bearer are read, quoted or not, in any c
   CHECK(scope_words(*c->scope) == std::vector<std::string>{"files:read", "files:write"});
 }
 
+TEST_CASE("challenge: scopes that can be none are left out, and the union of many is bounded") {
+  CHECK(scope_words("a \x1b[2J b\"c " + std::string(257, 'x') + " \xc3\xa4 d") == std::vector<std::string>{"a", "d"});
+  CHECK(united_scopes({"a", "\n"}, {"a", "b c", "b"}) == std::vector<std::string>{"a", "b"});
+  std::vector<std::string> held;
+  for (int i = 0; i < 1000; ++i) held = united_scopes(held, {"s" + std::to_string(i)});
+  CHECK(held.size() == 200);
+}
+
 TEST_CASE("challenge: Bearer is found among other schemes, whose parameters do not count") {
   const auto c = read_bearer_challenge(
       R"(Basic realm="x, Bearer scope=evil", Negotiate abc123==, Bearer error="insufficient_scope", scope="a", Digest scope="b")");

@@ -12,15 +12,26 @@ using namespace mcpbx::auth;
 
 TEST_CASE("endpoint_rule: hosts are told apart by their text, in every spelling of an address") {
   for (const auto* host :
-       {"127.0.0.1", "127.9.9.9", "::1", "localhost", "a.localhost", "localhost.", "::ffff:127.0.0.1"})
+       {"127.0.0.1", "127.9.9.9", "::1", "localhost", "a.localhost", "localhost.", "::ffff:127.0.0.1", "0.0.0.0",
+        "::", "ip6-localhost", "localhost.localdomain", "2002:7f00:1::1"})
     CHECK_MESSAGE(reach_of(host) == reach::loopback, host);
-  for (const auto* host : {"10.0.0.1",      "172.16.0.1", "172.31.255.255", "192.168.1.1",     "169.254.169.254",
-                           "100.64.0.1",    "0.0.0.0",    "224.0.0.1",      "255.255.255.255", "fe80::1",
-                           "fd00::1",       "::",         "ff02::1",        "::ffff:10.0.0.1", "64:ff9b::a00:1",
-                           "printer.local", "x.internal", "2130706433",     "0x7f000001",      "fe80::1%eth0"})
+  for (const auto* host : {"10.0.0.1",      "172.16.0.1",    "172.31.255.255", "192.168.1.1",     "169.254.169.254",
+                           "100.64.0.1",    "a.localdomain", "224.0.0.1",      "255.255.255.255", "fe80::1",
+                           "fd00::1",       "2002:a00:1::1", "ff02::1",        "::ffff:10.0.0.1", "64:ff9b::a00:1",
+                           "printer.local", "x.internal",    "2130706433",     "0x7f000001",      "fe80::1%eth0"})
     CHECK_MESSAGE(reach_of(host) == reach::private_network, host);
   for (const auto* host : {"8.8.8.8", "172.32.0.1", "example.com", "2001:4860:4860::8888", "local.example.com"})
     CHECK_MESSAGE(reach_of(host) == reach::public_network, host);
+}
+
+TEST_CASE("endpoint_rule: a host that may be an address in disguise is refused wherever the server is") {
+  for (const auto* server : {"https://mcp.example.com/", "https://10.0.0.1/", "http://127.0.0.1/"})
+    for (const auto* url : {"https://2130706433/", "https://127.1/", "https://0x7f.1/", "https://0x7f000001./"})
+      CHECK_MESSAGE(!endpoint_rule::of(server, true).check("it", url), url);
+  const auto inside = endpoint_rule::of("https://10.0.0.1/", true);
+  for (const auto* url : {"https://0.0.0.0/", "https://[::]/", "https://ip6-localhost/"})
+    CHECK_MESSAGE(!inside.check("it", url), url);
+  CHECK(inside.check("it", "https://10.0.0.2/"));
 }
 
 TEST_CASE("endpoint_rule: a public server can send nobody to a private address or to this machine") {

@@ -23,7 +23,7 @@ TEST_CASE("modern_result: a result that has all members keeps its bytes") {
   for (
       const std::string_view whole :
       {R"({ "resultType" : "complete", "ttlMs":5,"cacheScope":"public","_meta":{"io.modelcontextprotocol/serverInfo":{}} })",
-       R"({"resultType":"task","_meta":{"io.modelcontextprotocol/serverInfo":1}})"})
+       R"({"resultType":"task","ttlMs":99999999999,"_meta":{"io.modelcontextprotocol/serverInfo":1}})"})
     CHECK(made(whole, {.cache = cache_hints{7, true}, .server_info = info}) == whole);
   CHECK(made(R"({"resultType":"other"})", {}) == R"({"resultType":"other"})");
 }

@@ -186,7 +186,9 @@ TEST_CASE("a task is found again at its server by requests of the same era and p
   }
   const auto before = s.server->calls.size();
   CHECK(text_of(s.ask("tasks/get", R"({"taskId":"b"})")) == R"(unknown task "b")");
-  CHECK(code_of(s.ask("tasks/get", modern_params(R"("taskId":"a",)"))) == -32602);
+  const std::string declared = R"({"extensions":{"io.modelcontextprotocol/tasks":{}}})";
+  CHECK(code_of(s.ask("tasks/get", modern_params(R"("taskId":"a",)", declared))) == -32602);
+  CHECK(code_of(s.ask("tasks/get", modern_params(R"("taskId":"a",)"))) == -32021);
   CHECK(code_of(s.ask("tasks/update", R"({"taskId":"a"})")) == -32602);
   CHECK(code_of(s.ask("tasks/result", modern_params(R"("taskId":"a",)"))) == -32601);
   s.caller.host.who = "uid:2";
@@ -197,7 +199,7 @@ TEST_CASE("a task is found again at its server by requests of the same era and p
   n.ask("tools/call", modern_params(R"("name":"s__t",)", R"({"extensions":{"io.modelcontextprotocol/tasks":{}}})"));
   n.server->answer(0, R"({"resultType":"task","taskId":"a","status":"working"})");
   CHECK(at(n.caller.host.sent.at(0), {"result", "resultType"}) == R"("task")");
-  n.ask("tasks/update", modern_params(R"("taskId":"a","inputResponses":{"k":{}},)"), "2");
+  n.ask("tasks/update", modern_params(R"("taskId":"a","inputResponses":{"k":{}},)", declared), "2");
   CHECK(n.server->calls.at(1).params.text().starts_with(R"({"taskId":"a","inputResponses":{"k":{}},)"));
   CHECK(code_of(n.ask("tasks/get", R"({"taskId":"a"})", "3")) == -32602);
 }

@@ -57,11 +57,11 @@ const declares = (capabilities) => capabilities?.extensions?.[extension] !== und
 const missing = () => new MissingRequiredClientCapabilityError({ requiredCapabilities: { extensions: { [extension]: {} } } });
 
 // A handler that goes on as a task for callers who know tasks, and answers at once for the others, unless it must not.
-// `work` takes the arguments and the task; without a task there is nobody to ask.
+// `work` takes the arguments and the task; without a task there is nobody to ask, and a caller who waits for the answer.
 const asTask = (work, { required = false } = {}) => (args, call) => {
   if (call.era === 'modern' && declares(call.capabilities)) return { resultType: 'task', ...new Task((task) => work(args, task)).head };
   if (call.era === 'modern' && required) throw missing();
-  return work(args, { stop: new AbortController(), ask: async (requests) => Object.keys(requests).map(() => ({ action: 'cancel' })) });
+  return work(args, { patience: 1, stop: new AbortController(), ask: async (requests) => Object.keys(requests).map(() => ({ action: 'cancel' })) });
 };
 
 // The tools that the suite's tasks scenarios call. `kit` has what tools of the fixture are made of.
@@ -70,7 +70,7 @@ export function taskTools({ say, object, string, elicit, question, ask }) {
   return {
     greet: ['Greets at once', (args) => say(`Hello, ${args.name}!`), object({ name: string })],
     slow_compute: ['Works for some seconds', asTask(async (args, task) => {
-      await pause((args.seconds ?? 0) * 1000, undefined, { signal: task.stop.signal }).catch(() => {});
+      await pause(Math.min(args.seconds ?? 0, task.patience ?? 3600) * 1000, undefined, { signal: task.stop.signal }).catch(() => {});
       return say(`Computed ${args.label ?? 'it'}`);
     }), object({ seconds: { type: 'number' }, label: string }, [])],
     failing_job: ['Fails as a tool does', asTask(async () => { await pause(300); return { ...say('The job failed.'), isError: true }; }, { required: true })],

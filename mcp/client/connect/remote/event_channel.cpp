@@ -38,6 +38,7 @@ void event_channel::on_head(int status, const std::vector<http::header>& headers
   const bool events = media_type(http::find_header(headers, "content-type")) == "text/event-stream";
   if (status == 200 && events) {
     failures_ = refusals_ = 0;
+    opened_ = true;
     return reader_.begin(answer_reader::form::events);
   }
   if (status == 401) {
@@ -48,7 +49,9 @@ void event_channel::on_head(int status, const std::vector<http::header>& headers
     return broken("answered a GET with " + status_text(status, "") + (status == 200 ? " and no event stream" : ""),
                   "protocol", false);
   http_.reset();
-  if (status == 404 && core_->has_session()) return core_->expire("has ended the session (HTTP status 404)", 0);
+  // A server without such a stream may say 404, too. If it was its session that has ended, the next request tells.
+  if (status == 404 && opened_ && core_->has_session())
+    return core_->expire("has ended the session (HTTP status 404)", 0);
   if (status / 100 == 5 || status == 408 || status == 429) return again();
   // 405: the server offers no such stream. Any other answer means the same to a client.
   drop();

@@ -24,6 +24,8 @@ void event_stream::feed(std::string_view bytes, event_sink& sink) {
       begins_ = false;
     }
   }
+  // The bytes from the next line feed on. It is looked for once, since lines may end without one.
+  std::size_t tail = std::string_view::npos;
   while (!bytes.empty()) {
     if (after_cr_) {
       after_cr_ = false;
@@ -32,7 +34,8 @@ void event_stream::feed(std::string_view bytes, event_sink& sink) {
         continue;
       }
     }
-    auto end = std::min(bytes.find('\n'), bytes.size());
+    if (tail > bytes.size()) tail = bytes.size() - std::min(bytes.find('\n'), bytes.size());
+    auto end = bytes.size() - tail;
     end = std::min(bytes.substr(0, end).find('\r'), end);
     std::string_view piece = bytes.substr(0, end);
     if (!piece.empty()) line_is_empty_ = false;

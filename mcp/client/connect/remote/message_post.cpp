@@ -26,6 +26,7 @@ message_post::message_post(std::shared_ptr<remote_core> core, posted_message m, 
       reader_(core_->framing(), static_cast<message_sink&>(*this)) {}
 
 void message_post::start() {
+  http_.reset();  // of the answer before, such as a redirect, whose rest means nothing
   error_.clear();
   status_ = 0;
   seen_ = false;
@@ -164,8 +165,9 @@ void message_post::judge() {
   const bool opening = message_.method == "initialize" && !core_->proven();
   if (status_ == 401) return refused_for_good();
   // A session that the server does not know any more (2025-11-25, "Session Management"). Some servers say 400.
+  // A call that is answered by its id has been looked at, so that it must not be sent again.
   if (core_->has_session() && !message_.modern && message_.method != "initialize" &&
-      (status_ == 404 || (status_ == 400 && mentions_session(error_))))
+      (status_ == 404 || (status_ == 400 && mentions_session(error_) && !(message_.once() && own_answer()))))
     return core_->expire("has ended the session (" + what + ")", message_.id);
   if (message_.id == 0) return done();
   if (deliver_error()) return;
@@ -173,6 +175,9 @@ void message_post::judge() {
     const auto wait = asked_wait_ < milliseconds(0) ? milliseconds(1'000) * (1 << repetitions_) : asked_wait_;
     if (!core_->proven())
       return core_->not_opened("takes no requests now (" + what + ")", "refused", std::max(wait, milliseconds(0)));
+    // A 503 that asks for no repetition may be a gateway's, whose server has worked on the message before it failed.
+    const bool may_have_run = status_ == 503 && asked_wait_ < milliseconds(0) && message_.once();
+    if (may_have_run) return lost(errc::unavailable, "was refused (" + what + "), and " + std::string(not_known));
     if (repetitions_ < most_repetitions && wait <= longest_wait) return repeat_later(wait);
     std::string text = "was refused (" + what + ")";
     if (asked_wait_ >= milliseconds(0))
@@ -213,13 +218,20 @@ void message_post::refused_for_good() {
   core_->not_opened(how, "unauthorized");
 }
 
+// Returns the JSON-RPC answer to this request, if the body of an error status is one.
+std::optional<message> message_post::own_answer() const {
+  if (message_.id == 0 || error_.find('{') == std::string::npos) return std::nullopt;
+  auto parsed = raw_json::parse(error_);
+  if (!parsed) return std::nullopt;
+  auto m = parse_message(std::move(*parsed));
+  if (!m || m->type != message::kind::response || m->id != rpc_id::number(message_.id)) return std::nullopt;
+  return std::move(*m);
+}
+
 // Passes a body on that is the JSON-RPC answer to this request, whatever its status (2026-07-28, "Server Validation").
 bool message_post::deliver_error() {
-  if (error_.find('{') == std::string::npos) return false;
-  auto parsed = raw_json::parse(error_);
-  if (!parsed) return false;
-  auto m = parse_message(std::move(*parsed));
-  if (!m || m->type != message::kind::response || m->id != rpc_id::number(message_.id)) return false;
+  auto m = own_answer();
+  if (!m) return false;
   const auto self = shared_from_this();
   answered_ = true;
   drop();

@@ -7,6 +7,7 @@
 #include "mcp/http/client/http_client.hpp"
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -47,6 +48,7 @@ class message_post final : public std::enable_shared_from_this<message_post>,
   void begin_answer(const std::vector<http::header>& headers);
   void judge();
   void judge_resumption();
+  std::optional<message> own_answer() const;
   bool deliver_error();
   void redirected(std::string_view location);
   void stream_ended(const std::string& why);

@@ -56,6 +56,14 @@ TEST_CASE("servers: a state has its colour") {
   CHECK(look_of(server_table(other).lines(80), "disabled") == look::dim);
 }
 
+TEST_CASE("servers NAME: a server at an address shows how it is reached and the kind of trouble") {
+  const auto far = raw_json::literal(
+      R"({"name":"far","state":"failed","remote":{"address":"https://tools.example/mcp","transport":"sse","problem":"unauthorized"}})");
+  const auto text = text_of(server_facts(far).lines(80));
+  CHECK(text.contains("address     https://tools.example/mcp, by sse\n"));
+  CHECK(text.contains("trouble     unauthorized\n"));
+}
+
 TEST_CASE("servers NAME: every known fact has a line") {
   CHECK(text_of(server_facts(server(0)).lines(80)) ==
         "name        files\n"

@@ -102,8 +102,7 @@ TEST_CASE("command line: without a verb the help is shown and the status is 2") 
 }
 
 TEST_CASE("command line: what comes later says so in one sentence and exits 2") {
-  const std::vector<std::vector<std::string>> table{
-      {"chat"}, {"logs", "-f"}, {"--socket", "/x", "reload"}, {"call", "x", "--input", "accept"}};
+  const std::vector<std::vector<std::string>> table{{"chat"}, {"logs", "-f"}, {"--socket", "/x", "reload"}};
   for (const auto& words : table) {
     CAPTURE(words.front());
     const auto r = run(words);
@@ -112,6 +111,11 @@ TEST_CASE("command line: what comes later says so in one sentence and exits 2") 
     CHECK(r.err.find('\n') == r.err.size() - 1);
     CHECK(r.out == "");
   }
+}
+
+TEST_CASE("command line: --input takes three words") {
+  CHECK(run({"call", "x", "--input", "perhaps"}).status == 2);
+  CHECK(run({"ask", "--input", "yes", "q"}).status == 2);
 }
 
 TEST_CASE("command line: pins has words of its own") {

@@ -84,6 +84,7 @@ struct exchanges {
              .relieve = {},
              .load = {},
              .handed = {},
+             .tasks = {},
              .tools_cache = {},
              .views = {}},
         caller(door, "{}") {}

@@ -196,7 +196,7 @@ TEST_CASE("a chat with everything becomes the request that says it") {
   const auto r =
       read(R"({"messages":[{"role":"system","content":"s"},{"role":"user","content":[{"type":"text","text":"q"}]}],
     "model":"m/x","system":"be brief","tools":["a__*","b"],"run":"r-1","stream":false,"approve":"all",
-    "answers":false,"detach":false,"status":"off","limits":{"maxRounds":1,"maxCallsPerRound":2,"maxCalls":3,"maxConsecutiveErrors":0,"maxRepeatedCalls":5,"toolConcurrency":6,
+    "answers":true,"detach":false,"status":"off","limits":{"maxRounds":1,"maxCallsPerRound":2,"maxCalls":3,"maxConsecutiveErrors":0,"maxRepeatedCalls":5,"toolConcurrency":6,
     "timeoutMs":7,"questionTimeoutMs":8,"tokenBudget":9,"maxResultBytes":1000,"onLimit":"stop","onToolError":"stop",
     "status":"off","emptyResultText":"none","roundPrompts":"progressive","roundPromptTexts":{"first":"1","last":""},
     "guidance":"carefully"},"_meta":{}})");
@@ -207,7 +207,7 @@ TEST_CASE("a chat with everything becomes the request that says it") {
   CHECK(r.request.tools.only == std::vector<std::string>{"a__*", "b"});
   CHECK(r.request.run == "r-1");
   CHECK(!r.request.stream);
-  CHECK(!r.request.answers);
+  CHECK(r.request.answers);
   CHECK(!r.request.detach);
   const run_limits& l = r.request.limits;
   CHECK(l.max_rounds == 1);

@@ -272,7 +272,7 @@ TEST_CASE("/mcp: a session belongs to who began it, and to its profile") {
   CHECK(d.post(fd, ping, session).status == 200);
 }
 
-TEST_CASE("/mcp: sessions are bounded; the one that nobody uses for longest gives way, and idle ones end") {
+TEST_CASE("/mcp: sessions are bounded and the one that nobody uses for longest gives way, and idle ones end") {
   front_door::options o;
   o.max_callers = 6;  // three sessions
   mcp_door d(std::move(o));

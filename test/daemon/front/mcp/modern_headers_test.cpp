@@ -75,6 +75,20 @@ TEST_CASE("Mcp-Name: names that headers cannot hold come in base64, and are comp
   CHECK(check_modern_headers(headers({}, "世"), calling("{}", "世"), none));
 }
 
+TEST_CASE("Mcp-Name: that of a task is its taskId where it is given") {
+  const auto task =
+      *mcp::parse_message(raw_json::own(R"({"jsonrpc":"2.0","id":1,"method":"tasks/get","params":{"taskId":"a",)"
+                                        R"("_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}}})"));
+  const auto none = [](std::string_view) { return raw_json(); };
+  const std::vector<http::header> without{{"MCP-Protocol-Version", "2026-07-28"}, {"Mcp-Method", "tasks/get"}};
+  auto right = without, wrong = without;
+  right.push_back({"Mcp-Name", "a"});
+  wrong.push_back({"Mcp-Name", "b"});
+  CHECK_FALSE(check_modern_headers(without, task, none));
+  CHECK_FALSE(check_modern_headers(right, task, none));
+  CHECK(check_modern_headers(wrong, task, none));
+}
+
 TEST_CASE("base64 in headers has its padding, its alphabet and no bits left over") {
   CHECK(header_meaning("=?base64?"
                        "?=") == "");

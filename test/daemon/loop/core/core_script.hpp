@@ -32,6 +32,7 @@ inline std::string print(const run_command& c) {
     }
     std::string operator()(const command::run_call& x) const { return "run_call " + x.call_id; }
     std::string operator()(const command::ask& x) const { return "ask " + x.question.call_id; }
+    std::string operator()(const command::pass_answer& x) const { return "pass_answer " + x.question.id; }
     std::string operator()(const command::park& x) const {
       std::string all = "park";
       for (const auto& id : x.call_ids) all += " " + id;
@@ -105,7 +106,8 @@ struct script {
   std::deque<run_command> todo;
   bool model_open = false;
   std::vector<std::string> running;
-  std::vector<std::string> asked;  // ids of open questions
+  std::vector<std::string> asked;   // ids of open questions
+  std::vector<std::string> passed;  // ids of questions whose answers their servers got
   bool handed_over = false;
 
   explicit script(run_limits limits = {}) { take(opening(std::move(limits))); }
@@ -163,6 +165,8 @@ struct script {
       running.push_back(run->call_id);
     } else if (const auto* ask = std::get_if<command::ask>(&next)) {
       asked.push_back(ask->question.id);
+    } else if (const auto* pass = std::get_if<command::pass_answer>(&next)) {
+      passed.push_back(pass->question.id);
     } else if (const auto* park = std::get_if<command::park>(&next)) {
       take(record::parked{park->call_ids, 0});
     } else if (std::holds_alternative<command::hand_over>(next)) {
@@ -175,6 +179,7 @@ struct script {
     } else if (const auto* close = std::get_if<command::close_call>(&next)) {
       std::erase(running, close->call_id);
       std::erase(asked, "q_" + close->call_id);
+      std::erase(asked, "d_" + close->call_id);
       take(closing_record(*close));
     } else if (const auto* end = std::get_if<command::end>(&next)) {
       take(record::run_ended{end->reason, end->text});
@@ -207,6 +212,23 @@ struct script {
     take(std::move(r));
     settle();
     return *this;
+  }
+  /// Lets the server of a running call ask a question, by default with the id d_CALL.
+  script& asks(const std::string& call, std::string id = "", std::string kind = "input") {
+    settle();
+    take(during(call, std::move(id), std::move(kind)));
+    settle();
+    return *this;
+  }
+  static record::question during(const std::string& call, std::string id = "", std::string kind = "input") {
+    record::question q;
+    q.id = id.empty() ? "d_" + call : std::move(id);
+    q.kind = std::move(kind);
+    q.call_id = call;
+    q.body = raw_json::literal(R"({"server":"srv","tool":"srv__sampling/createMessage"})");
+    q.tool_sha256 = "t";
+    q.during_call = true;
+    return q;
   }
   script& says(const std::string& question, bool approve, bool always = false) {
     settle();

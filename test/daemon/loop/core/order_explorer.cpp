@@ -242,6 +242,13 @@ void order_explorer::follow(script s, std::size_t played) {
         next.take(std::move(a));
       });
     };
+    if (question.starts_with("d_")) {
+      record::answer gone{question, raw_json::literal(R"({"action":"cancel"})")};
+      say(gone);
+      gone.withdrawn = true;
+      say(gone);
+      continue;
+    }
     say(said(question, R"({"approve":true})"));
     say(said(question, R"({"approve":false})"));
     say(unanswered(question, false, false));
@@ -253,9 +260,15 @@ void order_explorer::follow(script s, std::size_t played) {
     const auto take = [&](run_record r) {
       go([&](script& next) {
         std::erase(next.running, id);
+        std::erase(next.asked, "d_" + id);
         next.take(std::move(r));
       });
     };
+    const auto was_asked = [&](const run_record& r) {
+      const auto* q = std::get_if<record::question>(&r);
+      return q && q->during_call && q->call_id == id;
+    };
+    if (asking && std::ranges::none_of(s.records, was_asked)) go([&](script& next) { next.take(script::during(id)); });
     take(answered(id));
     take(failed(id));
     if (!again || s.core.attempts(id) > 1) continue;

@@ -35,6 +35,7 @@ class order_explorer {
   std::size_t calls = 3;          ///< greatest number of calls in one reply
   bool people = false;            ///< some calls need approval, others are for the caller's own tools
   bool serial = false;            ///< the calls of a reply run one after another
+  bool asking = false;            ///< the server of a call in progress may ask a question
   bool again = false;             ///< a call in progress may be made once more
   bool counted = false;           ///< a limit counts single calls, so place_of() tells them apart
   std::size_t crash_every = 211;  ///< checks crashes in each run whose number this divides

@@ -237,3 +237,15 @@ TEST_CASE("G24: a run whose end was decided ends that way after a crash") {
   CHECK(fold(s.records, s.records.size()).recovery().empty());
   CHECK(run_core().recovery().empty());
 }
+
+TEST_CASE("L18 L19: every order of a round of up to two calls whose servers ask people questions") {
+  for (int concurrency : {1, 2}) {
+    CAPTURE(concurrency);
+    order_explorer e;
+    e.limits = with(10, concurrency);
+    e.rounds = 1;
+    e.calls = 2;
+    e.asking = true;
+    CHECK(everywhere(e, 100).reasons[stop_reason::final] > 0);
+  }
+}

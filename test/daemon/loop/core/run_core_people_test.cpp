@@ -207,3 +207,74 @@ TEST_CASE("G24 L9: a run that was stopping at its first failure ends after a cra
   CHECK(fault_of(again.records) == "");
   CHECK(fault_of(again.core.messages()) == "");
 }
+
+TEST_CASE("L19: a server's question during a call waits beside the call and its answer goes to the server") {
+  run_limits l;
+  l.tool_concurrency = 1;
+  script s(l);
+  s.model(reply("", {call("a"), call("b")}));
+  CHECK(s.running == lines{"a"});
+  s.asks("a");
+  CHECK(s.asked == lines{"d_a"});
+  // While a person thinks, the call takes no place, and no time counts once nothing else runs.
+  CHECK(s.running == lines{"a", "b"});
+  CHECK_FALSE(s.core.waits_for_people());
+  s.answer(answered("b"));
+  CHECK(s.core.waits_for_people());
+  REQUIRE(s.core.find_question("d_a"));
+  CHECK(s.core.questions().size() == 1);
+  std::erase(s.asked, "d_a");
+  s.take(record::answer{"d_a", raw_json::literal(R"({"action":"accept","content":{"n":1}})")});
+  CHECK(s.started.back() == lines{"pass_answer d_a"});
+  CHECK_FALSE(s.core.waits_for_people());
+  CHECK_FALSE(s.core.find_question("d_a"));
+  s.answer(answered("a")).model(reply("done"));
+  CHECK(s.core.reason() == stop_reason::final);
+  CHECK(fault_of(s.records) == "");
+}
+
+TEST_CASE("L19: several questions of one call are answered one by one and a withdrawn one is passed to nobody") {
+  script s;
+  s.model(reply("", {call("a")}));
+  s.asks("a", "one").asks("a", "two").asks("a", "three");
+  CHECK(s.asked == lines{"one", "two", "three"});
+  s.take(record::answer{"two", raw_json::literal(R"({"action":"decline"})")});
+  CHECK(s.started.back() == lines{"pass_answer two"});
+  record::answer gone{"one", raw_json::literal(R"({"action":"cancel"})")};
+  gone.withdrawn = true;
+  s.take(gone);
+  CHECK(s.started.back().empty());
+  CHECK(s.core.waits_for_people());
+  s.asked.clear();
+  s.answer(answered("a"));  // its server has ended the call without the third answer
+  CHECK(s.core.questions().empty());
+  CHECK(s.model_open);
+}
+
+TEST_CASE("L19: a yes for always to a server's sampling holds for the model of its entry and no other") {
+  script s;
+  s.model(reply("", {call("a"), call("b")}));
+  s.asks("a", "one", "approval").asks("b", "two", "approval");
+  CHECK(s.core.covered_by(*s.core.find_question("one")) == lines{"two"});
+  s.says("one", true, true);
+  CHECK(s.core.approved_always("srv__sampling/createMessage", "t"));
+  CHECK_FALSE(s.core.approved_always("srv__sampling/createMessage", "other"));
+  CHECK_FALSE(s.core.approved_always("srv__other", "t"));
+}
+
+TEST_CASE("L18 L19: a run that is resumed after a crash closes the questions of servers that are gone") {
+  script s;
+  s.model(reply("", {call("a"), call("b")}));
+  s.asks("a").asks("b");
+  for (auto& r : s.records)
+    if (auto* intent = std::get_if<record::call_intent>(&r)) intent->repeatable = intent->call_id == "b";
+  auto again = after_crash(s);
+  again.settle();
+  CHECK(again.core.questions().empty());
+  CHECK(again.asked.empty());
+  CHECK(again.running == lines{"b"});  // the one that may be repeated is
+  CHECK(result_text(again.answer(answered("b")).core, 0).find("it may have taken effect") != std::string::npos);
+  again.model(reply("done"));
+  CHECK(again.core.reason() == stop_reason::final);
+  CHECK(fault_of(again.records) == "");
+}

@@ -114,6 +114,38 @@ TEST_CASE("a denial holds for every spelling of a URI") {
   CHECK_FALSE(denying("file:///a%20b/*").passes("file:///a b/c"));
 }
 
+TEST_CASE("a denial holds for what servers of other habits would take a URI for") {
+  const auto filter = denying("file:///home/me/.ssh/*");
+  for (const auto* uri :
+       {"file:/home/me/.ssh/id", "file://localhost/home/me/.ssh/id", "file://other/home/me/.ssh/id",
+        R"(file:\\\home\me\.ssh\id)", "file:///home/me/%2e/../.ssh/id", "file:///home/me/a%2Fb/../.ssh/id",
+        "file:///home/me/.ssh/id?/../../../x", " file:///home/me/.ssh/id", "file:///home/me/.s\tsh/id",
+        "file:///home/me/.s%0Ash/id", "file:///home/me/%2E%53SH/id"}) {
+    CAPTURE(uri);
+    CHECK_FALSE(filter.passes(uri));
+  }
+  const auto one = denying("file:///etc/passwd");
+  for (const auto* uri :
+       {"file:///etc/passwd#a", "file:///etc/passwd?a=b", "file:///etc/passwd%3Fa", "file:/etc/passwd"}) {
+    CAPTURE(uri);
+    CHECK_FALSE(one.passes(uri));
+  }
+  CHECK(one.passes("file:///etc/passwd.txt"));
+  const auto host = denying("https://intranet/*");
+  for (const auto* uri :
+       {"https://intranet:443/a", "https://me@intranet/a", "HTTPS://INTRANET./a", "https://intranet:/a"}) {
+    CAPTURE(uri);
+    CHECK_FALSE(host.passes(uri));
+  }
+  CHECK(host.passes("https://intranet:8443/a"));
+  // A denied host of file: says nothing of local files.
+  CHECK(denying("file://nas/*").passes("file:///home/x"));
+  CHECK_FALSE(denying("file://nas/*").passes("file://nas/x"));
+  CHECK_FALSE(denying("file:/etc/*").passes("file:///etc/x"));
+  CHECK_FALSE(denying("file://localhost/etc/*").passes("file:///etc/x"));
+  CHECK_FALSE(denying("https://intranet:443/*").passes("https://intranet/a"));
+}
+
 TEST_CASE("an allowed pattern must match a URI as it is written and as it is meant") {
   const auto filter = allowing("file:///docs/*");
   CHECK(filter.passes("file:///docs/a"));
@@ -121,6 +153,8 @@ TEST_CASE("an allowed pattern must match a URI as it is written and as it is mea
   CHECK_FALSE(filter.passes("file:///docs/../secret"));
   CHECK_FALSE(filter.passes("file:///docs/%2e%2e/secret"));
   CHECK_FALSE(filter.passes("file:///docs/%252e%252e/secret"));
+  CHECK_FALSE(filter.passes("file:///docs/a%2Fb/../../secret"));
+  CHECK_FALSE(filter.passes(R"(file:///docs/..\secret)"));
   CHECK_FALSE(filter.passes("file:///x/../docs/a"));
   CHECK_FALSE(filter.passes("file:///other"));
   CHECK(allowing("file:///a%20b/*").passes("file:///a%20b/c"));

@@ -1,5 +1,6 @@
 // Servers at an address that misbehave: each fault ends in one sentence that says what happened, and nothing hangs.
 #include "mcp/redact/secret.hpp"
+#include "test/mcp/client/question_recorder.hpp"
 #include "test/mcp/client/remote/remote_rig.hpp"
 #include "test/mcp/http/client/tls_peer.hpp"
 
@@ -387,6 +388,113 @@ TEST_CASE("remote: 429 and 503 are waited for as asked and a wait that is too lo
       calling(at_calls([](http_peer& peer, const auto&) { peer.send(plain(429, "Retry-After: 3600\r\n")); }));
   REQUIRE(huge.failed());
   CHECK(huge.text().contains("was refused (HTTP status 429); the server asks for a wait of 3600 s"));
+}
+
+TEST_CASE("remote: a call is not sent again after a 503 that asks for no repetition, since it may have run") {
+  for (const std::string_view after : {"Retry-After: 1\r\n", ""}) {
+    std::atomic<int> calls = 0;
+    const remote_server server(remote_server::era::modern,
+                               [&](http_peer& peer, const auto&, const std::string& method) {
+                                 return method == "tools/call" && calls++ == 0 && peer.send(plain(503, after));
+                               });
+    remote_rig rig(server.url());
+    rig.start();
+    REQUIRE(rig.ready());
+    remote_rig::outcome_box box;
+    rig.call(box);
+    REQUIRE(rig.until([&] { return calls == 1; }));
+    rig.advance(1'200);
+    REQUIRE(rig.until([&] { return box.times == 1; }));
+    CHECK(box.answered() == !after.empty());
+    CHECK(calls == (after.empty() ? 1 : 2));
+    if (after.empty()) CHECK(box.text().contains("503), and it is not known whether it did what was asked"));
+  }
+}
+
+TEST_CASE("remote: a call that is answered with an error about some session of its own is not sent again") {
+  std::atomic<int> calls = 0;
+  const remote_server server(remote_server::era::legacy, [&](http_peer& peer, const auto& q,
+                                                             const std::string& method) {
+    if (method != "tools/call") return false;
+    ++calls;
+    return remote_server::send_json(peer, 400, remote_server::error(q, -32000, R"("the browser session has crashed")"));
+  });
+  remote_rig rig(server.url());
+  rig.start();
+  REQUIRE(rig.ready());
+  const auto box = rig.called();
+  CHECK(box.text().contains("the browser session has crashed"));
+  CHECK(calls == 1);
+  CHECK(server.count("initialize") == 1);
+}
+
+TEST_CASE("remote: a server that knows no stream of its session and says 404 keeps its session") {
+  const remote_server server(remote_server::era::legacy, [&](http_peer& peer, const auto& q, const std::string&) {
+    return q.method == "GET" && send_plain(peer, 404, "text/html", "Cannot GET /mcp");
+  });
+  remote_rig rig(server.url());
+  rig.start();
+  REQUIRE(rig.ready());
+  REQUIRE(rig.until([&] { return server.count("GET") == 1; }));
+  rig.advance(3'000);
+  CHECK(rig.called().answered());
+  CHECK(server.count("initialize") == 1);
+  CHECK(server.count("GET") == 1);
+}
+
+TEST_CASE("remote: an answer to a question of a session that has ended answers none of the next one") {
+  std::atomic<int> calls = 0;
+  std::atomic<bool> ask = false, expire = false, answer = false;
+  const remote_server server(remote_server::era::legacy, [&](http_peer& peer, const auto& q,
+                                                             const std::string& method) {
+    if (q.method == "GET") {
+      remote_server::begin_events(peer);
+      while (!peer.wait_closed(5))
+        if (ask.exchange(false))
+          peer.send_chunk("data: {\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"elicitation/create\",\"params\":{}}\n\n");
+      return true;
+    }
+    if (method != "tools/call") return false;
+    const bool first = calls++ == 0;
+    while (!(first ? expire : answer))
+      if (peer.wait_closed(5)) return true;
+    return first && send_plain(peer, 404, "text/plain", "session unknown");
+  });
+  remote_rig rig(server.url());
+  rig.start();
+  REQUIRE(rig.ready());
+  const auto questions = std::make_shared<question_recorder>();
+  remote_rig::outcome_box box;
+  mcp::server_call c;
+  c.params = raw_json::literal(R"({"name":"echo","arguments":{}})");
+  c.name = "far__echo";
+  c.questions = questions;
+  c.done = [&box](mcp::call_outcome o) {
+    ++box.times;
+    box.last = std::move(o);
+  };
+  rig.supervisor->snapshot()->find("far__echo")->owner.lock()->call(std::move(c));
+  REQUIRE(rig.until([&] { return server.count("GET") == 1 && calls == 1; }));
+  ask = true;
+  REQUIRE(rig.until([&] { return questions->questions.size() == 1; }));
+  expire = true;
+  REQUIRE(rig.until([&] { return server.count("GET") == 2 && calls == 2; }));
+  CHECK(questions->questions[0].withdrawn);
+  ask = true;
+  REQUIRE(rig.until([&] { return questions->questions.size() == 2; }));
+  questions->answer(0, R"({"old":1})");
+  questions->answer(1, R"({"new":1})");
+  const auto answers = [&] {
+    std::vector<std::string> all;
+    for (const auto& q : server.requests("POST"))
+      if (q.body.contains(R"("id":1,"result")")) all.push_back(q.body);
+    return all;
+  };
+  REQUIRE(rig.until([&] { return !answers().empty(); }));
+  CHECK(answers() == std::vector<std::string>{R"({"jsonrpc":"2.0","id":1,"result":{"new":1}})"});
+  answer = true;
+  REQUIRE(rig.until([&] { return box.times == 1; }));
+  CHECK(box.answered());
 }
 
 TEST_CASE("remote: a server that comes back at its port loses no call that it had not seen") {

@@ -14,7 +14,7 @@ using namespace mcpbx::test;
 
 }  // namespace
 
-TEST_CASE("remote: a modern server gets each request with the headers that repeat it and no session") {
+TEST_CASE("M3: a modern server gets each request with the headers that repeat it and no session") {
   remote_server server(remote_server::era::modern);
   server.tools =
       R"({"tools":[{"name":"echo","inputSchema":{"type":"object","properties":{"where":{"type":"string","x-mcp-header":"Region"},"n":{"type":"integer","x-mcp-header":"Count"},"gone":{"type":"string","x-mcp-header":"Gone"}}}}]})";
@@ -45,8 +45,7 @@ TEST_CASE("remote: a modern server gets each request with the headers that repea
   CHECK(server.count("initialize") == 0);
 }
 
-TEST_CASE(
-    "remote: an old server gets its session id and revision with everything after the handshake and DELETE last") {
+TEST_CASE("M3: an old server gets its session id and revision with everything after the handshake and DELETE last") {
   const remote_server server(remote_server::era::legacy);
   remote_rig rig(server.url());
   rig.start();

@@ -91,6 +91,28 @@ TEST_CASE("tokens: a call whose token is refused is sent again with the next one
   CHECK(rig.status().restarts == 0);
 }
 
+TEST_CASE("tokens: a redirect within the origin is followed with the token, also while that is being renewed") {
+  for (const bool waits : {false, true}) {
+    const remote_server server(remote_server::era::modern, [](http_peer& peer, const auto& q, const std::string&) {
+      return q.target == "/mcp" && send_plain(peer, 307, "text/plain", "moved", "Location: /new\r\n");
+    });
+    const auto tokens = std::make_shared<scripted_tokens>();
+    tokens->keeps = waits;
+    remote_rig rig(server.url(), with(tokens));
+    rig.start();
+    for (int i = 0; waits && i < 2; ++i) {
+      REQUIRE(rig.until([&] { return !tokens->kept.empty(); }));
+      rig.advance(20, 10);
+      if (i == 1) tokens->keeps = false;
+      std::exchange(tokens->kept, {}).front()();
+    }
+    REQUIRE(rig.ready());
+    CHECK(rig.called().answered());
+    CHECK(server.requests("tools/call").at(0).target == "/new");
+    CHECK(server.requests("tools/call").at(0).header("authorization") == "Bearer token-1");
+  }
+}
+
 TEST_CASE("tokens: a server that wants a login says so in its status and its calls") {
   std::atomic<int> right = 99;
   const remote_server server(remote_server::era::legacy, gate(right));

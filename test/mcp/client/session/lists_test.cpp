@@ -198,6 +198,19 @@ TEST_CASE("G10: one change after a quiet while is fetched at once") {
   CHECK(s.lists.size() == 4);
 }
 
+TEST_CASE("G10: changes that are reported a second apart are each fetched within a second") {
+  session_rig s;
+  s.open_legacy(page("a"));
+  s.advance(milliseconds(15'000));
+  for (int i = 0; i < 20; ++i) {
+    s.say(list_changed);
+    s.advance(milliseconds(1'000));
+    CHECK(s.count("tools/list") == i + 2);
+    s.answer("tools/list", page("a"));
+    s.advance(milliseconds(500));
+  }
+}
+
 TEST_CASE("changes during a fetch lead to exactly one more") {
   session_rig s;
   s.open_legacy(page("a"));

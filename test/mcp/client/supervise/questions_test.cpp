@@ -155,13 +155,34 @@ TEST_CASE("a question is refused once calls of two principals met since the serv
   r.ask("2");
   CHECK(contains(r.last(), R"("id":2,"error")"));
   CHECK(a.questions->questions.empty());
-  // Idle: whoever calls next is the only one again.
+  // Idle for so long that it has left the cancelled call as well: whoever calls next is the only one again.
   r.owner("srv__echo")->cancel(a.ticket, "enough");
+  r.turn();
+  r.time.advance(milliseconds(60'000));
   r.turn();
   asking_rig::open_one c;
   r.open(c, "uid:2");
   r.ask("3");
   CHECK(c.questions->questions.size() == 1);
+}
+
+TEST_CASE("a question is not passed to a caller as long as the cancelled call of another may still be at work") {
+  asking_rig r;
+  asking_rig::open_one first, second, third;
+  r.open(first, "uid:1");
+  r.owner("srv__echo")->cancel(first.ticket, "enough");
+  r.turn();
+  REQUIRE(first.box.times == 1);
+  r.open(second, "uid:2");
+  r.ask("1");
+  CHECK(second.questions->questions.empty());
+  CHECK(contains(r.last(), "several callers have calls at this server"));
+  r.answer_call();
+  r.time.advance(milliseconds(60'000));
+  r.turn();
+  r.open(third, "uid:2");
+  r.ask("2");
+  CHECK(third.questions->questions.size() == 1);
 }
 
 TEST_CASE("callers whose principal is not told are not taken for one another") {

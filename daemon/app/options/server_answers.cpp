@@ -1,0 +1,63 @@
+// Makes the result of roots/list of each server once for each snapshot of the configuration.
+#include "daemon/app/options/server_answers.hpp"
+
+#include "daemon/app/references/system_references.hpp"
+#include "mcp/json/json_writer.hpp"
+#include "mcp/support/log.hpp"
+
+#include <utility>
+
+namespace mcpbx::daemon {
+namespace {
+
+bool is_plain(unsigned char c) {
+  return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+         std::string_view("/-._~!$&'()*+,;=:@").contains(static_cast<char>(c));
+}
+
+raw_json roots_of(const conf::server_entry& entry, const start_values& values, const std::string& home) {
+  std::string json;
+  json_writer w(json);
+  w.begin_object().key("roots").begin_array();
+  for (const auto& root : entry.roots) {
+    const auto place = values.value(root.uri);
+    if (!place || place->empty()) {
+      log::warn("a root of the tool server \"" + entry.name +
+                "\" is left out: " + (place ? "it is empty" : place.error().message));
+      continue;
+    }
+    w.begin_object().member("uri", root_uri(*place, home)).filled("name", root.name).end_object();
+  }
+  w.end_array().end_object();
+  return w.json();
+}
+
+}  // namespace
+
+std::string root_uri(std::string_view place, std::string_view home) {
+  if (place.starts_with("file://")) return std::string(place);
+  constexpr std::string_view digits = "0123456789ABCDEF";
+  std::string uri = "file://";
+  for (const char c : conf::under_home(place, home)) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (is_plain(byte))
+      uri += c;
+    else
+      (uri += '%').append({digits[byte >> 4], digits[byte & 15]});
+  }
+  return uri;
+}
+
+std::vector<server_answers> server_answers_of(const conf::configuration& all, const start_values& values) {
+  system_references source;
+  const auto home = source.env("HOME").value_or("/");
+  std::vector<server_answers> answers;
+  for (const auto& entry : all.servers) {
+    server_answers one{entry.name, std::nullopt, roots_of(entry, values, home)};
+    if (const auto& s = entry.sampling) one.sampling = sampling_rule{s->model, s->max_tokens, s->per_minute};
+    answers.push_back(std::move(one));
+  }
+  return answers;
+}
+
+}  // namespace mcpbx::daemon

@@ -1,0 +1,98 @@
+// Questions that tool servers ask while they work on calls of one run: which a person answers, which mcpbx answers
+// itself, and the way of each answer back to its server.
+#pragma once
+#include "daemon/answers/own_answers.hpp"
+#include "daemon/loop/core/run_core.hpp"
+#include "daemon/loop/run/run_feed.hpp"
+#include "daemon/loop/run/runner.hpp"
+#include "daemon/policy/decision.hpp"
+#include "daemon/store/records/record.hpp"
+#include "mcp/client/client.hpp"
+#include "mcp/support/error.hpp"
+#include "mcp/support/time.hpp"
+
+#include <boost/asio/any_io_executor.hpp>
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace mcpbx::daemon {
+
+/// Belongs to one run. Writes no record itself: the run records the questions and answers.
+class server_questions {
+ public:
+  class call_handler;
+  /// A question that a server has asked. `at` takes its answer under `ticket`.
+  struct asked {
+    std::shared_ptr<call_handler> at;
+    mcp::question_handler::ticket ticket = 0;
+    std::string call;
+    mcp::server_question question;
+  };
+  /// A question that its server does not wait for any more.
+  struct gone {
+    std::shared_ptr<call_handler> at;
+    mcp::question_handler::ticket ticket = 0;
+  };
+  /// Gets the questions of the calls while the run exists. Call take() and withdrawn() in a later turn.
+  class listener {
+   public:
+    virtual ~listener() = default;
+    virtual void on_server_question(asked a) = 0;
+    virtual void on_question_gone(gone g) = 0;
+  };
+  /// Data and services of the run. All of them must outlive this object.
+  struct subject {
+    const run_core& core;
+    const run_request& request;
+    const run_feed& feed;
+    const terms_ptr& entries;  ///< approval rules of the configured servers; null: none
+    time_source& time;
+    random_source& random;
+    boost::asio::any_io_executor executor;
+    own_answers* answers;  ///< null: mcpbx answers nothing itself
+  };
+  explicit server_questions(subject of) : of_(of) {}
+
+  /// Adds the answerer of a call to it, and tells the server what can be answered.
+  void attach_to(mcp::server_call& call, const std::string& id, const std::weak_ptr<listener>& told);
+
+  /// The consequence of a question: it is to be recorded and shown, or it has been answered, or is being so.
+  struct reaction {
+    std::optional<record::question> question;
+    std::string status;  ///< sentence for people about a refusal, or ""
+  };
+  reaction take(asked a);
+  /// Returns the record that ends a withdrawn question; nullopt: it is not open.
+  std::optional<record::answer> withdrawn(const gone& g);
+  /// Checks the body of an answer before it is recorded. errc::invalid_argument with the place.
+  result<void> check(const record::question& q, const raw_json& body) const;
+  /// Gives a recorded answer to the server. Ignored if the server does not wait any more.
+  void pass(const record::question& q, const record::answer& a);
+  /// Forgets all questions, because their calls are cancelled.
+  void forget() { open_.clear(); }
+
+ private:
+  struct open_question {
+    std::string id;
+    asked from;
+  };
+  reaction take_input(asked a);
+  reaction take_sampling(asked a);
+  record::question question_of(const asked& a, std::string_view kind, raw_json body) const;
+  decision judge(const asked& a, const sampling_tool& tool, const std::string& sha256) const;
+  std::string hash_of(const asked& a) const;
+  std::string tool_of(const std::string& call) const;
+  bool reachable() const { return of_.feed.kept() || of_.feed.answers(); }
+  std::shared_ptr<mcp::question_handler> own();
+
+  subject of_;
+  std::shared_ptr<mcp::question_handler> own_;  // null until it is needed
+  std::vector<open_question> open_;
+};
+
+}  // namespace mcpbx::daemon
