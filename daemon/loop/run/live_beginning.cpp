@@ -200,8 +200,8 @@ bool live_run::misses_tools() {
   return std::ranges::any_of(core_.to_be_made(), [&](const auto* call) { return !offer_.find(call->name); });
 }
 
-// Tells readers of servers whose tools are missing because nobody has logged in to them. A run of a profile or with tools
-// of its own choice is told only if that may be about them.
+// Tells readers of servers whose tools are missing because nobody has logged in to them. A run of a profile or with
+// tools of its own choice is told only if that may be about them.
 void live_run::tell_of_logins() {
   for (const auto& server : around_.tools.waiting_for_login())
     if (may_choose(request_.tools, server.name)) announcements_.status(server.sentence);
