@@ -6,6 +6,7 @@
 #include "mcp/json/raw_json.hpp"
 #include "mcp/support/text.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace mcpbx::daemon {
@@ -79,11 +80,20 @@ result<void> credential_file::write(std::string_view name, const std::optional<s
 result<void> credential_file::write_locked(std::string_view name, const std::optional<std::string>& text) {
   auto all = load();
   if (!all) return std::unexpected(all.error());
-  if (auto have = need_key(); !have) return have;
+  const std::string_view plain = to_string(key_place::none);
+  const bool protects = std::ranges::any_of(*all, [&](const auto& e) { return e.second.key != plain; });
+  // The one that keeps the key may be there again.
+  if (protects && key_ && key_->place == key_place::none) key_.reset();
   if (!text) {
     if (all->erase(std::string(name)) == 0) return {};
+  } else if (auto have = need_key(); !have) {
+    return have;
+  } else if (protects && key_->place == key_place::none) {
+    return fail(errc::unavailable, path_ +
+                                       " has encrypted entries and their key cannot be had now, so nothing is written "
+                                       "beside them as it is; unlock the keyring, or delete the file");
   } else if (key_->place == key_place::none) {
-    (*all)[std::string(name)] = {std::string(to_string(key_place::none)), *text};
+    (*all)[std::string(name)] = {std::string(plain), *text};
   } else {
     auto sealed = encrypted(*key_, name, *text);
     if (!sealed) return std::unexpected(sealed.error());

@@ -23,7 +23,8 @@ class credential_file {
   /// Returns the texts of all entries that can be read. Entries of another key are left out and stay in the file.
   /// errc::io, errc::parse: the file or the key cannot be read, so that nothing may be written either.
   result<entries> read();
-  /// Sets or removes one entry in the file as it is by then, under its lock. errc::limit: the file would be too large.
+  /// Sets or removes one entry in the file as it is by then, under its lock. errc::limit: the file would be too large;
+  /// errc::unavailable: it has encrypted entries, and there is no key for this one.
   result<void> write(std::string_view name, const std::optional<std::string>& text);
   /// Takes the lock that keeps other daemons from renewing the tokens of this entry. It may be held for as long as an
   /// authorization server takes to answer, so it keeps nobody from writing.

@@ -75,6 +75,29 @@ TEST_CASE("credentials: a file that could not be read again is not written") {
   CHECK(file.read().value() == credential_file::entries{{"files", "text"}});
 }
 
+TEST_CASE("credentials: nothing is written as it is beside encrypted entries whose key cannot be had for a while") {
+  const temporary_directory dir;
+  bool locked = false;
+  const auto keyring = [&] { return locked ? credential_key{} : key_of('k', key_place::secret_service); };
+  credential_file before(dir / "c.json", keyring);
+  REQUIRE(before.write("files", "text"));
+  locked = true;
+  credential_file file(dir / "c.json", keyring);
+  CHECK(file.read().value().empty());
+  const auto written = file.write("mail", "a canary token");
+  REQUIRE_FALSE(written);
+  CHECK(written.error().code == errc::unavailable);
+  CHECK(text_of(file.path()).find("canary") == std::string::npos);
+  locked = false;
+  CHECK(file.write("mail", "a canary token"));
+  CHECK(file.read().value().size() == 2);
+  locked = true;
+  credential_file after(dir / "c.json", keyring);
+  CHECK(after.write("mail", std::nullopt));  // to forget needs no key
+  locked = false;
+  CHECK(before.read().value() == credential_file::entries{{"files", "text"}});
+}
+
 TEST_CASE("credentials: without a key the tokens are plain, and the file says so") {
   const temporary_directory dir;
   credential_file file(dir / "c.json", [] { return credential_key{}; });

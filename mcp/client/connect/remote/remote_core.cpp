@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 
 namespace mcpbx::mcp {
 
@@ -205,10 +206,11 @@ void remote_core::deliver(message&& m, std::int64_t about) {
   m.about = about;
   if (m.type == message::kind::response && way_ == way::streamable && about != 0 && !(m.id == rpc_id::number(about))) {
     // An answer that came in the stream of another request: its own stream is of no interest any more.
-    const auto token = m.id.token();
-    const auto own =
-        std::ranges::find_if(posts_, [&](const auto& p) { return rpc_id::number(p.first).token() == token; });
-    if (own != posts_.end()) {
+    const std::string token(m.id.token());
+    std::int64_t number = 0;
+    std::from_chars(token.data(), token.data() + token.size(), number);
+    const auto own = posts_.find(number);
+    if (own != posts_.end() && rpc_id::number(number).token() == token) {
       const auto other = own->second;
       posts_.erase(own);
       other->drop();
