@@ -66,10 +66,6 @@ void check_server(const server_entry& s, const reporter& r) {
     if (s.client_key_file && !s.client_cert_file)
       r.error(member_path(path, "clientKeyFile"), "is the key of a certificate that is not named",
               "name the certificate in \"clientCertFile\"");
-    if (s.auth)
-      r.notice(member_path(path, "auth"),
-               "is checked and kept, but this version of mcpbx does not log in with OAuth yet",
-               "give a token in \"headers\"");
   }
   for (const auto& arg : s.args)
     if (s.command && refers_to_secret(arg))

@@ -19,9 +19,9 @@ const watchdog = setTimeout(() => { console.error('watchdog: the test did not en
 watchdog.unref();
 
 export class Daemon {
-  static async start(config, { env = {} } = {}) {
+  static async start(config, { env = {}, folder } = {}) {  // folder: of a daemon that was stopped and kept
     const d = new Daemon();
-    d.folder = fs.mkdtempSync(path.join(os.tmpdir(), 'mcpbx-npm-'));
+    d.folder = folder ?? fs.mkdtempSync(path.join(os.tmpdir(), 'mcpbx-npm-'));
     d.socket = path.join(d.folder, 'mcpbx.sock');
     const file = path.join(d.folder, 'config.json');
     // Everything that a test leaves is below its folder, never in the home: what the CLI starts by itself, too.
@@ -50,10 +50,10 @@ export class Daemon {
   }
   caller() { return new Caller(this.socket); }
   modernCaller() { return new Caller(this.socket, modern); }
-  async stop() {
+  async stop({ keep = false } = {}) {
     this.process.kill('SIGTERM');
     const how = await this.ended;
-    fs.rmSync(this.folder, { recursive: true, force: true });
+    if (!keep) fs.rmSync(this.folder, { recursive: true, force: true });
     assert.equal(how.code, 0, `mcpbxd ended with ${JSON.stringify(how)}\n${this.log}`);
   }
 }

@@ -48,27 +48,33 @@ class pasted_lines {
  public:
   // Waits until the daemon has said something or a line is complete; returns the line, or "".
   std::string wait(int daemon) {
-    std::array<pollfd, 2> any{pollfd{daemon, POLLIN, 0}, pollfd{open_ ? STDIN_FILENO : -1, POLLIN, 0}};
-    if (!wait_ready(any) || any[1].revents == 0) return {};
-    std::array<char, 1024> bytes{};
-    const ssize_t n = ::read(STDIN_FILENO, bytes.data(), bytes.size());
-    if (n < 0 && errno == EINTR) return {};
-    if (n <= 0) {
-      open_ = false;
-      return {};
+    for (;;) {
+      if (auto line = take(); !line.empty()) return line;
+      std::array<pollfd, 2> any{pollfd{daemon, POLLIN, 0}, pollfd{open_ ? STDIN_FILENO : -1, POLLIN, 0}};
+      if (!wait_ready(any) || any[0].revents != 0) return {};
+      if (any[1].revents == 0) continue;
+      std::array<char, 1024> bytes{};
+      const ssize_t n = ::read(STDIN_FILENO, bytes.data(), bytes.size());
+      if (n < 0 && errno == EINTR) continue;
+      if (n > 0)
+        line_.append(bytes.data(), static_cast<std::size_t>(n));
+      else
+        open_ = false;
     }
-    line_.append(bytes.data(), static_cast<std::size_t>(n));
-    const auto end = line_.find('\n');
-    if (end == std::string::npos) {
-      if (line_.size() > longest_line) line_.clear();
-      return {};
-    }
-    std::string line(trimmed(std::string_view(line_).substr(0, end)));
-    line_.erase(0, end + 1);
-    return line;
   }
 
  private:
+  // Returns the next complete line that is not blank, or "".
+  std::string take() {
+    for (auto end = line_.find('\n'); end != std::string::npos; end = line_.find('\n')) {
+      std::string line(trimmed(std::string_view(line_).substr(0, end)));
+      line_.erase(0, end + 1);
+      if (!line.empty()) return line;
+    }
+    if (line_.size() > longest_line) line_.clear();
+    return {};
+  }
+
   std::string line_;
   bool open_ = true;
 };
@@ -110,7 +116,8 @@ int log_in(context& c, daemon_connection& link, const auth_options& o) {
     c.screen->err_line("If the browser ends at a page that cannot be reached, paste its address here.");
     pasted_lines lines;
     const auto over = link.call("mcpbx/auth/wait", json_object("server", o.server), {}, {}, [&] {
-      if (const auto line = lines.wait(link.fd()); !line.empty()) hand_in(c, o.server, line);
+      // A wrong address is told, and the next one counts.
+      for (auto line = lines.wait(link.fd()); !line.empty(); line = lines.wait(link.fd())) hand_in(c, o.server, line);
     });
     if (!over) return explain(c, over.error());
     if (over->error) return explain(c, *over);

@@ -4,6 +4,7 @@
 #include "daemon/loop/core/stricter.hpp"
 #include "daemon/loop/run/live_run.hpp"
 #include "daemon/loop/run_words.hpp"
+#include "daemon/loop/tools/chosen_tools.hpp"
 #include "daemon/store/records/principal.hpp"
 #include "mcp/support/text.hpp"
 
@@ -197,6 +198,13 @@ bool live_run::misses_tools() {
   if (!picked_up_ || core_.to_be_made().empty()) return false;
   take_offer();
   return std::ranges::any_of(core_.to_be_made(), [&](const auto* call) { return !offer_.find(call->name); });
+}
+
+// Tells readers of servers whose tools are missing because nobody has logged in to them. A run of a profile or with
+// tools of its own choice is told only if that may be about them.
+void live_run::tell_of_logins() {
+  for (const auto& server : around_.tools.waiting_for_login())
+    if (may_choose(request_.tools, server.name)) announcements_.status(server.sentence);
 }
 
 }  // namespace mcpbx::daemon

@@ -96,6 +96,7 @@ asio::awaitable<void> live_run::live() {
     records first;
     first.emplace_back(opening());
     fold(std::move(first));
+    tell_of_logins();
     if (request_.detach) co_await commit(true);
   }
   for (auto& i : early) {

@@ -180,6 +180,7 @@ class live_run final : public providers::model_events,
   boost::asio::awaitable<result<void>> inherit();
   result<void> inherit_terms();
   boost::asio::awaitable<std::vector<item>> wait_for_tools();
+  void tell_of_logins();
   bool misses_tools();
   void keep_to_limits();
   void tell_again();

@@ -98,4 +98,19 @@ std::vector<mcp::entry_ptr> chosen_tools(const mcp::catalog& catalog, const tool
   return entries;
 }
 
+bool may_choose(const tool_choice& choice, std::string_view server) {
+  const std::string start = std::string(server) + "__";
+  // A glob may match a name that begins so if one of the two beginnings continues the other.
+  const auto may_match = [&](std::string_view glob) {
+    const auto plain = glob.substr(0, glob.find_first_of("*?"));
+    return plain.size() < glob.size() ? std::string_view(start).starts_with(plain) || plain.starts_with(start)
+                                      : glob.find("__") == std::string_view::npos || glob.starts_with(start);
+  };
+  const auto allowed = [&](const std::vector<std::string>& globs) {
+    return globs.empty() || std::ranges::any_of(globs, may_match);
+  };
+  return allowed(choice.only) && allowed(choice.allow) &&
+         std::ranges::none_of(choice.deny, [&](const auto& glob) { return glob == "*" || glob == start + "*"; });
+}
+
 }  // namespace mcpbx::daemon

@@ -4,6 +4,7 @@
 #include "mcp/client/catalog/catalog.hpp"
 
 #include <span>
+#include <string_view>
 #include <vector>
 
 namespace mcpbx::daemon {
@@ -12,5 +13,9 @@ namespace mcpbx::daemon {
 /// if it is reserved or taken. Reuses unchanged copies of `before`, an earlier result.
 std::vector<mcp::entry_ptr> chosen_tools(const mcp::catalog& catalog, const tool_choice& choice,
                                          std::span<const mcp::entry_ptr> before = {});
+
+/// Returns true if the choice may include tools of this server, which has listed none so far. Errs towards true where
+/// names carry no server's name.
+bool may_choose(const tool_choice& choice, std::string_view server);
 
 }  // namespace mcpbx::daemon

@@ -5,8 +5,16 @@
 #include "mcp/support/time.hpp"
 
 #include <functional>
+#include <string>
+#include <vector>
 
 namespace mcpbx::daemon {
+
+/// A server without tools until a person has logged in to it.
+struct waiting_server {
+  std::string name;
+  std::string sentence;  ///< names the server and the command that helps
+};
 
 /// Interface of such a source.
 class tool_source {
@@ -16,6 +24,8 @@ class tool_source {
   virtual mcp::catalog_ptr snapshot() const = 0;
   /// Calls `then` once no server is starting for the first time, or after `at_most`. Never calls it before returning.
   virtual void when_settled(milliseconds at_most, std::function<void()> then) = 0;
+  /// Returns the servers that wait for a login, in the order of the configuration.
+  virtual std::vector<waiting_server> waiting_for_login() const { return {}; }
 };
 
 /// The tools of the supervised servers.
@@ -26,6 +36,7 @@ class supervised_tools final : public tool_source {
   void when_settled(milliseconds at_most, std::function<void()> then) override {
     servers_.when_settled(at_most, std::move(then));
   }
+  std::vector<waiting_server> waiting_for_login() const override;
 
  private:
   mcp::supervisor& servers_;

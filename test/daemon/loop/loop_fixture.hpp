@@ -201,6 +201,8 @@ class fake_tools final : public tool_source {
     else
       waiting = std::move(then);
   }
+  std::vector<waiting_server> waiting_for_login() const override { return want_login; }
+  std::vector<waiting_server> want_login;
   mcp::catalog_ptr catalog = std::make_shared<mcp::catalog>(std::vector<mcp::entry_ptr>{}, 1);
   bool settled = true;
   milliseconds waited{-1};

@@ -170,3 +170,17 @@ TEST_CASE(
   f.run(std::move(quiet));
   CHECK(f.quick->requests.empty());
 }
+
+TEST_CASE("a run tells which server waits for a login and with what command and goes on without it") {
+  fixture f;
+  f.tools.want_login = {{"saas", "tool server \"saas\" needs a login: run `mcpbx auth login saas`"},
+                        {"other", "tool server \"other\" needs a login: run `mcpbx auth login other`"}};
+  f.model->script = {says("done")};
+  auto r = fixture::ask();
+  r.limits.status = status_mode::names;
+  r.tools.allow = {"srv__*", "saas__*"};
+  f.run(std::move(r));
+  CHECK(has(statuses(f), "tool server \"saas\" needs a login: run `mcpbx auth login saas`"));
+  CHECK(std::ranges::count_if(statuses(f), [](const auto& s) { return s.contains("auth login"); }) == 1);
+  CHECK(f.caller_.member("stopReason") == "final");
+}

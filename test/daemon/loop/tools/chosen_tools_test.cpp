@@ -128,3 +128,14 @@ TEST_CASE("G24: what holds beside a choice withholds what any level of it withho
   CHECK(under({{}, {}, servers({{"other", {}, {}, {}}})}).empty());  // "s" was not configured then
   CHECK(under({{}, {}, servers({})}).empty());
 }
+
+TEST_CASE("a choice of tools may include those of a server that has listed none yet") {
+  CHECK(may_choose({}, "saas"));
+  CHECK(may_choose({.only = {"saas__greet"}, .allow = {}, .deny = {}}, "saas"));
+  CHECK(may_choose({.only = {"*greet"}, .allow = {"sa*"}, .deny = {"saas__drop"}}, "saas"));
+  CHECK(may_choose({.only = {"greet"}, .allow = {}, .deny = {}}, "saas"));
+  CHECK_FALSE(may_choose({.only = {"calc__*"}, .allow = {}, .deny = {}}, "saas"));
+  CHECK_FALSE(may_choose({.only = {}, .allow = {"calc__add", "other__*"}, .deny = {}}, "saas"));
+  CHECK_FALSE(may_choose({.only = {}, .allow = {}, .deny = {"saas__*"}}, "saas"));
+  CHECK_FALSE(may_choose({.only = {}, .allow = {}, .deny = {"*"}}, "saas"));
+}
