@@ -1,30 +1,35 @@
-// The table of tasks.
+// The table of tasks: a list for each principal, so that one with many tasks pushes out its own.
 #include "mcp/server/task_routes.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace mcpbx::mcp {
 
-std::string task_routes::key_of(std::string_view principal, std::string_view id, bool modern) {
-  std::string key(modern ? "m" : "l");
-  key += std::to_string(principal.size()) + " ";
-  return key.append(principal).append(id);
+std::string task_routes::key_of(std::string_view id, bool modern) {
+  return std::string(modern ? "m" : "l").append(id);
 }
 
 void task_routes::add(std::string_view principal, std::string_view id, route to) {
   if (id.empty() || id.size() > longest_id) return;
-  std::string key = key_of(principal, id, to.modern);
-  const auto [found, fresh] = routes_.insert_or_assign(key, std::move(to));
+  std::string key = key_of(id, to.modern);
+  share& own = shares_.try_emplace(std::string(principal)).first->second;
+  const auto [found, fresh] = own.routes.insert_or_assign(key, std::move(to));
   if (!fresh) return;
-  order_.push_back(std::move(key));
-  if (order_.size() <= most_tasks) return;
-  routes_.erase(order_.front());
-  order_.pop_front();
+  own.order.push_back(std::move(key));
+  if (++size_ <= most_tasks) return;
+  const auto most = std::ranges::max_element(shares_, {}, [](const auto& one) { return one.second.order.size(); });
+  most->second.routes.erase(most->second.order.front());
+  most->second.order.pop_front();
+  --size_;
+  if (most->second.order.empty()) shares_.erase(most);
 }
 
 const task_routes::route* task_routes::find(std::string_view principal, std::string_view id, bool modern) const {
-  const auto found = routes_.find(key_of(principal, id, modern));
-  return found == routes_.end() ? nullptr : &found->second;
+  const auto own = shares_.find(principal);
+  if (own == shares_.end()) return nullptr;
+  const auto found = own->second.routes.find(key_of(id, modern));
+  return found == own->second.routes.end() ? nullptr : &found->second;
 }
 
 }  // namespace mcpbx::mcp

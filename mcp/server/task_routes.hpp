@@ -6,6 +6,8 @@
 
 #include <cstddef>
 #include <deque>
+#include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -22,17 +24,21 @@ class task_routes {
     bool modern = false;
   };
 
-  /// Notes a task that a call of this principal has made. The oldest one is forgotten where there is no room; ids
-  /// longer than longest_id are not kept. Of two tasks with one id the later counts.
+  /// Notes a task that a call of this principal has made. Without room, the oldest one of the principal with most tasks
+  /// is forgotten; ids longer than longest_id are not kept. Of two tasks with one id the later counts.
   void add(std::string_view principal, std::string_view id, route to);
   /// Returns the route of a task of this principal, or null; valid until the next add().
   const route* find(std::string_view principal, std::string_view id, bool modern) const;
-  std::size_t size() const noexcept { return routes_.size(); }
+  std::size_t size() const noexcept { return size_; }
 
  private:
-  static std::string key_of(std::string_view principal, std::string_view id, bool modern);
-  std::unordered_map<std::string, route> routes_;
-  std::deque<std::string> order_;  // keys, the oldest first
+  struct share {
+    std::unordered_map<std::string, route> routes;  // by key
+    std::deque<std::string> order;                  // keys, the oldest first
+  };
+  static std::string key_of(std::string_view id, bool modern);
+  std::map<std::string, share, std::less<>> shares_;  // by principal
+  std::size_t size_ = 0;
 };
 
 }  // namespace mcpbx::mcp

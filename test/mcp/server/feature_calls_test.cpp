@@ -217,3 +217,14 @@ TEST_CASE("the table of tasks is bounded and the oldest goes first") {
   CHECK(tasks.size() == mcp::task_routes::most_tasks);
   CHECK(tasks.find("p", id(1), false)->server == "again");
 }
+
+TEST_CASE("a caller with many tasks pushes out its own and not those of others") {
+  mcp::task_routes tasks;
+  tasks.add("quiet", "t", {{}, "s", false});
+  for (std::size_t i = 0; i < 2 * mcp::task_routes::most_tasks; ++i) tasks.add("loud", std::to_string(i), {});
+  CHECK(tasks.size() == mcp::task_routes::most_tasks);
+  REQUIRE(tasks.find("quiet", "t", false) != nullptr);
+  CHECK(tasks.find("quiet", "t", false)->server == "s");
+  CHECK(tasks.find("loud", "0", false) == nullptr);
+  CHECK(tasks.find("loud", std::to_string(2 * mcp::task_routes::most_tasks - 1), false) != nullptr);
+}
