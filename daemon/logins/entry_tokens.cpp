@@ -11,6 +11,7 @@ namespace mcpbx::daemon {
 namespace {
 
 constexpr std::chrono::minutes between_attempts{1};
+constexpr std::chrono::seconds between_renewals{20};
 constexpr milliseconds page_time{5'000};
 constexpr std::size_t most_waiting = 4096;
 constexpr std::ptrdiff_t most_hidden = 6;
@@ -96,14 +97,21 @@ void entry_tokens::take(auth::grant g) {
 
 void entry_tokens::prepare(std::function<void()> then) {
   if (dropped_) return then();
-  if (loaded_ && !(grant_.wants_renewal(parts_.time.wall_ms()) && !grant_.refresh_token.empty())) return then();
+  if (loaded_ && !wants_renewal()) return then();
   when_loaded([this, then = std::move(then)]() mutable {
-    if (!grant_.wants_renewal(parts_.time.wall_ms()) || grant_.refresh_token.empty()) return then();
+    if (!wants_renewal()) return then();
     renew([then = std::move(then)](bool) { then(); });
   });
 }
 
 // Renewal.
+
+// A token that ends within the minute in which it was given is renewed when it is refused, and not for each request.
+bool entry_tokens::wants_renewal() const {
+  const time_point now = parts_.time.now();
+  const bool just_renewed = last_renewal_ != time_point::min() && now - last_renewal_ < between_renewals;
+  return !just_renewed && !grant_.refresh_token.empty() && grant_.wants_renewal(parts_.time.wall_ms());
+}
 
 void entry_tokens::renew(std::function<void(bool)> then) {
   if (dropped_ || when_renewed_.size() >= most_waiting) return then(false);
@@ -151,6 +159,7 @@ void entry_tokens::renewal_over(grant_keeper::held_lock held, result<auth::grant
     return end_renewal(false);
   }
   take(std::move(*outcome));
+  last_renewal_ = parts_.time.now();
   problem_.clear();
   keeper_.save(entry_.server, settings_.url, grant_, std::move(held),
                [weak = weak_from_this()](const result<void>& saved) {

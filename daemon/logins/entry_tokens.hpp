@@ -100,6 +100,7 @@ class entry_tokens final : public mcp::authorizer, public std::enable_shared_fro
 
  private:
   void when_loaded(std::function<void()> then);
+  bool wants_renewal() const;
   void renew(std::function<void(bool renewed)> then);
   void send_renewal(grant_keeper::held_lock held);
   void renewal_over(grant_keeper::held_lock held, result<auth::grant> outcome);
@@ -123,7 +124,7 @@ class entry_tokens final : public mcp::authorizer, public std::enable_shared_fro
   auth::bearer_challenge challenge_;  // of the last refusal
   std::string sentence_, problem_;
   int attempts_ = 0;
-  time_point last_attempt_{};
+  time_point last_attempt_{}, last_renewal_ = time_point::min();
   std::vector<std::function<void()>> when_loaded_;
   std::vector<std::function<void(bool)>> when_renewed_;
   std::vector<std::function<void()>> when_ready_;

@@ -17,11 +17,14 @@ class refresh_gate {
   void begin() { running_ = true; }
   /// Notes that the server reports a change of the list.
   void changed(time_point now) {
-    if (!running_ && !wanted_ && now - ended_ >= quiet)
-      gap_ = least_gap;
-    else if (failures_ == 0 && now - told_ >= calm)
-      gap_ = std::min(gap_, calm);
+    const bool calmly = failures_ == 0 && now - told_ >= calm;
     told_ = now;
+    stale(now);
+    if (calmly) gap_ = std::min(gap_, calm);
+  }
+  /// Notes that the list should be fetched again without a report, since its time is over.
+  void stale(time_point now) {
+    if (!running_ && !wanted_ && now - ended_ >= quiet) gap_ = least_gap;
     wanted_ = true;
   }
   /// Returns true if a fetch is to start now; it then counts as running.

@@ -63,7 +63,7 @@ bool kept_list::begin_again(time_point now) {
 void kept_list::wanted(time_point now) {
   if (tells_ || stale_at_ > now) return;
   stale_at_ = never;
-  gate_.changed(now);
+  gate_.stale(now);
 }
 
 kept_list::news kept_list::end_walk(time_point now) {

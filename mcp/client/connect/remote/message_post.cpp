@@ -13,6 +13,17 @@ namespace {
 constexpr std::string_view not_known = "it is not known whether it did what was asked";
 constexpr milliseconds first_repetition{100};
 
+// Returns true if a part of the batch is the answer to this request.
+bool answers(const message& batch, std::int64_t id) {
+  bool found = false;
+  for_each_element(batch.whole, [&](const raw_json& part) {
+    const bool answer = find_member(part, "result") || find_member(part, "error");
+    found = answer && rpc_id::from(find_member(part, "id")) == rpc_id::number(id);
+    return !found;
+  });
+  return id != 0 && found;
+}
+
 bool mentions_session(std::string_view body) {
   return body.contains("ession");
 }
@@ -130,7 +141,8 @@ void message_post::on_message(message&& m) {
   if (ended_ || core_->over()) return;
   const bool answer = message_.id != 0 && m.type == message::kind::response && m.id == rpc_id::number(message_.id);
   if (answer) answered_ = true;
-  if (m.type == message::kind::batch && reader_.present() == answer_reader::form::json) answered_ = true;
+  // A whole answer that is a batch without the answer to this request is followed by nothing more, so that it fails.
+  if (m.type == message::kind::batch && answers(m, message_.id)) answered_ = true;
   const auto about = message_.id;
   const bool stream = reader_.present() == answer_reader::form::events;
   const auto self = shared_from_this();

@@ -552,3 +552,20 @@ TEST_CASE("remote: a certificate that nobody trusts is refused before anything i
   CHECK(rig.status().remote->problem == "certificate");
   CHECK(server.requests().empty());
 }
+
+TEST_CASE("remote: a batch without the answer to its request fails the call at once") {
+  const remote_server server(remote_server::era::legacy, [](http_peer& peer, const auto& q, const std::string& method) {
+    if (method != "tools/call") return false;
+    const bool whole = q.body.contains("whole");
+    const std::string note = R"({"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":1}})";
+    return remote_server::send_json(
+        peer, 200, "[" + note + (whole ? "," + remote_server::answer(q, remote_server::said("done")) : "") + "]");
+  });
+  remote_rig rig(server.url());
+  rig.start();
+  REQUIRE(rig.ready());
+  const auto box = rig.called();
+  CHECK(box.failed());
+  CHECK(box.text().find("no answer to it") != std::string::npos);
+  CHECK(rig.called(R"({"name":"echo","arguments":{"which":"whole"}})").answered());
+}
