@@ -108,7 +108,9 @@ void server_calls::read_link(const std::string& id, const std::string& uri, cons
   for (const auto* rules : {&by_.core.started().links, &by_.links}) {
     if (!route || *rules == record::link_rules()) continue;
     const auto view = std::make_shared<const mcp::uri_filter>(mcp::item_filter{rules->allow, rules->deny});
-    if (!tools->rest().routes->narrowed(view)->find(uri)) route.reset();
+    // Another server may be found under these rules, which must not open the way to the one that they deny.
+    const auto allowed = tools->rest().routes->narrowed(view)->find(uri);
+    if (!allowed || allowed->server != route->server || allowed->uri != route->uri) route.reset();
   }
   const auto server = route ? route->owner.lock() : nullptr;
   if (!server) return ended("Not read: no tool server that this run may read from has the resource " + shown + ".");
