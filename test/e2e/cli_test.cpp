@@ -173,7 +173,7 @@ TEST_CASE("D4: at a terminal servers and tools fit 80 columns, and elsewhere the
   CHECK(contains(tools, "good__echo"));
   const auto plain = run_cli(d, {"servers"}).out;
   CHECK(plain.starts_with("NAME                       STATE"));
-  CHECK(contains(plain.substr(0, plain.find('\n')), "REVISION    TOOLS  PID"));
+  CHECK(contains(plain.substr(0, plain.find('\n')), "REVISION    TOOLS  PROMPTS  RESOURCES  PID"));
   CHECK(plain.substr(0, plain.find('\n')).ends_with("RESTARTS  LAST ERROR"));
 }
 

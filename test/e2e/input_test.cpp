@@ -13,7 +13,10 @@ using namespace mcpbx::e2e;
 namespace {
 
 config input_config(const model_process& model, std::string_view more = "") {
-  return config().server("s", {"--log", "@DIR@/log"}, more).model("m", model.entry()).top("defaultModel", "\"m\"");
+  return config()
+      .server("s", {"--log", "@DIR@/log", "--offer", "questions"}, more)
+      .model("m", model.entry())
+      .top("defaultModel", "\"m\"");
 }
 
 constexpr std::string_view asking_model = "m/rounds-1 s__ask_user";

@@ -71,7 +71,7 @@ TEST_CASE("README: the commands of the first question work without a configurati
   home h{config()};
   fs::remove(h.file("config/mcpbx/config.json"));
   const auto commands = commands_of_readme("## First question");
-  REQUIRE(commands.size() == 7);
+  REQUIRE(commands.size() == 9);
   std::string all, answers;
   for (const auto& words : commands) {
     CAPTURE(words.at(0));

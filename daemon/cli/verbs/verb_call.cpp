@@ -125,11 +125,11 @@ std::string error_text(const answer& a, const std::string& name, const std::stri
 
 int call(context& c, const call_options& o) {
   int status = 0;
+  const auto input = chosen_input(c, o.input);
+  if (!input) return explain(c, input.error());
   auto made = connect_or_explain(c, true, status);
   if (!made) return status;
   daemon_connection& link = made->link;
-  const auto input = chosen_input(c, o.input);
-  if (!input) return explain(c, input.error());
   const std::string_view can = *input ? R"({"elicitation":{"form":{},"url":{}}})" : "{}";
   if (auto ready = initialize(link, MCPBX_VERSION, can); !ready) return explain(c, ready.error());
   const auto look_up = [&] { return link.call("mcpbx/tools", json_object("name", o.name)); };

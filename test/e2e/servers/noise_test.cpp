@@ -46,7 +46,7 @@ TEST_CASE("G10: a million notifications cost constant memory and the neighbour w
   CHECK(g.peak_mib() <= 64);
 }
 
-TEST_CASE("G10: a storm of list_changed costs at most three refreshes, and its callers hear of no change") {
+TEST_CASE("G10: a storm of list_changed costs at most three refreshes, and its callers hear of each of them once") {
   daemon_under_test d(config().server("s", {"--log", "@DIR@/log"}));
   d.wait_ready({"s"});
   caller c = d.session();
@@ -56,7 +56,7 @@ TEST_CASE("G10: a storm of list_changed costs at most three refreshes, and its c
   CHECK(eventually([&] { return lists() > before; }));
   CHECK(c.call("s__echo", R"({"text":"after"})").text() == "after");
   CHECK(lists() - before <= 3);
-  CHECK(c.notifications.empty());
+  CHECK(c.notifications.size() <= static_cast<std::size_t>(lists() - before));
 }
 
 TEST_CASE("G10: a flood of requests from a server is refused or limited, and its call is answered") {
