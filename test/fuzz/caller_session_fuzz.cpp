@@ -44,7 +44,7 @@ struct conversation {
     if (what.starts_with("!updated")) fake_client::tell(legacy->watching, "a:1", R"({"uri":"a:1"})");
     // The state that the caller was given last, in place of it.
     if (what.starts_with("!state"))
-      for (const auto& line : host.sent)
+      for (const auto& line : std::vector(host.sent))  // each answer is one more
         if (const auto state = at(line, {"result", "requestState"}); !state.empty())
           line_of(request("\"again\"", "tools/call",
                           modern_params(R"("name":"l","requestState":)" + state + R"(,"inputResponses":{"q1":{}},)",
