@@ -1,5 +1,6 @@
 // From the configuration's tool servers that have an address to the entries that people log in to.
 #pragma once
+#include "conf/environment.hpp"
 #include "conf/model/model.hpp"
 #include "daemon/app/options/server_entries.hpp"
 #include "daemon/logins/entry_tokens.hpp"
