@@ -101,9 +101,4 @@ result<void> endpoint_rule::check(std::string_view what, std::string_view url) c
   return {};
 }
 
-bool same_origin(std::string_view a, std::string_view b) {
-  const auto first = http::parse_url(a), second = http::parse_url(b);
-  return first && second && first->origin == second->origin;
-}
-
 }  // namespace mcpbx::auth

@@ -25,7 +25,4 @@ struct endpoint_rule {
   result<void> check(std::string_view what, std::string_view url) const;
 };
 
-/// Returns true if both are addresses of one origin (RFC 6454).
-bool same_origin(std::string_view a, std::string_view b);
-
 }  // namespace mcpbx::auth

@@ -55,10 +55,4 @@ TEST_CASE("endpoint_rule: a server of this machine may have its authorization th
   CHECK_FALSE(inside.check("it", "https://127.0.0.1/token"));
 }
 
-TEST_CASE("endpoint_rule: origins are compared with their default ports") {
-  CHECK(same_origin("https://a.example/x", "https://A.example:443/y"));
-  CHECK_FALSE(same_origin("https://a.example/x", "http://a.example/x"));
-  CHECK_FALSE(same_origin("nonsense", "nonsense"));
-}
-
 }  // namespace
