@@ -2,6 +2,7 @@
 #include "mcp/auth/endpoint_rule.hpp"
 
 #include "mcp/http/url.hpp"
+#include "mcp/redact/cut_text.hpp"
 
 #include <boost/asio/ip/address.hpp>
 
@@ -86,7 +87,7 @@ endpoint_rule endpoint_rule::of(std::string_view server_url, bool private_addres
 result<void> endpoint_rule::check(std::string_view what, std::string_view url) const {
   const auto refuse = [&](const std::string& why) { return fail(errc::protocol, std::string(what) + " " + why); };
   const auto parts = http::parse_url(url);
-  if (!parts) return refuse("is no address: " + parts.error().message);
+  if (!parts) return refuse("is no address: " + cut_for_people(parts.error().message, 300));
   if (!parts->socket.empty()) return refuse("is the address of a socket of this machine");
   if (is_odd_number(parts->host)) return refuse("has a host that some read as an address (" + parts->label + ")");
   const reach there = reach_of(parts->host);

@@ -45,6 +45,14 @@ TEST_CASE("endpoint_rule: a public server can send nobody to a private address o
   CHECK_FALSE(endpoint_rule::of("https://mcp.example.com/mcp", true).check("it", "http://127.0.0.1/"));
 }
 
+TEST_CASE("endpoint_rule: an address that is none is shown on one line and cut") {
+  const auto rule = endpoint_rule::of("https://mcp.example.com/mcp", false);
+  const std::string said = rule.check("it", "https://a\n\x1B[31mb" + std::string(5'000, 'x')).error().message;
+  CHECK(said.find('\n') == std::string::npos);
+  CHECK(said.find('\x1B') == std::string::npos);
+  CHECK(said.size() < 500);
+}
+
 TEST_CASE("endpoint_rule: a server of this machine may have its authorization there, without TLS") {
   const auto rule = endpoint_rule::of("http://127.0.0.1:8000/mcp", false);
   CHECK(rule.check("it", "http://localhost:9000/token"));
