@@ -71,9 +71,25 @@ void message_post::done() {
 
 void message_post::lost(errc code, std::string why) {
   const auto self = shared_from_this();
-  if (message_.id == 0 || answered_) return done();
+  if (answered_) return done();
+  if (message_.id == 0) return undelivered(why, true);
   drop();
   core_->lost(*this, code, std::move(why));
+}
+
+// Ends a notification or a response that does not arrive.
+void message_post::undelivered(const std::string& why, bool surely) {
+  const auto self = shared_from_this();
+  core_->undelivered(message_, why, surely);
+  if (!ended_) done();
+}
+
+void message_post::answer_refused(const std::string& why) {
+  lost(errc::peer, unanswered(why));
+}
+
+std::string message_post::unanswered(const std::string& why) {
+  return "got no answer: the server asked a question whose answer " + why + ", and " + std::string(not_known);
 }
 
 void message_post::on_head(int status, const std::vector<http::header>& headers) {
@@ -181,10 +197,10 @@ void message_post::judge() {
   if (core_->has_session() && !message_.modern && message_.method != "initialize" &&
       (status_ == 404 || (status_ == 400 && mentions_session(error_) && !(message_.once() && own_answer()))))
     return core_->expire("has ended the session (" + what + ")", message_.id);
-  if (message_.id == 0) return done();
+  if (message_.id == 0) return judge_note(what);
   if (deliver_error()) return;
   if (status_ == 429 || status_ == 503) {
-    const auto wait = asked_wait_ < milliseconds(0) ? milliseconds(1'000) * (1 << repetitions_) : asked_wait_;
+    const auto wait = wait_asked();
     if (!core_->proven())
       return core_->not_opened("takes no requests now (" + what + ")", "refused", std::max(wait, milliseconds(0)));
     // A 503 that asks for no repetition may be a gateway's, whose server has worked on the message before it failed.
@@ -206,6 +222,20 @@ void message_post::judge() {
                              status_ == 403 || status_ / 100 == 5 ? "refused" : "protocol");
   const std::string wants = status_ == 403 && core_->tokens() ? core_->tokens()->sentence() : std::string();
   lost(errc::peer, "was answered with " + what + (wants.empty() ? wants : "; the server " + wants));
+}
+
+// Looks at the refusal of a notification or a response. A server that is busy has not taken it, and an answer that it
+// never gets would leave it waiting.
+void message_post::judge_note(const std::string& what) {
+  const bool busy = status_ == 429 || status_ == 503;
+  if (busy && !core_->closing() && repetitions_ < most_repetitions && wait_asked() <= longest_wait)
+    return repeat_later(wait_asked());
+  undelivered("was refused (" + what + ")", busy || status_ / 100 == 4);
+}
+
+// Returns the wait before the message is sent again to a server that is busy.
+milliseconds message_post::wait_asked() const {
+  return asked_wait_ < milliseconds(0) ? milliseconds(1'000) * (1 << repetitions_) : asked_wait_;
 }
 
 // Asks the source of tokens whether the same message may be sent once more. The server has refused to look at it, so
@@ -271,7 +301,7 @@ void message_post::on_failure(http::failure f) {
   const auto self = shared_from_this();
   http_.reset();
   if (ended_) return;
-  if (answered_ || message_.id == 0) return done();
+  if (answered_) return done();
   const std::string why = clause(f.why.message);
   if (resuming_) return resume_later(why);
   switch (f.stage) {
@@ -281,12 +311,14 @@ void message_post::on_failure(http::failure f) {
       return unreachable(f);
     case http::stage::send:
     case http::stage::first_byte:
+      if (message_.id == 0) return undelivered("got lost: " + why, false);
       // Some old servers drop a connection at a request that they do not know; they may still take the handshake.
       if (!core_->proven() && message_.method != "server/discover")
         return core_->not_opened("cannot be used: " + why, problem_of(f));
       return lost(errc::unavailable,
                   "got no answer" + (message_.once() ? ", and " + std::string(not_known) : "") + ": " + why);
     case http::stage::body:
+      if (message_.id == 0) return status_ / 100 == 2 ? done() : judge_note(status_text(status_, error_));
       break;
   }
   if (reader_.present() == answer_reader::form::events)
@@ -305,8 +337,9 @@ void message_post::unreachable(const http::failure& f) {
                                        : "cannot be reached: ") +
                           clause(f.why.message);
   if (!core_->proven()) return core_->not_opened(how, problem_of(f));
-  if (repetitions_ < most_repetitions && f.why.code != errc::timed_out && !ours)
+  if (repetitions_ < most_repetitions && f.why.code != errc::timed_out && !ours && !core_->closing())
     return repeat_later(first_repetition * (1 << (2 * repetitions_)));
+  if (message_.id == 0) return undelivered("was not sent: the server " + how, true);
   core_->expire(how, message_.id);
 }
 
