@@ -37,10 +37,15 @@ message_post::message_post(std::shared_ptr<remote_core> core, posted_message m, 
       reader_(core_->framing(), static_cast<message_sink&>(*this)) {}
 
 void message_post::start() {
+  seen_ = false;
+  begin();
+}
+
+// Sends the message, or the GET that resumes its stream, with a token that is fresh enough.
+void message_post::begin() {
   http_.reset();  // of the answer before, such as a redirect, whose rest means nothing
   error_.clear();
   status_ = 0;
-  seen_ = false;
   asked_wait_ = milliseconds(-1);
   if (!core_->tokens()) return send();
   core_->tokens()->prepare([weak = weak_from_this()] {
@@ -51,7 +56,8 @@ void message_post::start() {
 
 void message_post::send() {
   if (core_->tokens()) token_ = core_->tokens()->header();
-  http_ = core_->begin(core_->make_post(message_, url_), *this);
+  http_ = core_->begin(resuming_ ? core_->make_get(reader_.events().last_id()) : core_->make_post(message_, url_),
+                       *this);
 }
 
 void message_post::drop() {
@@ -106,7 +112,7 @@ void message_post::on_head(int status, const std::vector<http::header>& headers)
 
 void message_post::begin_answer(const std::vector<http::header>& headers) {
   using form = answer_reader::form;
-  resumptions_failed_ = 0;
+  resumptions_failed_ = refusals_ = 0;
   if (message_.id == 0 || message_.answered_elsewhere) return reader_.begin(form::none);
   if (message_.method == "initialize") core_->take_session(http::find_header(headers, "mcp-session-id"));
   const std::string type = media_type(http::find_header(headers, "content-type"));
@@ -245,9 +251,10 @@ bool message_post::ask_for_token() {
   core_->tokens()->refused(status_, challenge_, token_, [weak = weak_from_this(), status = status_](bool again) {
     const auto self = weak.lock();
     if (!self || self->ended_ || self->core_->over()) return;
-    if (again) return self->start();
+    if (again) return self->resuming_ ? self->begin() : self->start();
     if (status == 401) return self->refused_for_good();
     self->refusals_ = most_refusals;
+    if (self->resuming_) return self->judge_resumption();
     self->judge();
   });
   return true;
@@ -256,6 +263,10 @@ bool message_post::ask_for_token() {
 void message_post::refused_for_good() {
   const auto self = shared_from_this();
   const std::string how = core_->unauthorized();
+  if (resuming_) {
+    not_resumed("the server " + how);
+    return core_->expire(how, 0);
+  }
   if (core_->proven()) return core_->expire(how, message_.id);
   core_->not_opened(how, "unauthorized");
 }
@@ -364,7 +375,7 @@ void message_post::stream_ended(const std::string& why) {
 // Plans the GET that goes on where the stream was dropped (2025-11-25, "Resumability and Redelivery").
 void message_post::resume_later(const std::string& why) {
   if (resuming_ && status_ / 100 != 2 && ++resumptions_failed_ > most_resumptions_failed)
-    return lost(errc::unavailable, "could not be resumed, and " + std::string(not_known) + ": " + why);
+    return not_resumed(why);
   const bool brought = reader_.count() != count_before_;
   count_before_ = reader_.count();
   auto wait = pace_.next(core_->time().now(), reader_.events().retry(), brought || !resuming_);
@@ -377,22 +388,25 @@ void message_post::resume_later(const std::string& why) {
 
 void message_post::resume() {
   const auto self = shared_from_this();
-  if (ended_) return;
-  error_.clear();
-  asked_wait_ = milliseconds(-1);
-  http_ = core_->begin(core_->make_get(reader_.events().last_id()), *this);
+  if (!ended_) begin();
+}
+
+void message_post::not_resumed(const std::string& why) {
+  lost(errc::unavailable, "could not be resumed, and " + std::string(not_known) + ": " + why);
 }
 
 void message_post::judge_resumption() {
+  if ((status_ == 401 || status_ == 403) && ask_for_token()) return;
+  if (status_ == 401) return refused_for_good();
   const std::string what = status_text(status_, error_);
   if (core_->has_session() && status_ == 404) {
     const auto self = shared_from_this();
-    core_->lost(*this, errc::unavailable,
-                "could not be resumed, and " + std::string(not_known) + ": the session has ended (" + what + ")");
+    not_resumed("the session has ended (" + what + ")");
     return core_->expire("has ended the session (" + what + ")", 0);
   }
   if (status_ / 100 == 5 || status_ == 429 || status_ == 408) return resume_later(what);
-  lost(errc::unavailable, "could not be resumed, and " + std::string(not_known) + ": " + what);
+  const std::string wants = status_ == 403 && core_->tokens() ? core_->tokens()->sentence() : std::string();
+  not_resumed(what + (wants.empty() ? wants : "; the server " + wants));
 }
 
 }  // namespace mcpbx::mcp

@@ -48,6 +48,7 @@ class message_post final : public std::enable_shared_from_this<message_post>,
   void on_message(message&& m) override;
   void on_fault(message_fault f) override;
 
+  void begin();
   void send();
   bool ask_for_token();
   void refused_for_good();
@@ -61,6 +62,7 @@ class message_post final : public std::enable_shared_from_this<message_post>,
   void stream_ended(const std::string& why);
   void resume_later(const std::string& why);
   void resume();
+  void not_resumed(const std::string& why);
   void repeat_later(milliseconds wait);
   void unreachable(const http::failure& f);
   milliseconds wait_asked() const;
