@@ -138,6 +138,7 @@ void entry_tokens::send_renewal(grant_keeper::held_lock held) {
   if (!request) return end_renewal(false);
   exchange_ = std::make_unique<document_exchange>(
       parts_.client, std::move(*request), settings_.trust,
+      auth::endpoint_rule::of(settings_.url, entry_.private_addresses),
       [this, held = std::move(held)](result<auth::document_answer> answer) mutable {
         const auto self = shared_from_this();
         const auto ended = std::move(exchange_);

@@ -5,6 +5,7 @@
 #include "test/daemon/logins/authorization_server.hpp"
 #include "test/support/temporary_directory.hpp"
 
+#include <boost/asio/ip/address.hpp>
 #include <doctest/doctest.h>
 
 #include <fstream>
@@ -446,6 +447,20 @@ TEST_CASE("logins: settings that cannot be resolved fail the login with their re
   there = true;
   world.log_in();
   CHECK(world.prepared() == "Bearer token-number-1");
+}
+
+TEST_CASE("G44: a request of a login goes to no private address that a public name has") {
+  http::client::options o;
+  o.look_up = [](const std::string&) { return http::addresses{boost::asio::ip::make_address("10.0.0.1")}; };
+  http_loop loop(nullptr, std::move(o));
+  std::optional<result<auth::document_answer>> got;
+  const document_exchange sent(*loop.client, {.url = "https://auth.example.com/token"}, {},
+                               auth::endpoint_rule::of("https://mcp.example.com/mcp", false),
+                               [&](result<auth::document_answer> a) { got = std::move(a); });
+  REQUIRE(loop.until([&] { return got.has_value(); }));
+  REQUIRE_FALSE(got->has_value());
+  CHECK(got->error().message.starts_with(
+      "auth.example.com was not asked: it has the address 10.0.0.1 of a private network; if that is right, set"));
 }
 
 TEST_CASE("logins: an unknown server is refused with the nearest name, and nothing is under way unasked") {

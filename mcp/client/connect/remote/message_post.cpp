@@ -56,8 +56,8 @@ void message_post::begin() {
 
 void message_post::send() {
   if (core_->tokens()) token_ = core_->tokens()->header();
-  http_ = core_->begin(resuming_ ? core_->make_get(reader_.events().last_id()) : core_->make_post(message_, url_),
-                       *this);
+  http_ =
+      core_->begin(resuming_ ? core_->make_get(reader_.events().last_id()) : core_->make_post(message_, url_), *this);
 }
 
 void message_post::drop() {
@@ -374,8 +374,7 @@ void message_post::stream_ended(const std::string& why) {
 
 // Plans the GET that goes on where the stream was dropped (2025-11-25, "Resumability and Redelivery").
 void message_post::resume_later(const std::string& why) {
-  if (resuming_ && status_ / 100 != 2 && ++resumptions_failed_ > most_resumptions_failed)
-    return not_resumed(why);
+  if (resuming_ && status_ / 100 != 2 && ++resumptions_failed_ > most_resumptions_failed) return not_resumed(why);
   const bool brought = reader_.count() != count_before_;
   count_before_ = reader_.count();
   auto wait = pace_.next(core_->time().now(), reader_.events().retry(), brought || !resuming_);

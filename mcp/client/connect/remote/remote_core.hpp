@@ -44,8 +44,8 @@ struct posted_message {
   bool modern = false;
   std::string name;
   std::vector<std::pair<std::string, std::string>> fields;
-  bool response = false;    ///< to a question of the server
-  std::int64_t about = 0;   ///< response: the request of ours in whose stream the server asked, or 0
+  bool response = false;            ///< to a question of the server
+  std::int64_t about = 0;           ///< response: the request of ours in whose stream the server asked, or 0
   bool answered_elsewhere = false;  ///< over the deprecated transport, whose answers come in its one stream
 
   /// Returns true if it must not reach the server twice.

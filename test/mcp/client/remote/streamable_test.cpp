@@ -383,21 +383,23 @@ struct refused_answer {
   refused_answer(int times, std::string refuse)
       : left(times),
         refusal(std::move(refuse)),
-        server(remote_server::era::legacy, [this](http_peer& peer, const auto& q, const std::string& method) {
-          if (q.body.contains("\"id\":\"q1\"") && method.empty()) {
-            if (left-- > 0) return peer.send(refusal);
-            taken = true;
-            return false;
-          }
-          if (method != "tools/call") return false;
-          remote_server::begin_events(peer);
-          peer.send_chunk(R"(data: {"jsonrpc":"2.0","id":"q1","method":"elicitation/create","params":{"message":"m"}})"
-                          "\n\n");
-          while (!taken)
-            if (peer.wait_closed(5)) return true;
-          peer.send_chunk("data: " + remote_server::answer(q, remote_server::said("x")) + "\n\n");
-          return remote_server::end_events(peer);
-        }),
+        server(remote_server::era::legacy,
+               [this](http_peer& peer, const auto& q, const std::string& method) {
+                 if (q.body.contains("\"id\":\"q1\"") && method.empty()) {
+                   if (left-- > 0) return peer.send(refusal);
+                   taken = true;
+                   return false;
+                 }
+                 if (method != "tools/call") return false;
+                 remote_server::begin_events(peer);
+                 peer.send_chunk(
+                     R"(data: {"jsonrpc":"2.0","id":"q1","method":"elicitation/create","params":{"message":"m"}})"
+                     "\n\n");
+                 while (!taken)
+                   if (peer.wait_closed(5)) return true;
+                 peer.send_chunk("data: " + remote_server::answer(q, remote_server::said("x")) + "\n\n");
+                 return remote_server::end_events(peer);
+               }),
         rig(server.url()) {
     rig.start();
     REQUIRE(rig.ready());
@@ -448,8 +450,9 @@ TEST_CASE("remote: a call fails with a sentence if the answer to its question is
   refused_answer at(100, "HTTP/1.1 429 X\r\nRetry-After: 1\r\nContent-Length: 0\r\n\r\n");
   at.rig.advance(5'000, 100);
   CHECK(at.rig.until([&] { return at.box.times == 1; }));
-  CHECK(at.box.text().contains("the server asked a question whose answer was refused (HTTP status 429), and it is not "
-                               "known whether it did what was asked"));
+  CHECK(
+      at.box.text().contains("the server asked a question whose answer was refused (HTTP status 429), and it is not "
+                             "known whether it did what was asked"));
   CHECK(at.answers() == 4);
   refused_answer never(100, "HTTP/1.1 400 X\r\nContent-Length: 0\r\n\r\n");
   CHECK(never.rig.until([&] { return never.box.times == 1; }));
@@ -462,11 +465,10 @@ TEST_CASE("remote: a call fails with a sentence if the answer to its question is
 
 TEST_CASE("remote: a notification that a busy server does not take is sent again") {
   std::atomic<int> told = 0;
-  const remote_server server(
-      remote_server::era::legacy, [&](http_peer& peer, const auto&, const std::string& method) {
-        return method == "notifications/initialized" && told++ == 0 &&
-               peer.send("HTTP/1.1 429 X\r\nRetry-After: 1\r\nContent-Length: 0\r\n\r\n");
-      });
+  const remote_server server(remote_server::era::legacy, [&](http_peer& peer, const auto&, const std::string& method) {
+    return method == "notifications/initialized" && told++ == 0 &&
+           peer.send("HTTP/1.1 429 X\r\nRetry-After: 1\r\nContent-Length: 0\r\n\r\n");
+  });
   remote_rig rig(server.url());
   rig.start();
   REQUIRE(rig.ready());
