@@ -5,7 +5,6 @@ import http from 'node:http';
 
 export class ProtectedServer {
   secrets = new Set();   // all that must be seen nowhere else
-  repeated = new Set();  // tokens that a result of ours had in it: what the server answers is for its caller
   codes = new Map();     // code → the request for it
   access = new Set();    // tokens that hold
   refresh = new Set();
@@ -93,7 +92,6 @@ export class ProtectedServer {
       case 'tools/list': return result({ tools: [{ name: 'greet', description: 'Greets', inputSchema: empty }, { name: 'blab', description: 'Fails with the token in its words', inputSchema: empty }] });
       case 'tools/call':
         if (params.name === 'greet') return result({ content: [{ type: 'text', text: 'a protected greeting' }] });
-        this.repeated.add(token);
         return json({ jsonrpc: '2.0', id, error: { code: -32000, message: `I was called with ${token}` } });
       default: return json({ jsonrpc: '2.0', id, error: { code: -32601, message: 'unknown' } });
     }
