@@ -112,8 +112,9 @@ void bridge_caller::when_settled(milliseconds at_most, std::function<void()> the
   });
 }
 
-// Takes what the session sends. A real caller reads it in a later turn.
-void bridge_caller::out(const segments& text) {
+// Takes a message of the session. A real caller reads it in a later turn.
+void bridge_caller::out(const segments& text, const std::string& same) {
+  if (!same.empty() && !unread_.insert(same).second) return;
   std::string line = text.str();
   if (left_) {
     wrong.push_back("after it left: " + line);
@@ -122,7 +123,10 @@ void bridge_caller::out(const segments& text) {
   bridge_.step({bridge_step::way::caller_out, name, line});
   if (left_) return;
   received_.push_back(line);
-  bridge_.turns->post([this, line = std::move(line)] { take(line); });
+  bridge_.turns->post([this, same, line = std::move(line)] {
+    unread_.erase(same);
+    take(line);
+  });
 }
 
 void bridge_caller::take(const std::string& line) {

@@ -35,7 +35,7 @@ class bridge_caller final : private mcp::caller_host {
   const bool modern;
   std::string principal_name;
   std::string capabilities = "{}";      ///< those that it declares
-  std::string revision = "2025-11-25";  ///< that a legacy one asks for
+  std::string revision = "2025-11-25";  ///< revision that a legacy one asks for
   std::string client_info = R"({"name":"reader","version":"1"})";
   std::string level;  ///< of logs that each modern request asks for; "": none
   /// Returns the answer to a question: a result object, or "" to leave it open.
@@ -82,9 +82,13 @@ class bridge_caller final : private mcp::caller_host {
   void send(const mcp::answered& what, const segments& text) override;
   void send_nothing(std::uint64_t) override {}
   void send_progress(std::uint64_t, const segments& text) override { out(text); }
-  void send_list_changed(const mcp::feature_kind&, const segments& text) override { out(text); }
+  void send_list_changed(const mcp::feature_kind& kind, const segments& text) override {
+    out(text, std::string(kind.changed));
+  }
   void send_ask(std::uint64_t, const segments& text, mcp::outgoing) override { out(text); }
-  void send_note(const mcp::note&, const segments& text) override { out(text); }
+  void send_note(const mcp::note& n, const segments& text) override {
+    out(text, n.same.empty() ? std::string() : std::to_string(n.about) + std::string(n.same));
+  }
   time_source& time() override { return bridge_.rig.time; }
   const std::string& principal() const override { return principal_name; }
   mcp::catalog_ptr tools() const override { return bridge_.rig.supervisor->snapshot(); }
@@ -96,7 +100,7 @@ class bridge_caller final : private mcp::caller_host {
   bool handle(std::string_view, const raw_json&, const mcp::reply_once&) override { return false; }
   std::vector<std::string_view> methods() const override { return {}; }
 
-  void out(const segments& text);
+  void out(const segments& text, const std::string& same = {});
   void take(const std::string& line);
   void take_answer(const mcp::message& m, const std::string& line);
   void take_question(const mcp::message& m);
@@ -109,6 +113,7 @@ class bridge_caller final : private mcp::caller_host {
   std::map<std::string, request> requests_;
   std::vector<std::string> received_;
   std::set<std::string> withdrawn_;
+  std::set<std::string> unread_;  // keys of messages that stand for others like them until they are read
   int next_id_ = 1;
   bool left_ = false;
 };

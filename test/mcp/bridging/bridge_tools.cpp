@@ -1,4 +1,4 @@
-// What the scripted server does for one request: tools, prompts, resources, completions, tasks.
+// Answers of the scripted server to single requests: tools, prompts, resources, completions, tasks.
 #include "test/mcp/bridging/bridge_server.hpp"
 
 #include <utility>
@@ -49,6 +49,9 @@ void bridge_server::ask_for(server_life& l, const mcp::message& m, const std::ve
   std::string requests;
   for (std::size_t i = in_turn ? round : 0; i < (in_turn ? round + 1 : questions.size()); ++i)
     requests += (requests.empty() ? "" : ",") + ("\"k" + std::to_string(i + 1)) + "\":" + questions[i];
+  // The id of an elicitation is a thing of 2025-11-25.
+  constexpr std::string_view id = R"(,"elicitationId":"e1")";
+  if (const auto at = requests.find(id); at != std::string::npos) requests.erase(at, id.size());
   l.answer_raw(m.id, R"({"resultType":"input_required","requestState":"state-)" +
                          std::to_string(in_turn ? round + 1 : 1) + R"(","inputRequests":{)" + requests + "}}");
 }

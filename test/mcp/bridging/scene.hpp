@@ -24,7 +24,7 @@ struct scene_setup {
   std::string capabilities = "{}";  ///< of the caller
   std::function<void(mcp::server_options&)> options = {};
 };
-/// Starts one server and opens one caller. What is sent from then on is recorded.
+/// Starts one server and opens one caller. Records everything that is sent afterwards.
 scene begin(bridge& b, const scene_setup& s = {});
 
 /// Plays a row in all four combinations and compares what was sent with test/transcripts/eras/NAME.txt. `title` stands
