@@ -2,6 +2,7 @@
 #include "test/daemon/logins/authorization_server.hpp"
 
 #include "mcp/auth/form.hpp"
+#include "mcp/support/percent.hpp"
 
 #include <utility>
 
@@ -65,7 +66,7 @@ authorization_server::reply authorization_server::answer(const std::string& path
 std::string authorization_server::redirect_of(const std::string& address, const std::string& code) {
   const auto fields = auth::read_form(std::string_view(address).substr(address.find('?') + 1)).value();
   return std::string(auth::form_value(fields, "redirect_uri")) + "?code=" + code +
-         "&state=" + auth::form_escaped(auth::form_value(fields, "state"));
+         "&state=" + percent_encoded(auth::form_value(fields, "state"));
 }
 
 }  // namespace mcpbx::test
