@@ -1,6 +1,8 @@
 // The worlds of the scenarios.
 #include "test/mcp/auth/scenarios.hpp"
 
+#include "mcp/support/percent.hpp"
+
 #include <string>
 #include <utility>
 
@@ -50,7 +52,7 @@ auto takes_methods(std::string methods) {
 auto answered_by(std::string issuer, bool promised) {
   return [issuer = std::move(issuer), promised](world& w, options&) {
     if (promised) add(w.at[server_document], R"("authorization_response_iss_parameter_supported":true)");
-    if (!issuer.empty()) w.answer += "&iss=" + auth::form_escaped(issuer);
+    if (!issuer.empty()) w.answer += "&iss=" + percent_encoded(issuer);
   };
 }
 

@@ -3,6 +3,7 @@
 #include "test/mcp/auth/scenarios.hpp"
 
 #include "mcp/auth/flow/renewal.hpp"
+#include "mcp/support/percent.hpp"
 
 #include <doctest/doctest.h>
 
@@ -122,7 +123,7 @@ bool break_step(authorization& flow, fault how) {
   if (flow.now().type != kind::browse) return false;
   const auto fields = read_form(std::string_view(flow.now().url).substr(flow.now().url.find('?') + 1)).value();
   flow.redirected("error=access_denied&state=" + std::string(form_value(fields, "state")) +
-                  "&iss=" + form_escaped(flow.issuer()));
+                  "&iss=" + mcpbx::percent_encoded(flow.issuer()));
   return true;
 }
 
