@@ -2,6 +2,8 @@
 #include "mcp/auth/client_identity.hpp"
 
 #include "mcp/json/json_writer.hpp"
+#include "mcp/support/encodings.hpp"
+#include "mcp/support/percent.hpp"
 
 #include <algorithm>
 
@@ -68,7 +70,7 @@ void add_client(const client_identity& client, std::string_view method, form_fie
                 std::vector<http::header>& headers) {
   if (method == "client_secret_basic") {
     // RFC 6749, section 2.3.1: both parts are escaped as in a form before they are joined.
-    const std::string pair = form_escaped(client.id) + ":" + form_escaped(client.password.reveal());
+    const std::string pair = percent_encoded(client.id) + ":" + percent_encoded(client.password.reveal());
     headers.push_back({"Authorization", "Basic " + base64(pair)});
     return;
   }

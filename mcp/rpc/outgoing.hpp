@@ -14,7 +14,7 @@ struct message_facts {
   std::string_view method;    ///< of a request or notification; "" for a response
   std::string_view revision;  ///< that is spoken; "" before one is agreed on
   bool modern = false;        ///< `revision` is one without sessions
-  std::string_view name;      ///< params.name or params.uri of a tools/call, prompts/get or resources/read, unescaped
+  std::string_view name;      ///< the member of the params that Mcp-Name repeats, unescaped; "": none
   /// Values out of the arguments of a call, under the names that their schemas give (2026-07-28, Streamable HTTP,
   /// "Custom Headers from Tool Parameters"); as words, not encoded yet.
   std::span<const std::pair<std::string, std::string>> fields = {};

@@ -1,6 +1,7 @@
 // The table of held calls.
 #include "mcp/server/held_calls.hpp"
 
+#include "mcp/crypto/sha256.hpp"
 #include "mcp/json/canonical_json.hpp"
 #include "mcp/json/json_writer.hpp"
 
@@ -21,7 +22,7 @@ std::string digest_of(const held_request& r) {
   w.begin_array().value(r.principal).value(r.method).value(r.name);
   if (r.arguments && !r.arguments.is_null()) w.token(canonical_json(r.arguments));
   w.end_array();
-  return state_seal::digest(text);
+  return sha256(text);
 }
 
 constexpr std::size_t most_digits = 20;

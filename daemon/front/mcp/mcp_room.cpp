@@ -2,6 +2,7 @@
 #include "daemon/front/mcp/mcp_room.hpp"
 
 #include "daemon/store/records/principal.hpp"
+#include "mcp/support/encodings.hpp"
 
 #include <boost/asio/post.hpp>
 
@@ -28,10 +29,7 @@ result<std::string> new_session_id() {
   std::array<unsigned char, 16> bytes{};
   if (::getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size()))
     return fail(errc::io, "the system gave no random numbers for a session");
-  std::string id;
-  for (const auto b : bytes)
-    for (const auto digit : {b >> 4, b & 15}) id += "0123456789abcdef"[digit];
-  return id;
+  return hex_text({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
 }
 
 }  // namespace

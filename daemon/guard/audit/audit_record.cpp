@@ -1,8 +1,8 @@
 // Writes audit records as lines of JSON.
 #include "daemon/guard/audit/audit_record.hpp"
 
-#include "daemon/guard/sha256.hpp"
 #include "daemon/guard/state_file.hpp"
+#include "mcp/crypto/sha256.hpp"
 #include "mcp/json/json_writer.hpp"
 #include "mcp/support/text.hpp"
 

@@ -51,6 +51,11 @@ std::string authorization::who() const {
   return "server \"" + options_.server + "\"";
 }
 
+// Keeps a value out of the words that servers use when they refuse it.
+void authorization::hide(const std::string& value) {
+  hidden_.emplace_back(secret(value));
+}
+
 void authorization::fetch(stage s, document_request r) {
   stage_ = s;
   step_ = {.type = step::kind::fetch, .request = std::move(r)};
@@ -247,6 +252,7 @@ void authorization::on_registration(const document_answer& a) {
   auto read = read_registration(*document);
   if (!read) return fail_with(errc::protocol, where + ": its answer to the registration " + read.error().message);
   client_ = std::move(*read);
+  hide(client_.password.reveal());
   client_.redirect_uri = redirect_uri_;
   ask_person();
 }
@@ -257,6 +263,8 @@ void authorization::ask_person() {
                                          " brings a value of its own for " + name);
   verifier_ = unguessable(secrets_);
   expected_ = {unguessable(secrets_), server_.issuer, server_.tells_issuer};
+  hide(verifier_);
+  hide(expected_.state);
   form_fields fields = {{"response_type", "code"},
                         {"client_id", client_.id},
                         {"redirect_uri", redirect_uri_},
@@ -288,6 +296,7 @@ redirect_answer::kind authorization::redirected(std::string_view query_or_addres
       fail_with(answer.type == kind::forged ? errc::protocol : errc::peer, "the login failed: " + answer.text);
       break;
     case kind::code:
+      hide(answer.text);
       ask_token({{"grant_type", "authorization_code"},
                  {"code", answer.text},
                  {"redirect_uri", redirect_uri_},

@@ -10,6 +10,7 @@
 #include "mcp/auth/metadata.hpp"
 #include "mcp/auth/pkce.hpp"
 #include "mcp/auth/redirect_answer.hpp"
+#include "mcp/redact/secret.hpp"
 #include "mcp/support/error.hpp"
 
 #include <cstdint>
@@ -75,6 +76,7 @@ class authorization {
  private:
   enum class stage : std::uint8_t { resource_document, server_document, registration, person, token, over };
 
+  void hide(const std::string& value);
   void fetch(stage s, document_request r);
   void fail_with(errc code, const std::string& what);
   void next_resource_document();
@@ -105,6 +107,7 @@ class authorization {
   std::vector<std::string> scopes_;
   client_identity client_;
   grant grant_;
+  std::vector<passing_secret> hidden_;  // a handful: there is one person, one code and one registration
 };
 
 }  // namespace mcpbx::auth

@@ -2,8 +2,7 @@
 #include "daemon/logins/logins.hpp"
 
 #include "mcp/http/url.hpp"
-#include "test/daemon/logins/authorization_server.hpp"
-#include "test/support/temporary_directory.hpp"
+#include "test/daemon/logins/login_world.hpp"
 
 #include <boost/asio/ip/address.hpp>
 #include <doctest/doctest.h>
@@ -19,72 +18,6 @@ namespace {
 using namespace mcpbx;
 using namespace mcpbx::daemon;
 using namespace mcpbx::test;
-
-struct login_world {
-  http_loop loop;
-  temporary_directory dir;
-  authorization_server as{loop};
-  std::vector<std::string> changed;
-  std::vector<std::vector<std::string>> programs;
-  std::unique_ptr<logins> all;
-
-  login_world() {
-    all = daemon_beside();
-    all->set_entries({entry()});
-  }
-  ~login_world() { all.reset(); }
-  // Returns the logins of a daemon that shares the file.
-  std::unique_ptr<logins> daemon_beside() {
-    return std::make_unique<logins>(
-        login_parts{loop.context.get_executor(), loop.real, *loop.client, auth::system_secrets()},
-        logins::options{dir / "credentials.json",
-                        [] { return credential_key{key_place::systemd, std::string(32, 'k')}; }},
-        logins::hooks{[this](const std::string& server, bool) { changed.push_back(server); },
-                      [this](std::vector<std::string> command) { programs.push_back(std::move(command)); }});
-  }
-  login_entry entry(login_settings s = {}) const {
-    login_entry e;
-    e.server = "files";
-    if (s.url.empty()) s.url = as.server_url();
-    e.address = e.fingerprint = s.url;
-    e.opens = !s.open.empty();
-    if (e.opens) e.fingerprint += " opens";
-    e.settings = [s](const auto& then) { then(s); };
-    return e;
-  }
-  mcp::authorizer& tokens() { return *all->tokens_of("files"); }
-
-  // Logs in as a person with a browser does.
-  void log_in() {
-    std::optional<login_invitation> told;
-    all->begin("files", [&](result<login_invitation> i) { told = std::move(i).value(); });
-    REQUIRE(loop.until([&] { return told.has_value(); }));
-    std::optional<result<void>> over;
-    all->when_over("files", [&](result<void> o) { over = std::move(o); });
-    CHECK(get(loop, authorization_server::redirect_of(told->address)).status == 200);
-    REQUIRE(loop.until([&] { return over.has_value(); }));
-    CHECK(over->has_value());
-  }
-  // Reports a refusal and returns if the request may be sent again.
-  bool refuse(int status = 401, const std::string& challenge = "Bearer") {
-    std::optional<bool> again;
-    tokens().refused(status, challenge, tokens().header(), [&](bool a) { again = a; });
-    REQUIRE(loop.until([&] { return again.has_value(); }));
-    return *again;
-  }
-  std::string prepared() {
-    bool ready = false;
-    tokens().prepare([&] { ready = true; });
-    REQUIRE(loop.until([&] { return ready; }));
-    return tokens().header();
-  }
-  login_status status() {
-    std::optional<login_status> got;
-    all->status([&](const login_report& report) { got = report.servers.at(0); });
-    REQUIRE(loop.until([&] { return got.has_value(); }));
-    return *got;
-  }
-};
 
 TEST_CASE("logins: a person with a browser gets a server its tokens, which are sent and kept") {
   login_world world;

@@ -207,22 +207,23 @@ void message_post::judge() {
   if (deliver_error()) return;
   if (status_ == 429 || status_ == 503) {
     const auto wait = wait_asked();
+    const std::string wish = asked_wait_ < milliseconds(0)
+                                 ? std::string()
+                                 : "; the server asks for a wait of " + std::to_string(wait.count() / 1000) + " s";
     if (!core_->proven())
-      return core_->not_opened("takes no requests now (" + what + ")", "refused", std::max(wait, milliseconds(0)));
+      return core_->not_opened("takes no requests now (" + what + ")" + wish, "refused",
+                               std::max(wait, milliseconds(0)));
     // A 503 that asks for no repetition may be a gateway's, whose server has worked on the message before it failed.
     const bool may_have_run = status_ == 503 && asked_wait_ < milliseconds(0) && message_.once();
     if (may_have_run) return lost(errc::unavailable, "was refused (" + what + "), and " + std::string(not_known));
     if (repetitions_ < most_repetitions && wait <= longest_wait) return repeat_later(wait);
-    std::string text = "was refused (" + what + ")";
-    if (asked_wait_ >= milliseconds(0))
-      text += "; the server asks for a wait of " + std::to_string(wait.count() / 1000) + " s";
-    return lost(errc::limit, text);
+    return lost(errc::limit, "was refused (" + what + ")" + wish);
   }
   if (opening && status_ / 100 == 4 && status_ != 403 &&
       core_->try_events(message_, "its initialize was answered with " + what))
     return;
   if (!core_->proven() && (opening || status_ == 403 || (status_ / 100 == 5 && message_.method != "server/discover")))
-    return core_->not_opened(status_ == 403       ? "refuses requests (" + what + ")"
+    return core_->not_opened(status_ == 403 ? "refuses requests (" + what + "); check the \"headers\" of its entry"
                              : status_ / 100 == 5 ? "fails to answer (" + what + ")"
                                                   : "does not speak MCP: it answers initialize with " + what,
                              status_ == 403 || status_ / 100 == 5 ? "refused" : "protocol");

@@ -310,6 +310,7 @@ void remote_core::listen() {
 void remote_core::lost(message_post& post, errc code, std::string why, bool unseen) {
   const auto self = shared_from_this();
   const auto id = post.id();
+  if (code == errc::protocol && post.method() == "initialize") record_->problem = "protocol";
   post_ended(post, false);
   if (events_ && !over_) events_->on_lost({id, {code, std::move(why)}, unseen});
   if (events_ && !over_) events_->on_drained();
@@ -362,6 +363,7 @@ void remote_core::not_opened(std::string why, std::string_view problem, millisec
   if (over_) return;
   const auto self = shared_from_this();
   record_->problem = problem;
+  why += way_out(problem);
   clear();
   auto* const link = std::exchange(link_, nullptr);
   if (link != nullptr && !closing_) return link->on_not_opened({std::move(why), true, wait});

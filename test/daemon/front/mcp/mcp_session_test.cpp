@@ -386,7 +386,7 @@ TEST_CASE("G18: a stream that is resumed has the place of a stream until its con
   SUBCASE("it is answered") {
     d.answer(0);
     CHECK(listen("").second == 200);
-    // What is over is sent again without a connection that stays.
+    // The answer that is over needs no connection that stays.
     CHECK(listen("").second == 200);
   }
 }

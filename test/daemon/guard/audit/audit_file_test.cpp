@@ -2,7 +2,7 @@
 #include "daemon/guard/audit/audit_file.hpp"
 
 #include "daemon/guard/audit/audit_record.hpp"
-#include "daemon/guard/sha256.hpp"
+#include "mcp/crypto/sha256.hpp"
 #include "test/support/temporary_directory.hpp"
 
 #include <doctest/doctest.h>

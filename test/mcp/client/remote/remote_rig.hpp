@@ -208,12 +208,13 @@ struct remote_rig {
     bool failed() const { return times == 1 && last.type == mcp::call_outcome::kind::failed; }
   };
   mcp::client::ticket call(outcome_box& box, std::string_view params = R"({"name":"echo","arguments":{}})",
-                           std::string_view tool = "far__echo") {
+                           std::string_view tool = "far__echo", std::string_view method = "tools/call") {
     const auto entry = supervisor->snapshot()->find(tool);
     REQUIRE(entry);
     const auto c = entry->owner.lock();
     REQUIRE(c);
     mcp::server_call s;
+    s.method = method;
     s.params = raw_json::own(params);
     s.name = std::string(tool);
     s.progress = [&box](const raw_json& p) { box.progress.emplace_back(p.text()); };
@@ -224,10 +225,10 @@ struct remote_rig {
     return c->call(std::move(s));
   }
   /// Calls the tool and waits for the outcome.
-  outcome_box called(std::string_view params = R"({"name":"echo","arguments":{}})",
-                     std::string_view tool = "far__echo") {
+  outcome_box called(std::string_view params = R"({"name":"echo","arguments":{}})", std::string_view tool = "far__echo",
+                     std::string_view method = "tools/call") {
     outcome_box box;
-    call(box, params, tool);
+    call(box, params, tool, method);
     CHECK(until([&] { return box.times != 0; }));
     return box;
   }

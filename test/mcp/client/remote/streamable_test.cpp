@@ -5,6 +5,7 @@
 
 #include <doctest/doctest.h>
 
+#include <array>
 #include <atomic>
 #include <string>
 
@@ -44,6 +45,32 @@ TEST_CASE("M3: a modern server gets each request with the headers that repeat it
   CHECK(calls[0].header("mcp-param-gone").empty());
   CHECK(server.count("GET") == 0);
   CHECK(server.count("initialize") == 0);
+}
+
+TEST_CASE(
+    "M3: a modern server gets in Mcp-Name what a request is about, be it a tool, a prompt, a resource or a task") {
+  const remote_server server(remote_server::era::modern);
+  remote_rig rig(server.url());
+  rig.start();
+  REQUIRE(rig.ready());
+  constexpr std::array<std::array<std::string_view, 3>, 8> table{{
+      {"tools/call", R"({"name":"echo","arguments":{"uri":"no"}})", "echo"},
+      {"prompts/get", R"({"name":"a/b"})", "a/b"},
+      {"resources/read", R"({"uri":"file:///\u00fc"})", "=?base64?ZmlsZTovLy/DvA==?="},
+      {"tasks/get", R"({"taskId":"t-1"})", "t-1"},
+      {"tasks/update", R"({"taskId":"t-2","inputResponses":{}})", "t-2"},
+      {"tasks/cancel", R"({"taskId":"t-3"})", "t-3"},
+      {"completion/complete", R"({"ref":{"type":"ref/prompt","name":"a"},"argument":{"name":"x","value":""}})", ""},
+      {"resources/templates/list", R"({"name":"a","uri":"b","taskId":"c"})", ""},
+  }};
+  for (const auto& [method, params, name] : table) {
+    CAPTURE(method);
+    rig.called(params, "far__echo", method);
+    const auto sent = server.requests(method);
+    REQUIRE(sent.size() == 1);
+    CHECK(sent[0].header("mcp-method") == method);
+    CHECK(sent[0].header("mcp-name") == name);
+  }
 }
 
 TEST_CASE("M3: an old server gets its session id and revision with everything after the handshake and DELETE last") {
