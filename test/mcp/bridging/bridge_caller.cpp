@@ -65,7 +65,10 @@ void bridge_caller::say(const std::string& line, const std::string& id) {
   if (left_) return;
   bridge_.step({bridge_step::way::caller_in, name, line});
   if (left_) return;
-  if (!id.empty()) requests_.at(id).sent = true;
+  if (!id.empty()) {
+    requests_.at(id).sent = true;
+    requests_.at(id).step = bridge_.steps();
+  }
   auto m = mcp::parse_message(raw_json::own(line));
   if (!m) FAIL(line);
   session_->on_message(std::move(*m));
@@ -91,7 +94,8 @@ std::string bridge_caller::answer(const std::string& id) const {
 std::string bridge_caller::open_request() const {
   std::string last;
   for (const auto& [id, r] : requests_)
-    if (r.sent && r.answers.empty() && !r.cancelled && (last.empty() || id.size() > last.size() || (id.size() == last.size() && id > last)))
+    if (r.sent && r.answers.empty() && !r.cancelled &&
+        (last.empty() || id.size() > last.size() || (id.size() == last.size() && id > last)))
       last = id;
   return last;
 }

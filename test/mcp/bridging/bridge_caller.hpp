@@ -23,8 +23,9 @@ class bridge_caller final : private mcp::caller_host {
     std::string method, members, meta;
     std::vector<std::string> answers{};  ///< whole messages; a right one is alone
     bool sent = false;
+    int step = 0;            ///< its number among the messages that are counted
     bool cancelled = false;  ///< by this caller
-    std::string retry{};                 ///< id of the request that goes on with it
+    std::string retry{};     ///< id of the request that goes on with it
   };
 
   bridge_caller(bridge& b, std::string name, std::string principal, bool modern);

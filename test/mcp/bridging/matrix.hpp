@@ -24,8 +24,8 @@ struct disturbed {
 
 struct flow {
   std::string name;
-  std::function<void(disturbed&)> prepare = {};              ///< before the servers start
-  std::vector<std::function<void(disturbed&)>> acts;    ///< of the caller or the server, with time in between
+  std::function<void(disturbed&)> prepare = {};       ///< before the servers start
+  std::vector<std::function<void(disturbed&)>> acts;  ///< of the caller or the server, with time in between
   bool changes_lists = false;
 };
 
@@ -34,6 +34,8 @@ struct event {
   std::function<void(disturbed&, const bridge_step&)> happen;
   bool harmless = false;       ///< all answers must be those of an undisturbed run
   bool refuses_calls = false;  ///< new calls are refused from then on
+  /// The steps that it can come before; the others would be the same once more.
+  enum class place { any, server_speaks, first } before = place::any;
   /// Happens some seconds later.
   std::function<void(disturbed&)> aftermath = {};
 };
