@@ -110,6 +110,7 @@ class entry_tokens final : public mcp::authorizer, public std::enable_shared_fro
   void end_renewal(bool renewed);
   void prepare_login();
   void start_login();
+  result<void> logged_out() const;
   void login_over(result<auth::grant> outcome);
   void take(auth::grant g);
   void outdate();
@@ -122,6 +123,7 @@ class entry_tokens final : public mcp::authorizer, public std::enable_shared_fro
   login_settings settings_;
   auth::grant grant_;
   std::uint64_t age_ = 0;  // counts logins and logouts: what was begun before one must not touch the tokens after it
+  std::uint64_t logouts_ = 0;  // counts logouts: a login that was wished for before one does not begin after it
   std::vector<passing_secret> hidden_;  // the secrets of this grant and the one before, which a server may still quote
   bool loaded_ = false, loading_ = false, renewing_ = false, preparing_ = false, dropped_ = false;
   auth::bearer_challenge challenge_;  // of the last refusal

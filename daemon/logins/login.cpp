@@ -1,6 +1,7 @@
 // Plays the steps of an authorization.
 #include "daemon/logins/login.hpp"
 
+#include "mcp/http/url.hpp"
 #include "mcp/redact/cut_text.hpp"
 
 #include <utility>
@@ -17,7 +18,7 @@ constexpr http::limits document_limits{.connect = milliseconds(10'000),
 }  // namespace
 
 document_exchange::document_exchange(http::client& client, auth::document_request r, http::trust trust,
-                                     done_handler done)
+                                     const auth::endpoint_rule& rule, done_handler done)
     : done_(std::move(done)) {
   http::request request;
   request.method = std::move(r.method);
@@ -26,6 +27,9 @@ document_exchange::document_exchange(http::client& client, auth::document_reques
   if (!r.body.empty()) request.body.append_copy(r.body);
   request.limits = document_limits;
   request.trust = std::move(trust);
+  if (const auto to = http::parse_url(request.url))
+    request.addresses = std::make_shared<http::address_rule>(
+        rule.name(), [rule, host = to->host](const std::string& address) { return rule.check_address(host, address); });
   exchange_ = client.start(std::move(request), *this);
 }
 
@@ -83,7 +87,7 @@ void login::go_on() {
 
 void login::fetch() {
   exchange_ = std::make_unique<document_exchange>(
-      parts_.client, flow_.now().request, trust_, [this](result<auth::document_answer> answer) {
+      parts_.client, flow_.now().request, trust_, flow_.rule(), [this](result<auth::document_answer> answer) {
         const auto ended = std::move(exchange_);
         if (over_) return;
         if (answer)

@@ -86,6 +86,8 @@ class authorization {
   const std::string& issuer() const noexcept { return server_.issuer; }
   const std::string& resource() const noexcept { return resource_; }
   const std::vector<std::string>& scopes() const noexcept { return scopes_; }
+  /// Returns the rule for the addresses that requests may go to.
+  const endpoint_rule& rule() const noexcept { return rule_; }
   /// Returns the grant, once finished.
   const grant& granted() const noexcept { return grant_; }
 

@@ -4,6 +4,7 @@
 #include "mcp/http/url.hpp"
 #include "test/daemon/logins/login_world.hpp"
 
+#include <boost/asio/ip/address.hpp>
 #include <doctest/doctest.h>
 
 #include <fstream>
@@ -232,6 +233,52 @@ TEST_CASE("logins: tokens that are being read from the file do not come back aft
   CHECK(world.tokens().header().empty());
 }
 
+TEST_CASE("logins: a login that is being prepared ends with a logout and the next one begins anew") {
+  for (const bool loaded : {false, true}) {
+    login_world world;
+    std::vector<std::function<void(result<login_settings>)>> asked;
+    auto e = world.entry();
+    bool answers = loaded;
+    e.fingerprint = "slow";
+    e.settings = [&, good = e.settings](const auto& then) { answers ? good(then) : asked.push_back(then); };
+    world.all->set_entries({e});
+    if (loaded) CHECK(world.prepared().empty());
+    answers = false;
+    std::optional<result<login_invitation>> told;
+    world.all->begin("files", [&](result<login_invitation> i) { told = std::move(i); });
+    REQUIRE(world.loop.until([&] { return asked.size() == 1; }));
+    world.all->log_out("files", [](const result<void>&) {});
+    answers = true;
+    e.settings([&](result<login_settings> s) { asked.at(0)(std::move(s)); });
+    REQUIRE(world.loop.until([&] { return told.has_value(); }));
+    REQUIRE_FALSE(told->has_value());
+    CHECK(told->error().message.find("somebody has logged out") != std::string::npos);
+    CHECK(world.status().state == "none");
+    world.log_in();
+    CHECK(world.prepared() == "Bearer token-number-1");
+  }
+}
+
+TEST_CASE("logins: the lock of a renewal keeps nobody waiting but the renewals of its server") {
+  login_world world;
+  world.log_in();
+  std::optional<bool> again;
+  {
+    credential_file other(world.dir / "credentials.json", [] { return credential_key{}; });
+    const auto held = other.lock_renewal("files");
+    REQUIRE(held);
+    world.tokens().refused(401, "Bearer", world.tokens().header(), [&](bool a) { again = a; });
+    const auto since = std::chrono::steady_clock::now();
+    CHECK(world.status().state == "logged_in");
+    CHECK(std::chrono::steady_clock::now() - since < std::chrono::seconds(3));
+    CHECK_FALSE(again);
+    CHECK(world.as.renewals == 0);
+  }
+  REQUIRE(world.loop.until([&] { return again.has_value(); }));
+  CHECK(*again);
+  CHECK(world.as.renewals == 1);
+}
+
 TEST_CASE("logins: everybody who waits for an entry that goes away is told") {
   login_world world;
   world.all->set_entries({world.entry({.open = {"browser"}})});
@@ -333,6 +380,20 @@ TEST_CASE("logins: settings that cannot be resolved fail the login with their re
   there = true;
   world.log_in();
   CHECK(world.prepared() == "Bearer token-number-1");
+}
+
+TEST_CASE("G44: a request of a login goes to no private address that a public name has") {
+  http::client::options o;
+  o.look_up = [](const std::string&) { return http::addresses{boost::asio::ip::make_address("10.0.0.1")}; };
+  http_loop loop(nullptr, std::move(o));
+  std::optional<result<auth::document_answer>> got;
+  const document_exchange sent(*loop.client, {.url = "https://auth.example.com/token"}, {},
+                               auth::endpoint_rule::of("https://mcp.example.com/mcp", false),
+                               [&](result<auth::document_answer> a) { got = std::move(a); });
+  REQUIRE(loop.until([&] { return got.has_value(); }));
+  REQUIRE_FALSE(got->has_value());
+  CHECK(got->error().message.starts_with(
+      "auth.example.com was not asked: it has the address 10.0.0.1 of a private network; if that is right, set"));
 }
 
 TEST_CASE("logins: an unknown server is refused with the nearest name, and nothing is under way unasked") {
