@@ -121,6 +121,13 @@ class annotation_reader {
 
 }  // namespace
 
+std::string_view named_member(std::string_view method) {
+  if (method == "tools/call" || method == "prompts/get") return "name";
+  if (method == "resources/read") return "uri";
+  return method.starts_with("tasks/") ? "taskId"
+                                      : "";  // the extension io.modelcontextprotocol/tasks, "Routing Headers"
+}
+
 result<header_params> read_header_params(const raw_json& input_schema) {
   if (!input_schema.text().contains(annotation)) return header_params();  // nearly all tools
   return annotation_reader().read(input_schema);

@@ -95,13 +95,6 @@ found_error check_param(const std::vector<http::header>& headers, const mcp::hea
   return differs(name, *meaning, body.text());
 }
 
-/// Returns the member of the params that Mcp-Name mirrors; "": the method has none.
-std::string_view named_by(std::string_view method) {
-  if (method == "tools/call" || method == "prompts/get") return "name";
-  if (method == "resources/read") return "uri";
-  return method.starts_with("tasks/") ? "taskId" : "";  // the extension io.modelcontextprotocol/tasks
-}
-
 bool has(const std::vector<http::header>& headers, std::string_view name) {
   return std::ranges::any_of(headers, [&](const http::header& h) { return http::is_word(h.name, name); });
 }
@@ -124,7 +117,7 @@ found_error check_modern_headers(const std::vector<http::header>& headers, const
   if (revision != mcp::revision::modern) return {};
   const auto method = request.method();
   if (auto e = check_text(headers, "Mcp-Method", method, false)) return e;
-  const auto member = named_by(method);
+  const auto member = mcp::named_member(method);
   if (member.empty()) return {};
   const auto name = find_member(request.params, member).as_string();
   if (!name) return {};  // the method refuses its params

@@ -90,8 +90,7 @@ void session_core::send_request(call_number number, std::string_view method, con
   std::string name;
   std::vector<std::pair<std::string, std::string>> fields;
   if (facts.modern && asked) {
-    if (method == "tools/call" || method == "prompts/get") name = member_text(asked, "name");
-    if (method == "resources/read") name = member_text(asked, "uri");
+    if (const auto member = named_member(method); !member.empty()) name = member_text(asked, member);
     if (method == "tools/call")
       if (const auto known = mirrored_.find(name); known != mirrored_.end())
         fields = header_values(known->second, find_member(asked, "arguments"));

@@ -263,6 +263,7 @@ class session_core {
   struct question {
     rpc_id id;
     std::size_t bytes = 0;
+    call_number about = 0;  // the request in whose stream it came
   };
   std::map<std::string, question, std::less<>> questions_;  // open ones, by key of the id
   std::size_t question_bytes_ = 0;

@@ -187,6 +187,8 @@ void managed_client::resume(ticket t) {
   if (r.number != 0 && session_ && session_->core()) session_->core()->resume(r.number, now);
   if (!r.course || r.course->paused_since == never) return;
   if (r.course->hard_at != never) r.course->hard_at += now - r.course->paused_since;
+  // A task that ended meanwhile has its whole time for its result.
+  if (r.course->result_until != never) r.course->result_until = now + r.limits.idle;
   r.course->paused_since = never;
 }
 

@@ -387,3 +387,32 @@ TEST_CASE("the end of the server ends a task that it runs") {
   CHECK(r.box.times == 1);
   CHECK(r.supervisor->open_calls() == 0);
 }
+
+TEST_CASE("a task that ends while a question of it is open has its whole time for its result") {
+  auto o = server_named("srv");
+  o.limits = {milliseconds(5'000), milliseconds(600'000)};
+  tasks_rig r(o);
+  r.call();
+  r.create();
+  r.advance(1'000);
+  r.server().say(
+      R"({"jsonrpc":"2.0","id":"q","method":"elicitation/create","params":{"message":"m","_meta":{"io.modelcontextprotocol/related-task":{"taskId":"t1"}}}})");
+  r.turn();
+  REQUIRE(r.questions->questions.size() == 1);
+  r.state("completed");
+  REQUIRE(r.count("tasks/result") == 1);
+  r.advance(60'000);
+  CHECK(r.box.times == 0);
+  r.questions->answer(0, R"({"action":"decline"})");
+  r.turn();
+  r.advance(4'000);
+  CHECK(r.box.times == 0);
+  SUBCASE("which comes") {
+    r.answer("tasks/result", R"({"content":[]})");
+    CHECK(r.box.answered());
+  }
+  SUBCASE("which does not come") {
+    r.advance(1'000);
+    CHECK(contains(r.box.text(), "has ended its task and gives no result"));
+  }
+}
