@@ -30,12 +30,13 @@ struct outgoing {
     response       ///< or a batch of them
   };
   kind type = kind::notification;
-  std::int64_t id = 0;                   ///< request, cancellation: the id of our request
+  /// request, cancellation: the id of our request; response: the request of ours in whose stream the peer asked, or 0.
+  std::int64_t id = 0;
   const message_facts* facts = nullptr;  ///< null: the connection has no use for them
 
   static constexpr outgoing request(std::int64_t id) noexcept { return {kind::request, id}; }
   static constexpr outgoing cancellation(std::int64_t id) noexcept { return {kind::cancellation, id}; }
-  static constexpr outgoing response() noexcept { return {kind::response}; }
+  static constexpr outgoing response(std::int64_t about = 0) noexcept { return {kind::response, about}; }
 };
 
 }  // namespace mcpbx::mcp

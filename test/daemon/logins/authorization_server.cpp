@@ -18,6 +18,8 @@ class authorization_server::visitor final : public http::server_events {
   void on_request(http::request_head head, shared_bytes body) override {
     if (owner_.silent) return;
     const auto r = owner_.answer(head.target.substr(0, head.target.find('?')), std::string(body.view()));
+    if (r.status == reply::none) return;
+    if (r.status == reply::hung_up) return line_.close();
     line_.answer({r.status, {{"Content-Type", "application/json"}}, r.body});
   }
   http::server_answer on_fault(int status, std::string_view) override { return {status, {}, ""}; }
@@ -38,6 +40,7 @@ authorization_server::authorization_server(http_loop& loop) : loop_(loop) {
 authorization_server::~authorization_server() = default;
 
 authorization_server::reply authorization_server::answer(const std::string& path, const std::string& body) {
+  ++asked[path];
   if (!body.empty()) bodies.push_back(body);
   if (const auto found = instead.find(path); found != instead.end()) return found->second(body);
   if (path == "/.well-known/oauth-protected-resource/mcp")

@@ -5,12 +5,13 @@ import http from 'node:http';
 
 export class ProtectedServer {
   secrets = new Set();   // all that must be seen nowhere else
-  repeated = new Set();  // tokens that a result of ours had in it: what the server answers is for its caller
   codes = new Map();     // code → the request for it
   access = new Set();    // tokens that hold
   refresh = new Set();
   logins = 0;
   renewals = 0;
+  greeted = 0;
+  callsLeft = 0;
 
   static async start() {
     const server = new ProtectedServer();
@@ -33,8 +34,8 @@ export class ProtectedServer {
     this.refresh.add(answer.refresh_token);
     return answer;
   }
-  // Takes back the access tokens: the next request is refused, and the refresh token brings a new one.
-  expire() { this.access.clear(); }
+  // Takes back the access tokens after so many calls: the next request is refused, and the refresh token brings a new one.
+  expireAfter(calls) { this.callsLeft = calls; }
   revoke() { this.access.clear(); this.refresh.clear(); }
 
   async serve(request, response) {
@@ -92,8 +93,9 @@ export class ProtectedServer {
       case 'initialize': return result({ protocolVersion: '2025-11-25', capabilities: { tools: {} }, serverInfo: { name: 'protected', version: '1' } });
       case 'tools/list': return result({ tools: [{ name: 'greet', description: 'Greets', inputSchema: empty }, { name: 'blab', description: 'Fails with the token in its words', inputSchema: empty }] });
       case 'tools/call':
+        if (params.name === 'greet') this.greeted++;
+        if (--this.callsLeft === 0) this.access.clear();
         if (params.name === 'greet') return result({ content: [{ type: 'text', text: 'a protected greeting' }] });
-        this.repeated.add(token);
         return json({ jsonrpc: '2.0', id, error: { code: -32000, message: `I was called with ${token}` } });
       default: return json({ jsonrpc: '2.0', id, error: { code: -32601, message: 'unknown' } });
     }

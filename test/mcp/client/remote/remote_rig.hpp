@@ -81,7 +81,8 @@ class remote_server {
     const bool legacy = era_ == era::legacy;
     if (q.method == "GET") return static_cast<void>(send_plain(peer, 405, "text/plain", "no"));
     if (q.method == "DELETE") return static_cast<void>(send_plain(peer, 200, "text/plain", ""));
-    if (id_of(q).empty()) return static_cast<void>(peer.send("HTTP/1.1 202 Accepted\r\nContent-Length: 0\r\n\r\n"));
+    if (id_of(q).empty() || method.empty())
+      return static_cast<void>(peer.send("HTTP/1.1 202 Accepted\r\nContent-Length: 0\r\n\r\n"));
     if (method == "server/discover" && !legacy)
       return static_cast<void>(send_json(
           peer, 200,
