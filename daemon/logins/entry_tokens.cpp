@@ -134,7 +134,7 @@ void entry_tokens::renew(std::function<void(bool)> then) {
 }
 
 void entry_tokens::send_renewal(grant_keeper::held_lock held) {
-  auto request = auth::renewal_request(grant_, parts_.time.wall_ms());
+  auto request = auth::renewal_request(grant_, parts_.time.wall_ms(), settings_.key, parts_.secrets);
   if (!request) return end_renewal(false);
   exchange_ = std::make_unique<document_exchange>(
       parts_.client, std::move(*request), settings_.trust,
@@ -181,7 +181,7 @@ void entry_tokens::set_waiting(std::string why) {
 }
 
 bool entry_tokens::may_log_in_alone() {
-  if (!entry_.opens && !entry_.without_person) return false;
+  if (!entry_.opens && entry_.grant == auth::grant_kind::person) return false;
   const time_point now = parts_.time.now();
   if (now - std::exchange(last_attempt_, now) >= between_attempts) attempts_ = 0;
   return attempts_++ < most_attempts;
@@ -261,7 +261,10 @@ void entry_tokens::start_login() {
   o.client_secret = settings_.client_secret;
   o.client_document = settings_.client_document;
   o.private_addresses = entry_.private_addresses;
-  o.without_person = entry_.without_person;
+  o.kind = entry_.grant;
+  o.key = settings_.key;
+  o.assertion = settings_.assertion;
+  o.provider = settings_.provider;
   if (!grant_.issuer.empty()) o.before = grant_;
   if (login_) {
     ended_.push_back(std::move(login_));

@@ -21,7 +21,9 @@ namespace mcpbx::daemon {
 struct login_settings {
   std::string url = {};
   std::string client_id = {}, client_document = {};
-  secret client_secret = {};
+  secret client_secret = {}, assertion = {};
+  auth::client_key key = {};
+  auth::identity_provider provider = {};
   std::vector<std::string> open = {};  ///< the command that opens a browser
   http::trust trust = {};
 };
@@ -36,7 +38,8 @@ struct login_entry {
   login_source settings;
   std::vector<std::string> scopes = {};
   bool opens = false;  ///< the daemon opens the browser; else a person runs `mcpbx auth login`
-  bool private_addresses = false, without_person = false;
+  bool private_addresses = false;
+  auth::grant_kind grant = auth::grant_kind::person;
 };
 
 /// Keeps the grants of all servers; `logins` implements it. Callbacks come later, on the speaking thread.

@@ -111,7 +111,7 @@ void login::listen() {
 redirect_listener::page login::answered(std::string_view query) {
   using page = redirect_listener::page;
   if (over_) return page::failed;
-  const auto kind = flow_.redirected(query);
+  const auto kind = flow_.redirected(query, parts_.time.wall_ms());
   if (kind == auth::redirect_answer::kind::not_ours) return page::not_ours;
   go_on();
   return kind == auth::redirect_answer::kind::code ? page::done : page::failed;
@@ -120,7 +120,7 @@ redirect_listener::page login::answered(std::string_view query) {
 result<void> login::pasted(std::string_view address) {
   if (over_ || flow_.now().type != auth::authorization::step::kind::browse)
     return fail(errc::invalid_argument, "no login of this server waits for an answer");
-  const auto kind = flow_.redirected(address);
+  const auto kind = flow_.redirected(address, parts_.time.wall_ms());
   if (kind == auth::redirect_answer::kind::not_ours)
     return fail(errc::invalid_argument,
                 "that is not the answer to this login: paste the whole address that the browser shows at the end");

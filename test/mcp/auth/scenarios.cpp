@@ -1,7 +1,9 @@
 // The worlds of the scenarios.
 #include "test/mcp/auth/scenarios.hpp"
 
+#include "mcp/support/encodings.hpp"
 #include "mcp/support/percent.hpp"
+#include "test/mcp/auth/made_key.hpp"
 
 #include <string>
 #include <utility>
@@ -60,6 +62,11 @@ void with_own_client(world& w, options& o) {
   replace(w.at[server_document].body, R"(,"registration_endpoint":"https://as.example.com/register")", "");
   o.client_id = "mine";
   o.client_secret = secret("my-secret");
+}
+
+// Returns an unsigned token for an audience.
+secret jwt_for(std::string_view audience) {
+  return secret("e30." + base64url(R"({"aud":")" + std::string(audience) + R"("})") + ".c2ln");
 }
 
 // The resource names another authorization server, which has a registration and tokens of its own.
@@ -161,7 +168,47 @@ std::vector<auth_scenario> make() {
        {{plain,
          [](world& w, options& o) {
            with_own_client(w, o);
-           o.without_person = true;
+           o.kind = auth::grant_kind::client_credentials;
+         }}}},
+      {"client-credentials-signed",
+       "The client itself is authorized, by an assertion that it signs.",
+       {{plain,
+         [](world& w, options& o) {
+           with_own_client(w, o);
+           add(w.at[server_document], R"("token_endpoint_auth_methods_supported":["private_key_jwt"])");
+           o.kind = auth::grant_kind::client_credentials;
+           o.client_secret = {};
+           o.key = {secret(made_key()), "key-1"};
+         }}},
+       true},
+      {"workload",
+       "The platform's signed token stands for the program; it is for this authorization server.",
+       {{plain,
+         [](world&, options& o) {
+           o.kind = auth::grant_kind::workload;
+           o.client_id = "mine";
+           o.assertion = jwt_for("https://as.example.com/");
+         }}}},
+      {"workload-other-audience",
+       "The platform's signed token is for another authorization server, so it is not sent.",
+       {{plain,
+         [](world&, options& o) {
+           o.kind = auth::grant_kind::workload;
+           o.assertion = jwt_for("https://honest.example.com");
+         }}},
+       false,
+       false},
+      {"enterprise",
+       "A login at the organization is exchanged there for a token that the authorization server takes.",
+       {{R"(Bearer scope="files:read")",
+         [](world& w, options& o) {
+           with_own_client(w, o);
+           o.kind = auth::grant_kind::enterprise;
+           o.assertion = jwt_for("idp-client");
+           o.provider = {"https://idp.example.com/token", "idp-client", secret("idp-secret")};
+           w.at["https://idp.example.com/token"] = {
+               200, R"({"access_token":"e.id-jag.s","issued_token_type":"urn:ietf:params:oauth:token-type:id-jag",)"
+                    R"("token_type":"N_A"})"};
          }}}},
       {"migration",
        "The server names another authorization server: nothing of the one before is used.",

@@ -74,7 +74,9 @@ std::string played(const auth_scenario& s) {
   if (s.renews && held) {
     on.world.at["https://as.example.com/token"].body =
         R"({"access_token":"token-2","refresh_token":"refresh-2","expires_in":3600})";
-    const auto next = renewed(*held, on.world.answer_to(renewal_request(*held, 3'600'000).value()), 3'600'000);
+    const auto request = renewal_request(*held, 3'600'000, on.options.key, on.world.secrets);
+    REQUIRE(request);
+    const auto next = renewed(*held, on.world.answer_to(*request), 3'600'000);
     REQUIRE(next);
     told += end_of(*next);
   }
@@ -123,7 +125,8 @@ bool break_step(authorization& flow, fault how) {
   if (flow.now().type != kind::browse) return false;
   const auto fields = read_form(std::string_view(flow.now().url).substr(flow.now().url.find('?') + 1)).value();
   flow.redirected("error=access_denied&state=" + std::string(form_value(fields, "state")) +
-                  "&iss=" + mcpbx::percent_encoded(flow.issuer()));
+                      "&iss=" + mcpbx::percent_encoded(flow.issuer()),
+                  1'000);
   return true;
 }
 
@@ -133,7 +136,7 @@ void check_over(authorization& flow) {
   flow.answered({200, R"({"access_token":"late"})"}, 2'000);
   flow.unreachable("is late");
   flow.listening("http://127.0.0.1:1/callback");
-  CHECK(flow.redirected("code=late&state=late") == redirect_answer::kind::not_ours);
+  CHECK(flow.redirected("code=late&state=late", 1'000) == redirect_answer::kind::not_ours);
   CHECK(flow.now().type == kind::failed);
   CHECK(flow.now().problem.message == said);
 }

@@ -2,14 +2,26 @@
 #include "test/mcp/auth/scripted_authorization.hpp"
 
 #include "mcp/auth/form.hpp"
+#include "mcp/support/encodings.hpp"
 
 namespace mcpbx::test {
 namespace {
 
+// Returns a signed token as what it says; its signature differs each time.
+std::string readable(const std::string& value) {
+  const auto first = value.find('.'), second = value.find('.', first + 1);
+  if (second == std::string::npos) return value;
+  const auto header = base64url_bytes(value.substr(0, first));
+  const auto claims = base64url_bytes(value.substr(first + 1, second - first - 1));
+  if (!header || !claims || !header->starts_with('{')) return value;
+  return *header + *claims + (value.size() - second > 40 ? " signed" : "");
+}
+
 void tell_form(std::string& told, std::string_view form) {
   const auto fields = auth::read_form(form);
   if (!fields) told.append("  ").append(form).append("\n");
-  for (const auto& [name, value] : fields.value_or(auth::form_fields())) told += "  " + name + ": " + value + "\n";
+  for (const auto& [name, value] : fields.value_or(auth::form_fields()))
+    told += "  " + name + ": " + readable(value) + "\n";
 }
 
 void tell(std::string& told, const auth::document_request& r) {
@@ -81,7 +93,7 @@ bool scripted_authorization::step(auth::authorization& flow) {
       told += "back " + redirect_uri + "\n";
       tell_form(told, query);
       told += '\n';
-      return flow.redirected(query) != auth::redirect_answer::kind::not_ours;
+      return flow.redirected(query, 1'000) != auth::redirect_answer::kind::not_ours;
     }
     case kind::finished:
     case kind::failed:
