@@ -59,6 +59,7 @@ struct front_door::state : std::enable_shared_from_this<front_door::state> {
                 .handed = {},
                 .tasks = {},
                 .mcp = nullptr,
+                .news = {},
                 .refuses_calls = false,
                 .tools_cache = {},
                 .views = {}},
@@ -79,8 +80,7 @@ struct front_door::state : std::enable_shared_from_this<front_door::state> {
     mcp = std::make_unique<mcp_room>(context);
     context.mcp = mcp.get();
     catalog_subscription = context.daemon.on_catalog_change([this](const mcp::feature_kind& kind) {
-      for (const auto& c : all()) c->list_changed(kind);
-      mcp->list_changed(kind);
+      context.news.changed(kind, context.executor, [this] { return readers(); });
     });
   }
 
@@ -89,6 +89,15 @@ struct front_door::state : std::enable_shared_from_this<front_door::state> {
     std::vector<std::shared_ptr<caller>> out;
     out.reserve(callers.size());
     for (const auto& [key, c] : callers) out.push_back(c);
+    return out;
+  }
+
+  news_round::readers readers() const {
+    news_round::readers out;
+    if (closed) return out;
+    out.reserve(callers.size());
+    for (const auto& [key, c] : callers) out.emplace_back(c);
+    mcp->add_readers(out);
     return out;
   }
 

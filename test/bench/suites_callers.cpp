@@ -136,7 +136,7 @@ void measure_callers(way how, const bench_options& o, const std::string& size_ro
   out.add(size_row, "mcpbx", (s.own().weigh().resident_mib - before) * 1024 / callers);
   std::vector<double> took, least;
   std::size_t bytes = 0;
-  for (int i = 0; i < (o.quick ? 3 : 9); ++i) {
+  for (int i = 0; i < (o.quick ? 2 : 5); ++i) {
     const auto idle = s.own().weigh().cpu_ns;
     s.request("tools/call", R"({"name":")" + s.tool() + R"(","arguments":{"message":"","changed":true}})");
     for (const auto& c : all) bytes = c.hear(changed).size();
