@@ -68,6 +68,8 @@ class bridge {
   bridge_caller& add_caller(const std::string& name, const std::string& principal, bool modern);
   /// Starts all servers and waits until their lists are there.
   void start(std::function<void(mcp::server_options&)> edit = {});
+  /// Takes a server out of the configuration.
+  void remove_server(const std::string& name);
   /// Runs the work that is due within so many milliseconds, in small parts.
   void pass(int ms = 30);
 
@@ -89,6 +91,7 @@ class bridge {
  private:
   std::vector<std::unique_ptr<bridge_server>> servers_;
   std::vector<std::unique_ptr<bridge_caller>> callers_;
+  std::vector<mcp::server_options> wanted_;
   mcp::supervisor::subscription changes_;
   std::vector<bridge_step> recorded_;
   int steps_ = 0;
