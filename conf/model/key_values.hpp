@@ -55,7 +55,7 @@ enum class call_id_shape : std::uint8_t { any, short_ids };
 enum class store_sync : std::uint8_t { turn, call };
 enum class http_auth : std::uint8_t { token, none };
 /// The OAuth grant of a remote server: a person logs in, or mcpbx itself is the client that the tokens are for.
-enum class login_grant : std::uint8_t { person, client_credentials };
+enum class login_grant : std::uint8_t { person, client_credentials, workload, enterprise };
 enum class log_level : std::uint8_t { trace, debug, info, warn, error, off };
 
 template <>
@@ -95,7 +95,8 @@ inline constexpr std::array<std::string_view, 2> words_of<store_sync>{"turn", "c
 template <>
 inline constexpr std::array<std::string_view, 2> words_of<http_auth>{"token", "none"};
 template <>
-inline constexpr std::array<std::string_view, 2> words_of<login_grant>{"person", "clientCredentials"};
+inline constexpr std::array<std::string_view, 4> words_of<login_grant>{"person", "clientCredentials", "workload",
+                                                                       "enterprise"};
 template <>
 inline constexpr std::array<std::string_view, 6> words_of<log_level>{"trace", "debug", "info", "warn", "error", "off"};
 

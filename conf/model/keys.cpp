@@ -79,8 +79,14 @@ const section_spec& auth_keys() {
     key<&server_auth::client_metadata_url>("clientMetadataUrl", "Where the client metadata document of this client is published.").like(forms::http_url),
     key<&server_auth::client_id>("clientId", "The id under which this client is registered.").like(forms::filled),
     key<&server_auth::client_secret>("clientSecret", "The secret of the registered client; better a reference than the value.").like(forms::filled).secret(),
+    key<&server_auth::private_key>("privateKey", "The private key of the registered client, in PEM: it signs in place of the secret (private_key_jwt). P-256 (ES256) or RSA (RS256), without a passphrase; better a reference than the value.").like(forms::filled).secret(),
+    key<&server_auth::private_key_id>("privateKeyId", "The id (kid) under which the authorization server knows that key.").like(forms::filled),
+    key<&server_auth::assertion>("assertion", "A signed token (JWT): for `workload` that of the platform, for `enterprise` the ID token of a login at the identity provider. A reference; it is read anew for each login.").like(forms::filled).secret(),
+    key<&server_auth::idp_token_url>("idpTokenUrl", "The token endpoint of the organization's identity provider, for `enterprise`.").like(forms::http_url),
+    key<&server_auth::idp_client_id>("idpClientId", "The id of this client at the identity provider.").like(forms::filled),
+    key<&server_auth::idp_client_secret>("idpClientSecret", "The secret of this client at the identity provider; better a reference than the value.").like(forms::filled).secret(),
     key<&server_auth::scopes>("scopes", "Scopes to ask for beside those that the server names.").like(forms::filled),
-    key<&server_auth::grant>("grant", "Who logs in: a person with a browser, or this client itself (clientCredentials)."),
+    key<&server_auth::grant>("grant", "Who logs in: a person with a browser, this client itself (clientCredentials), the platform it runs on (workload), or an organization's identity provider (enterprise)."),
     key<&server_auth::private_addresses>("privateAddresses", "Whether the authorization server of a public server may be in a private network."),
   }};
   return s;

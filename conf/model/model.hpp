@@ -56,8 +56,13 @@ struct server_auth {
   std::optional<reference_string> open;  ///< the browser command, split at blanks; the URL is appended
   std::optional<reference_string> client_metadata_url;
   std::optional<reference_string> client_id;
-  std::optional<reference_string> client_secret;  ///< resolve with resolve_secret
-  std::vector<std::string> scopes;                ///< asked for beside those that the server names
+  std::optional<reference_string> client_secret;  ///< this and the next two: resolve with resolve_secret
+  std::optional<reference_string> private_key;
+  std::optional<reference_string> assertion;
+  std::optional<reference_string> private_key_id;
+  std::optional<reference_string> idp_token_url, idp_client_id;
+  std::optional<reference_string> idp_client_secret;  ///< resolve with resolve_secret
+  std::vector<std::string> scopes;                    ///< asked for beside those that the server names
   login_grant grant = login_grant::person;
   bool private_addresses = false;  ///< the authorization server may be in a private network
 };

@@ -14,6 +14,7 @@
 #include "daemon/app/process/process_limits.hpp"
 #include "daemon/app/process/service.hpp"
 #include "daemon/app/references/current_configuration.hpp"
+#include "daemon/app/reloading.hpp"
 #include "daemon/app/run_parts.hpp"
 #include "daemon/app/started_world.hpp"
 #include "daemon/app/tool_servers.hpp"
@@ -49,7 +50,8 @@ result<int> serve(const command_line& o, const configuration_ptr& first, mcp::ke
   http::client client(base.executor(), base.time, lanes.compute, http_options());
   tool_servers servers(base, lanes, client, config, std::move(keeper));
   run_parts runs(base, lanes, client, current, servers.tools(), o.private_folder.empty());
-  entrances ways_in(base, lanes, servers, runs, world, *sockets, config, socket);
+  reloading reload(base, o, current, world);
+  entrances ways_in(base, lanes, servers, runs, world, reload, *sockets, config, socket);
 
   if (port) ways_in.open_port(*port);
   for (const auto& n : config.notices) log::warn(n.text());
@@ -58,7 +60,11 @@ result<int> serve(const command_line& o, const configuration_ptr& first, mcp::ke
   servers.when_listed(forget_program_pages);
   servers.apply(config);
   runs.left().ask(forget_program_pages);
-  daemon_life life(base, servers, runs, ways_in, idle_exit);
+  reload.carried_out_by([&servers, &ways_in](const configuration_ptr& next) {
+    servers.apply(next->config);
+    ways_in.door().configuration_replaced();
+  });
+  daemon_life life(base, servers, runs, reload, ways_in, idle_exit);
 
   link.show();
   say("ready " + socket + "\n");

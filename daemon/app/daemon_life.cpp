@@ -30,9 +30,9 @@ static_assert(stop_grace + stop_times::insist_after + stop_times::force_after <=
 
 }  // namespace
 
-daemon_life::daemon_life(base_parts& base, tool_servers& servers, run_parts& runs, entrances& ways_in,
-                         milliseconds idle_exit)
-    : base_(base), servers_(servers), runs_(runs), ways_in_(ways_in), idle_exit_(idle_exit) {
+daemon_life::daemon_life(base_parts& base, tool_servers& servers, run_parts& runs, reloading& reload,
+                         entrances& ways_in, milliseconds idle_exit)
+    : base_(base), servers_(servers), runs_(runs), reload_(reload), ways_in_(ways_in), idle_exit_(idle_exit) {
   base_.stop.carried_out_by([this](const std::string& why) { stop(why); });
   next_signal();
   if (idle_exit_.count() == 0) return;
@@ -60,7 +60,7 @@ void daemon_life::next_signal() {
 
 void daemon_life::on_signal(int number) {
   if (number == SIGHUP) {
-    log::warn("SIGHUP: reloading the configuration comes in a later version; restart the daemon to change it");
+    reload_.ask("SIGHUP", [](const result<reload_report>&) {});  // the log tells the outcome
   } else if (number == SIGCHLD) {
     servers_.child_ended();
   } else if (number == SIGUSR1) {
@@ -80,6 +80,7 @@ void daemon_life::stop(const std::string& why) {
   end_at_the_latest(whole_stop_s);  // the keeper ends the remaining servers
   notify_service_manager("STOPPING=1");
   ways_in_.begin_closing();
+  reload_.stop();
   runs_.left().stop();
   const time_point until = base_.time.now() + stop_grace;
   boost::asio::co_spawn(base_.io, runs_.runs().shut_down(stop_grace), [this, until](const std::exception_ptr&) {

@@ -2,6 +2,7 @@
 #pragma once
 #include "daemon/app/base_parts.hpp"
 #include "daemon/app/entrances.hpp"
+#include "daemon/app/reloading.hpp"
 #include "daemon/app/run_parts.hpp"
 #include "daemon/app/tool_servers.hpp"
 #include "mcp/support/time.hpp"
@@ -15,7 +16,8 @@ class daemon_life {
  public:
   /// Takes over requests to stop. `idle_exit` is the time without callers and runs after which the daemon stops; 0:
   /// never. All arguments must outlive this object.
-  daemon_life(base_parts& base, tool_servers& servers, run_parts& runs, entrances& ways_in, milliseconds idle_exit);
+  daemon_life(base_parts& base, tool_servers& servers, run_parts& runs, reloading& reload, entrances& ways_in,
+              milliseconds idle_exit);
 
   /// Runs the event loop until the daemon has stopped. Returns the exit status.
   int run();
@@ -31,6 +33,7 @@ class daemon_life {
   base_parts& base_;
   tool_servers& servers_;
   run_parts& runs_;
+  reloading& reload_;
   entrances& ways_in_;
   milliseconds idle_exit_;
   std::unique_ptr<timer> idle_timer_;  // null: the daemon does not stop when idle

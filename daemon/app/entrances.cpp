@@ -42,7 +42,7 @@ result<open_sockets> open_sockets_at(base_parts& base, const std::string& path, 
 }
 
 entrances::entrances(base_parts& base, blocking_lanes& lanes, tool_servers& servers, run_parts& runs,
-                     started_world& world, open_sockets& sockets, const conf::configuration& config,
+                     started_world& world, reloading& reload, open_sockets& sockets, const conf::configuration& config,
                      const std::string& socket)
     : sockets_(sockets),
       port_callers_(
@@ -51,6 +51,7 @@ entrances::entrances(base_parts& base, blocking_lanes& lanes, tool_servers& serv
       backend_(
           servers.supervisor(), runs.runs(), runs.store(), servers.pins(), servers.logins(), runs.lists(),
           [&runs](backend::left_taken then) { runs.left().when_taken(std::move(then)); },
+          [&reload](reload_answer then) { reload.ask("asked to by a caller", std::move(then)); },
           [&base] { base.stop.express("asked to by a caller"); }),
       door_(base.executor(), base.time, backend_, door_options_with(runs, world, config, socket),
             [&servers](const mcp::peer_credentials& p) { return servers.admit(p); }),

@@ -5,6 +5,7 @@
 #include "daemon/app/callers/early_callers.hpp"
 #include "daemon/app/callers/port_callers.hpp"
 #include "daemon/app/http_port.hpp"
+#include "daemon/app/reloading.hpp"
 #include "daemon/app/run_parts.hpp"
 #include "daemon/app/started_world.hpp"
 #include "daemon/app/tool_servers.hpp"
@@ -33,7 +34,7 @@ class entrances {
  public:
   /// All references but `config` must outlive this object.
   entrances(base_parts& base, blocking_lanes& lanes, tool_servers& servers, run_parts& runs, started_world& world,
-            open_sockets& sockets, const conf::configuration& config, const std::string& socket);
+            reloading& reload, open_sockets& sockets, const conf::configuration& config, const std::string& socket);
 
   /// Accepts callers on the Unix socket.
   void open();

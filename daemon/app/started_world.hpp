@@ -1,5 +1,5 @@
-// The files and variables that a daemon started with, so that commands can report changes. No value leaves the daemon:
-// files are compared here, and only the names of variables are sent.
+// The files and variables that the configuration in force came from, so that commands can report changes. No value
+// leaves the daemon: files are compared here, and only the names of variables are sent.
 #pragma once
 #include "conf/config_files.hpp"
 #include "conf/environment.hpp"
@@ -20,8 +20,10 @@ class started_world {
   /// Reads the files of the configuration again.
   started_world(conf::environment env, conf::file_options files, const conf::configuration& config, bool idle_exit);
 
-  /// Returns the files that were added, changed or removed since the start.
+  /// Returns the files that were added, changed or removed since they were read.
   std::vector<std::string> changed_files();
+  /// Returns true if a command started the daemon, which then stops when nobody uses it.
+  bool exits_when_idle() const noexcept { return idle_exit_; }
   /// Returns the variables that the configuration or its defaults refer to.
   const std::vector<std::string>& variables() const noexcept { return variables_; }
   /// Writes the members of hello about files and variables.

@@ -79,9 +79,26 @@ struct front_door::state : std::enable_shared_from_this<front_door::state> {
     context.load = [this] { return load(); };
     mcp = std::make_unique<mcp_room>(context);
     context.mcp = mcp.get();
-    catalog_subscription = context.daemon.on_catalog_change([this](const mcp::feature_kind& kind) {
-      context.news.changed(kind, context.executor, [this] { return readers(); });
-    });
+    catalog_subscription =
+        context.daemon.on_catalog_change([this](const mcp::feature_kind& kind) { tell_list_changed(kind); });
+  }
+
+  void tell_list_changed(const mcp::feature_kind& kind) {
+    context.news.changed(kind, context.executor, [this] { return readers(); });
+  }
+
+  /// Tells callers of lists that differ because a profile does. Servers that come or go are told by the catalog.
+  void configuration_replaced() {
+    std::vector<const mcp::feature_kind*> changed;
+    const auto known = context.views;  // looking at one changes the table
+    for (const auto& [profile, before] : known) {
+      const auto now = context.tools_for(profile);
+      for (const auto& kind : mcp::feature_kinds())
+        if (before.whole == context.daemon.tools() && now->differs(kind, *before.seen) &&
+            std::ranges::find(changed, &kind) == changed.end())
+          changed.push_back(&kind);
+    }
+    for (const auto* kind : changed) tell_list_changed(*kind);
   }
 
   /// Returns a copy, because a connection may close during a call.
@@ -355,6 +372,10 @@ void front_door::accept_on_port(int fd, const std::string& from) {
       context, fd, context.settings.port_rules, "caller (" + from + ", HTTP)", "http", -1, state_->question_about(fd));
   state_->on_port.push_back(known.get());
   state_->add(known);
+}
+
+void front_door::configuration_replaced() {
+  if (!state_->closed) state_->configuration_replaced();
 }
 
 std::size_t front_door::callers() const noexcept {

@@ -45,6 +45,9 @@ class front_door {
   /// Takes over a connection of the TCP port; `from` is the caller's address, for the log.
   void accept_on_port(int fd, const std::string& from);
 
+  /// Tells callers whose profile shows other lists since the configuration was replaced.
+  void configuration_replaced();
+
   std::size_t callers() const noexcept;
   /// Sets a function that is called, in a turn of its own, after a caller came or left.
   void on_callers(std::function<void(std::size_t)> changed);

@@ -1,7 +1,7 @@
 // Computes the hashes that an approval is bound to.
 #include "daemon/guard/approval_seal.hpp"
 
-#include "daemon/guard/sha256.hpp"
+#include "mcp/crypto/sha256.hpp"
 #include "mcp/json/json_writer.hpp"
 
 #include <string_view>

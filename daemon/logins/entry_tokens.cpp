@@ -134,10 +134,11 @@ void entry_tokens::renew(std::function<void(bool)> then) {
 }
 
 void entry_tokens::send_renewal(grant_keeper::held_lock held) {
-  auto request = auth::renewal_request(grant_, parts_.time.wall_ms());
+  auto request = auth::renewal_request(grant_, parts_.time.wall_ms(), settings_.key, parts_.secrets);
   if (!request) return end_renewal(false);
   exchange_ = std::make_unique<document_exchange>(
       parts_.client, std::move(*request), settings_.trust,
+      auth::endpoint_rule::of(settings_.url, entry_.private_addresses),
       [this, held = std::move(held)](result<auth::document_answer> answer) mutable {
         const auto self = shared_from_this();
         const auto ended = std::move(exchange_);
@@ -180,7 +181,7 @@ void entry_tokens::set_waiting(std::string why) {
 }
 
 bool entry_tokens::may_log_in_alone() {
-  if (!entry_.opens && !entry_.without_person) return false;
+  if (!entry_.opens && entry_.grant == auth::grant_kind::person) return false;
   const time_point now = parts_.time.now();
   if (now - std::exchange(last_attempt_, now) >= between_attempts) attempts_ = 0;
   return attempts_++ < most_attempts;
@@ -223,9 +224,11 @@ void entry_tokens::refused(int status, std::string_view challenge, std::string_v
 }
 
 void entry_tokens::log_in(std::function<void()> ready, std::function<void(result<void>)> over) {
-  when_loaded([this, ready = std::move(ready), over = std::move(over)]() mutable {
-    if (dropped_) {
-      if (over) over(fail(errc::cancelled, "the entry of server \"" + entry_.server + "\" has changed"));
+  when_loaded([this, age = logouts_, ready = std::move(ready), over = std::move(over)]() mutable {
+    if (dropped_ || age != logouts_) {
+      if (over)
+        over(dropped_ ? fail(errc::cancelled, "the entry of server \"" + entry_.server + "\" has changed")
+                      : logged_out());
       return;
     }
     when_over_.push_back(std::move(over));
@@ -240,9 +243,9 @@ void entry_tokens::log_in(std::function<void()> ready, std::function<void(result
 
 // The settings are resolved anew, since a file or a program may give another secret by now.
 void entry_tokens::prepare_login() {
-  entry_.settings([weak = weak_from_this()](result<login_settings> settings) {
+  entry_.settings([weak = weak_from_this(), age = logouts_](result<login_settings> settings) {
     const auto self = weak.lock();
-    if (!self || self->dropped_) return;
+    if (!self || self->dropped_ || age != self->logouts_) return;
     self->preparing_ = false;
     if (!settings) return self->login_over(std::unexpected(settings.error()));
     self->settings_ = std::move(*settings);
@@ -258,7 +261,10 @@ void entry_tokens::start_login() {
   o.client_secret = settings_.client_secret;
   o.client_document = settings_.client_document;
   o.private_addresses = entry_.private_addresses;
-  o.without_person = entry_.without_person;
+  o.kind = entry_.grant;
+  o.key = settings_.key;
+  o.assertion = settings_.assertion;
+  o.provider = settings_.provider;
   if (!grant_.issuer.empty()) o.before = grant_;
   if (login_) {
     ended_.push_back(std::move(login_));
@@ -302,12 +308,18 @@ void entry_tokens::login_over(result<auth::grant> outcome) {
   });
 }
 
+result<void> entry_tokens::logged_out() const {
+  return fail(errc::cancelled, "the login to server \"" + entry_.server + "\" was ended: somebody has logged out");
+}
+
 void entry_tokens::log_out(std::function<void(result<void>)> then) {
   const auto self = shared_from_this();
   outdate();
+  ++logouts_;
   grant_ = {};
   loaded_ = true;
   if (auto* present = present_login()) present->cancel("somebody has logged out");
+  if (std::exchange(preparing_, false)) login_over(std::unexpected(logged_out().error()));
   if (renewing_) end_renewal(false);
   sentence_.clear();
   problem_.clear();

@@ -21,7 +21,9 @@ namespace mcpbx::daemon {
 struct login_settings {
   std::string url = {};
   std::string client_id = {}, client_document = {};
-  secret client_secret = {};
+  secret client_secret = {}, assertion = {};
+  auth::client_key key = {};
+  auth::identity_provider provider = {};
   std::vector<std::string> open = {};  ///< the command that opens a browser
   http::trust trust = {};
 };
@@ -36,7 +38,8 @@ struct login_entry {
   login_source settings;
   std::vector<std::string> scopes = {};
   bool opens = false;  ///< the daemon opens the browser; else a person runs `mcpbx auth login`
-  bool private_addresses = false, without_person = false;
+  bool private_addresses = false;
+  auth::grant_kind grant = auth::grant_kind::person;
 };
 
 /// Keeps the grants of all servers; `logins` implements it. Callbacks come later, on the speaking thread.
@@ -107,6 +110,7 @@ class entry_tokens final : public mcp::authorizer, public std::enable_shared_fro
   void end_renewal(bool renewed);
   void prepare_login();
   void start_login();
+  result<void> logged_out() const;
   void login_over(result<auth::grant> outcome);
   void take(auth::grant g);
   void outdate();
@@ -119,6 +123,7 @@ class entry_tokens final : public mcp::authorizer, public std::enable_shared_fro
   login_settings settings_;
   auth::grant grant_;
   std::uint64_t age_ = 0;  // counts logins and logouts: what was begun before one must not touch the tokens after it
+  std::uint64_t logouts_ = 0;  // counts logouts: a login that was wished for before one does not begin after it
   std::vector<passing_secret> hidden_;  // the secrets of this grant and the one before, which a server may still quote
   bool loaded_ = false, loading_ = false, renewing_ = false, preparing_ = false, dropped_ = false;
   auth::bearer_challenge challenge_;  // of the last refusal

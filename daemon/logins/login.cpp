@@ -1,6 +1,7 @@
 // Plays the steps of an authorization.
 #include "daemon/logins/login.hpp"
 
+#include "mcp/http/url.hpp"
 #include "mcp/redact/cut_text.hpp"
 
 #include <utility>
@@ -17,7 +18,7 @@ constexpr http::limits document_limits{.connect = milliseconds(10'000),
 }  // namespace
 
 document_exchange::document_exchange(http::client& client, auth::document_request r, http::trust trust,
-                                     done_handler done)
+                                     const auth::endpoint_rule& rule, done_handler done)
     : done_(std::move(done)) {
   http::request request;
   request.method = std::move(r.method);
@@ -26,6 +27,9 @@ document_exchange::document_exchange(http::client& client, auth::document_reques
   if (!r.body.empty()) request.body.append_copy(r.body);
   request.limits = document_limits;
   request.trust = std::move(trust);
+  if (const auto to = http::parse_url(request.url))
+    request.addresses = std::make_shared<http::address_rule>(
+        rule.name(), [rule, host = to->host](const std::string& address) { return rule.check_address(host, address); });
   exchange_ = client.start(std::move(request), *this);
 }
 
@@ -83,7 +87,7 @@ void login::go_on() {
 
 void login::fetch() {
   exchange_ = std::make_unique<document_exchange>(
-      parts_.client, flow_.now().request, trust_, [this](result<auth::document_answer> answer) {
+      parts_.client, flow_.now().request, trust_, flow_.rule(), [this](result<auth::document_answer> answer) {
         const auto ended = std::move(exchange_);
         if (over_) return;
         if (answer)
@@ -107,7 +111,7 @@ void login::listen() {
 redirect_listener::page login::answered(std::string_view query) {
   using page = redirect_listener::page;
   if (over_) return page::failed;
-  const auto kind = flow_.redirected(query);
+  const auto kind = flow_.redirected(query, parts_.time.wall_ms());
   if (kind == auth::redirect_answer::kind::not_ours) return page::not_ours;
   go_on();
   return kind == auth::redirect_answer::kind::code ? page::done : page::failed;
@@ -116,7 +120,7 @@ redirect_listener::page login::answered(std::string_view query) {
 result<void> login::pasted(std::string_view address) {
   if (over_ || flow_.now().type != auth::authorization::step::kind::browse)
     return fail(errc::invalid_argument, "no login of this server waits for an answer");
-  const auto kind = flow_.redirected(address);
+  const auto kind = flow_.redirected(address, parts_.time.wall_ms());
   if (kind == auth::redirect_answer::kind::not_ours)
     return fail(errc::invalid_argument,
                 "that is not the answer to this login: paste the whole address that the browser shows at the end");

@@ -24,12 +24,14 @@ struct login_parts {
   auth::secret_source& secrets;
 };
 
-/// Sends one document_request, at most a minute long, and gives its answer or a clause why there is none.
+/// Sends one document_request, at most a minute long, and gives its answer or a clause why there is none. The rule
+/// judges the addresses that the host's name has.
 class document_exchange final : private http::response_events {
  public:
   using done_handler = std::function<void(result<auth::document_answer>)>;
   /// Calls `done` later, unless this object is destroyed before; it may be destroyed inside.
-  document_exchange(http::client& client, auth::document_request r, http::trust trust, done_handler done);
+  document_exchange(http::client& client, auth::document_request r, http::trust trust, const auth::endpoint_rule& rule,
+                    done_handler done);
 
  private:
   void on_head(int status, const std::vector<http::header>& headers) override;

@@ -37,6 +37,7 @@ logins::logins(login_parts parts, options o, hooks h)
       file_(path_ ? std::make_shared<credential_file>(*path_, std::move(o.find_key)) : nullptr),
       hooks_(std::move(h)),
       alive_(std::make_shared<int>()),
+      renewals_(parts_.executor, "renewals"),
       lane_("logins", 1) {}
 
 logins::~logins() {
@@ -44,9 +45,10 @@ logins::~logins() {
   for (const auto& e : entries_) e->drop();
 }
 
-// Runs `work` on the lane and `then(its result)` on the speaking thread, unless this object is gone by then.
-template <class Work, class Then>
-void logins::on_lane(Work work, Then then) {
+// Gives `work` to a thread by `post`, and runs `then(its result)` on the speaking thread, unless this object is gone by
+// then. If there is no thread, `then` gets an empty result.
+template <class Post, class Work, class Then>
+void logins::elsewhere(Post post, Work work, Then then) {
   using outcome = std::invoke_result_t<Work>;
   auto back = [executor = parts_.executor, weak = std::weak_ptr(alive_), then = std::move(then)](outcome o) mutable {
     boost::asio::post(executor, [weak = std::move(weak), then = std::move(then), o = std::move(o)]() mutable {
@@ -54,8 +56,13 @@ void logins::on_lane(Work work, Then then) {
     });
   };
   auto shared = std::make_shared<decltype(back)>(std::move(back));
-  const auto posted = lane_.post([work = std::move(work), shared]() mutable { (*shared)(work()); });
+  const auto posted = post([work = std::move(work), shared]() mutable { (*shared)(work()); });
   if (!posted) (*shared)(outcome{});
+}
+
+template <class Work, class Then>
+void logins::on_lane(Work work, Then then) {
+  elsewhere([this](auto job) { return lane_.post(std::move(job)); }, std::move(work), std::move(then));
 }
 
 void logins::set_entries(std::vector<login_entry> entries) {
@@ -200,20 +207,27 @@ void logins::lock(const std::string& server, const std::string& url,
     result<held_lock> held = fail(errc::unavailable, "there is no thread for it");
     std::optional<auth::grant> stored;
   };
-  on_lane(
-      [file = file_, server, url] {
-        locked out;
-        if (!file) return out;
-        auto lock = file->lock_renewal(server);
-        if (!lock) {
-          out.held = std::unexpected(lock.error());
-          return out;
-        }
-        out.held = std::make_shared<state_lock>(std::move(*lock));
-        if (const auto all = file->read()) out.stored = grant_in(*all, server, url);
-        return out;
-      },
-      [then = std::move(then)](locked l) { then(std::move(l.held), std::move(l.stored)); });
+  // Another daemon may keep the lock for seconds: only the renewals of this server wait for it, and nobody's file.
+  elsewhere([this, server](auto job) { return renewals_.post(server, std::move(job)); },
+            [file = file_, server] {
+              locked out;
+              if (!file) return out;
+              auto lock = file->lock_renewal(server);
+              if (lock)
+                out.held = std::make_shared<state_lock>(std::move(*lock));
+              else
+                out.held = std::unexpected(lock.error());
+              return out;
+            },
+            [this, server, url, then = std::move(then)](locked l) {
+              on_lane(
+                  [file = file_, server, url, l = std::move(l)]() mutable {
+                    if (!l.held) return std::move(l);
+                    if (const auto all = file->read()) l.stored = grant_in(*all, server, url);
+                    return std::move(l);
+                  },
+                  [then](locked l) { then(std::move(l.held), std::move(l.stored)); });
+            });
 }
 
 void logins::save(const std::string& server, const std::string& url, std::optional<auth::grant> g, held_lock held,

@@ -4,6 +4,7 @@
 #include "daemon/guard/credentials/credential_file.hpp"
 #include "daemon/logins/entry_tokens.hpp"
 #include "daemon/logins/login_desk.hpp"
+#include "mcp/async/keyed_lanes.hpp"
 #include "mcp/async/lane.hpp"
 
 #include <cstdint>
@@ -58,6 +59,8 @@ class logins final : public login_desk, private grant_keeper {
   entry_tokens* find(std::string_view server) const;
   error unknown(std::string_view server) const;
   login_status status_of(const entry_tokens& t) const;
+  template <class Post, class Work, class Then>
+  void elsewhere(Post post, Work work, Then then);
   template <class Work, class Then>
   void on_lane(Work work, Then then);
 
@@ -67,6 +70,7 @@ class logins final : public login_desk, private grant_keeper {
   hooks hooks_;
   std::vector<std::shared_ptr<entry_tokens>> entries_;
   std::shared_ptr<void> alive_;  // answers of the lane that come after this object are dropped
+  keyed_lanes renewals_;         // wait for the lock between daemons, each server's for itself
   lane lane_;                    // last: its work ends before the rest goes
 };
 

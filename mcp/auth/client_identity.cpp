@@ -2,6 +2,8 @@
 #include "mcp/auth/client_identity.hpp"
 
 #include "mcp/json/json_writer.hpp"
+#include "mcp/support/encodings.hpp"
+#include "mcp/support/percent.hpp"
 
 #include <algorithm>
 
@@ -53,6 +55,9 @@ result<client_identity> read_registration(const raw_json& answer) {
 
 std::string_view token_auth_method(const client_identity& client, const server_metadata& server) {
   const bool has_secret = !client.password.empty();
+  constexpr std::string_view signature = "private_key_jwt";
+  if (client.signs && (!has_secret || server.auth_methods.empty() || lists(server.auth_methods, signature)))
+    return signature;
   constexpr std::string_view with_secret[] = {"client_secret_basic", "client_secret_post"};
   if (has_secret)
     for (const std::string_view method : with_secret)
@@ -68,11 +73,11 @@ void add_client(const client_identity& client, std::string_view method, form_fie
                 std::vector<http::header>& headers) {
   if (method == "client_secret_basic") {
     // RFC 6749, section 2.3.1: both parts are escaped as in a form before they are joined.
-    const std::string pair = form_escaped(client.id) + ":" + form_escaped(client.password.reveal());
+    const std::string pair = percent_encoded(client.id) + ":" + percent_encoded(client.password.reveal());
     headers.push_back({"Authorization", "Basic " + base64(pair)});
     return;
   }
-  body.emplace_back("client_id", client.id);
+  if (!client.id.empty()) body.emplace_back("client_id", client.id);
   if (method == "client_secret_post") body.emplace_back("client_secret", client.password.reveal());
 }
 

@@ -29,6 +29,7 @@ struct client_identity {
   std::int64_t expires_at_ms = -1;  ///< end of a registered secret in milliseconds since 1970; -1: never
   std::string method = {};          ///< token_endpoint_auth_method of the registration; "": as the server lists
   std::string redirect_uri = {};    ///< of the registration, or ""
+  bool signs = false;               ///< it has a private key; not kept on disk
 };
 
 /// Returns the body of a registration (RFC 7591, section 2). `refresh`: the authorization server has refresh tokens.
@@ -37,11 +38,12 @@ std::string registration_body(std::string_view client_name, std::string_view red
 /// Reads the answer. errc::protocol: it has no client_id.
 result<client_identity> read_registration(const raw_json& answer);
 
-/// Returns the method by which the client proves itself at the token endpoint: "client_secret_basic",
-/// "client_secret_post" or "none". Of those that the server lists the first that the client can do, in this order; a
-/// server that lists none is taken to know client_secret_basic (RFC 8414).
+/// Returns the method by which the client proves itself at the token endpoint: "private_key_jwt",
+/// "client_secret_basic", "client_secret_post" or "none". Of those that the server lists the first that the client can
+/// do, in this order; a server that lists none is taken to know what the client can do (client_secret_basic: RFC 8414).
 std::string_view token_auth_method(const client_identity& client, const server_metadata& server);
-/// Adds what the method wants to a request at the token endpoint.
+/// Adds what the method wants to a request at the token endpoint, but for the assertion of private_key_jwt, which
+/// prove_client() adds.
 void add_client(const client_identity& client, std::string_view method, form_fields& body,
                 std::vector<http::header>& headers);
 

@@ -55,6 +55,14 @@ bool ends_in_number(std::string_view host) {
   return !last.empty() && (last.find_first_not_of("0123456789") == std::string_view::npos || last.starts_with("0x"));
 }
 
+// Returns true for the addresses that proxies on this machine give to every name that they are asked for
+// (198.18.0.0/15, RFC 2544): they say nothing about the host.
+bool is_stand_in(std::string_view address) {
+  boost::system::error_code no_address;
+  const auto a = ip::make_address(std::string(address), no_address);
+  return !no_address && a.is_v4() && within(a.to_v4(), 0xC6120000, 15);
+}
+
 // Returns true for such a name that is no address in the usual way: any machine may be meant, this one as well.
 bool is_odd_number(std::string_view host) {
   boost::system::error_code no_address;
@@ -81,7 +89,24 @@ reach reach_of(std::string_view host) {
 endpoint_rule endpoint_rule::of(std::string_view server_url, bool private_addresses) {
   const auto url = http::parse_url(server_url);
   if (!url) return {reach::public_network, private_addresses};
-  return {url->socket.empty() ? reach_of(url->host) : reach::loopback, private_addresses};
+  return {url->socket.empty() ? reach_of(url->host) : reach::loopback, private_addresses, url->host};
+}
+
+result<void> endpoint_rule::check_address(std::string_view name, std::string_view address) const {
+  if (name == host || is_stand_in(address)) return {};
+  const reach there = reach_of(address);
+  const std::string which = "it has the address " + std::string(address);
+  if (there == reach::loopback && server != reach::loopback) return fail(errc::protocol, which + " of this machine");
+  if (there == reach::private_network && server == reach::public_network && !private_addresses)
+    return fail(errc::protocol,
+                which +
+                    " of a private network; if that is right, set \"auth\": {\"privateAddresses\": true} in the "
+                    "server's entry");
+  return {};
+}
+
+std::string endpoint_rule::name() const {
+  return std::to_string(static_cast<int>(server)) + (private_addresses ? " private " : " ") + host;
 }
 
 result<void> endpoint_rule::check(std::string_view what, std::string_view url) const {

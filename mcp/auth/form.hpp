@@ -1,5 +1,4 @@
-// Form bodies and queries as OAuth writes and reads them (application/x-www-form-urlencoded, RFC 6749, appendix B), and
-// base64url (RFC 4648, section 5).
+// Form bodies and queries as OAuth writes and reads them (application/x-www-form-urlencoded, RFC 6749, appendix B).
 #pragma once
 #include <optional>
 #include <string>
@@ -12,18 +11,11 @@ namespace mcpbx::auth {
 /// Names and values in order.
 using form_fields = std::vector<std::pair<std::string, std::string>>;
 
-/// Returns the text escaped for a form or a query: letters, digits, "-", ".", "_" and "~" stay.
-std::string form_escaped(std::string_view text);
 /// Returns the fields as `name=value&…`.
 std::string form_text(const form_fields& fields);
 /// Reads a query or a form. Returns nullopt if a name occurs twice, or there are more than 64 fields.
 std::optional<form_fields> read_form(std::string_view text);
 /// Returns the value of a field, or "".
 std::string_view form_value(const form_fields& fields, std::string_view name);
-
-/// Returns bytes as base64url without padding.
-std::string base64url(std::string_view bytes);
-/// Returns bytes as base64 with padding (RFC 4648, section 4).
-std::string base64(std::string_view bytes);
 
 }  // namespace mcpbx::auth

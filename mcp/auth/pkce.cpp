@@ -1,14 +1,11 @@
-// SHA-256 by OpenSSL's old functions: they are deprecated, but the new ones load OpenSSL's providers first, which would
-// cost a daemon without TLS 2 MiB for its whole life.
-#define OPENSSL_SUPPRESS_DEPRECATED
+// PKCE and texts that nobody guesses.
 #include "mcp/auth/pkce.hpp"
 
-#include "mcp/auth/form.hpp"
+#include "mcp/crypto/sha256.hpp"
+#include "mcp/support/encodings.hpp"
 
 #include <openssl/rand.h>
-#include <openssl/sha.h>
 
-#include <array>
 #include <stdexcept>
 
 namespace mcpbx::auth {
@@ -36,12 +33,7 @@ std::string unguessable(secret_source& from) {
 }
 
 std::string s256_challenge(std::string_view verifier) {
-  SHA256_CTX state;
-  std::array<unsigned char, SHA256_DIGEST_LENGTH> digest{};
-  if (SHA256_Init(&state) != 1 || SHA256_Update(&state, verifier.data(), verifier.size()) != 1 ||
-      SHA256_Final(digest.data(), &state) != 1)
-    throw std::runtime_error("OpenSSL gives no SHA-256");
-  return base64url({reinterpret_cast<const char*>(digest.data()), digest.size()});
+  return base64url(sha256(verifier));
 }
 
 }  // namespace mcpbx::auth

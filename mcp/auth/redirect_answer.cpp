@@ -3,6 +3,7 @@
 
 #include "mcp/auth/form.hpp"
 #include "mcp/redact/cut_text.hpp"
+#include "mcp/redact/secret.hpp"
 
 #include <openssl/crypto.h>
 
@@ -33,6 +34,7 @@ redirect_answer read_redirect(std::string_view query_or_address, const expected_
                                      : "the answer does not say which authorization server it is from, which this "
                                        "server promises to say"};
   if (const auto error = form_value(*fields, "error"); !error.empty()) {
+    const passing_secret hidden{secret(std::string(form_value(*fields, "code")))};
     const auto words = form_value(*fields, "error_description");
     return {kind::refused, "the authorization server answered " + cut_for_people(error, 80) +
                                (words.empty() ? "" : ": " + cut_for_people(words, 300))};

@@ -2,6 +2,7 @@
 #include "mcp/protocol/header_params.hpp"
 
 #include "mcp/redact/cut_text.hpp"
+#include "mcp/support/encodings.hpp"
 
 #include <algorithm>
 #include <array>
@@ -118,24 +119,14 @@ class annotation_reader {
   std::string why_;
 };
 
-std::string base64(std::string_view bytes) {
-  static constexpr std::string_view digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  std::string out;
-  out.reserve((bytes.size() + 2) / 3 * 4);
-  for (std::size_t i = 0; i < bytes.size(); i += 3) {
-    const auto byte = [&](std::size_t at) -> unsigned {
-      return at < bytes.size() ? static_cast<unsigned char>(bytes[at]) : 0u;
-    };
-    const unsigned three = byte(i) << 16 | byte(i + 1) << 8 | byte(i + 2);
-    out += digits[three >> 18];
-    out += digits[three >> 12 & 63];
-    out += i + 1 < bytes.size() ? digits[three >> 6 & 63] : '=';
-    out += i + 2 < bytes.size() ? digits[three & 63] : '=';
-  }
-  return out;
-}
-
 }  // namespace
+
+std::string_view named_member(std::string_view method) {
+  if (method == "tools/call" || method == "prompts/get") return "name";
+  if (method == "resources/read") return "uri";
+  return method.starts_with("tasks/") ? "taskId"
+                                      : "";  // the extension io.modelcontextprotocol/tasks, "Routing Headers"
+}
 
 result<header_params> read_header_params(const raw_json& input_schema) {
   if (!input_schema.text().contains(annotation)) return header_params();  // nearly all tools

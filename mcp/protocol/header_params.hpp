@@ -1,5 +1,6 @@
-// Arguments of tools that Streamable HTTP repeats in headers (2026-07-28, "Custom Headers from Tool Parameters"): reads
-// `x-mcp-header` in the schemas of tools, and the values out of the arguments of calls. Pure functions over raw JSON.
+// Members of params that Streamable HTTP repeats in headers (2026-07-28, "Standard Request Headers" and "Custom Headers
+// from Tool Parameters"): the one of Mcp-Name, `x-mcp-header` in the schemas of tools, and the values out of the
+// arguments of calls. Pure functions over raw JSON.
 #pragma once
 #include "mcp/json/raw_json.hpp"
 #include "mcp/protocol/features.hpp"
@@ -20,6 +21,9 @@ struct header_param {
 };
 using header_params = std::vector<header_param>;
 using header_params_of_tools = std::unordered_map<std::string, header_params>;
+
+/// Returns the member of a method's params that Mcp-Name repeats; "": the method has none.
+std::string_view named_member(std::string_view method);
 
 /// Reads the annotations of an inputSchema. An error is a clause that says which rule of the specification is broken.
 result<header_params> read_header_params(const raw_json& input_schema);

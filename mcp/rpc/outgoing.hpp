@@ -14,7 +14,7 @@ struct message_facts {
   std::string_view method;    ///< of a request or notification; "" for a response
   std::string_view revision;  ///< that is spoken; "" before one is agreed on
   bool modern = false;        ///< `revision` is one without sessions
-  std::string_view name;      ///< params.name or params.uri of a tools/call, prompts/get or resources/read, unescaped
+  std::string_view name;      ///< the member of the params that Mcp-Name repeats, unescaped; "": none
   /// Values out of the arguments of a call, under the names that their schemas give (2026-07-28, Streamable HTTP,
   /// "Custom Headers from Tool Parameters"); as words, not encoded yet.
   std::span<const std::pair<std::string, std::string>> fields = {};
@@ -30,12 +30,13 @@ struct outgoing {
     response       ///< or a batch of them
   };
   kind type = kind::notification;
-  std::int64_t id = 0;                   ///< request, cancellation: the id of our request
+  /// request, cancellation: the id of our request; response: the request of ours in whose stream the peer asked, or 0.
+  std::int64_t id = 0;
   const message_facts* facts = nullptr;  ///< null: the connection has no use for them
 
   static constexpr outgoing request(std::int64_t id) noexcept { return {kind::request, id}; }
   static constexpr outgoing cancellation(std::int64_t id) noexcept { return {kind::cancellation, id}; }
-  static constexpr outgoing response() noexcept { return {kind::response}; }
+  static constexpr outgoing response(std::int64_t about = 0) noexcept { return {kind::response, about}; }
 };
 
 }  // namespace mcpbx::mcp

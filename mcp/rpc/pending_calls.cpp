@@ -1,6 +1,8 @@
 // Keeps our open requests, matches answers by exact id, and ends each request exactly once.
 #include "mcp/rpc/pending_calls.hpp"
 
+#include "mcp/redact/secret.hpp"
+
 #include <algorithm>
 #include <charconv>
 #include <optional>
@@ -26,6 +28,18 @@ call_number number_of(const rpc_id& id) {
   call_number n = 0;
   const auto [end, ec] = std::from_chars(token.data(), token.data() + token.size(), n);
   return ec == std::errc{} && end == token.data() + token.size() && n > 0 ? n : 0;
+}
+
+/// Takes known secrets out of a peer's error object. An error is words for people, which go on to callers, models and
+/// logs, and some servers quote the token that they refuse. A result is data: it stays as it is, byte for byte.
+raw_json redacted_error(raw_json error) {
+  const std::string clean = redactor::redact(error.text());
+  if (clean == error.text()) return error;
+  auto whole = raw_json::parse(clean);
+  // A value can also be a number or the name of a member.
+  if (whole && find_member(*whole, "code").as_integer() && find_member(*whole, "message").is_string()) return *whole;
+  const auto code = find_member(error, "code").as_integer().value_or(code::server_error);
+  return rpc_error{static_cast<int>(code), "the words of this error have a secret in them", {}}.json();
 }
 
 }  // namespace
@@ -72,7 +86,7 @@ void pending_calls::count_stray(const rpc_id& id) {
   if (found != ended_.end()) found->answered = true;
 }
 
-bool pending_calls::answer(message&& response) {
+bool pending_calls::answer(message& response) {
   // JSON-RPC allows any result; in MCP every result is an object.
   if (response.error.empty() && !response.result.is_object())
     return answer_malformed(response.id, "member \"result\" must be an object");
@@ -84,7 +98,7 @@ bool pending_calls::answer(message&& response) {
   const bool failed = !response.error.empty();
   if (auto& done = taken.mapped().done)
     done({failed ? call_outcome::kind::error : call_outcome::kind::result,
-          std::move(failed ? response.error : response.result),
+          failed ? redacted_error(std::move(response.error)) : std::move(response.result),
           {}});
   return true;
 }

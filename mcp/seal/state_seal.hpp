@@ -1,6 +1,7 @@
 // Seals a few bytes into one line of text that strangers carry and can neither read nor change: authenticated
 // encryption with a key of this process (2026-07-28, multi round-trip requests, "Server Requirements").
 #pragma once
+#include "mcp/crypto/sealed_bytes.hpp"
 #include "mcp/support/error.hpp"
 
 #include <array>
@@ -30,12 +31,10 @@ class state_seal {
   /// Returns true if the text has the form of this or of another process of mcpbx.
   static bool has_form(std::string_view text);
 
-  /// SHA-256 of a text, as 32 bytes.
-  static std::string digest(std::string_view text);
-
  private:
   result<void> make_key();
-  std::array<unsigned char, 32> key_{};
+  std::string_view key() const;
+  std::array<unsigned char, seal_key_bytes> key_{};
   std::string mark_;  // "mcpbx.ID."; "" before the first text
 };
 

@@ -95,15 +95,28 @@ std::optional<caller_listens::filter> caller_listens::read(const raw_json& param
 }
 
 void caller_listens::watch_uri(listen& l, const std::string& uri, std::vector<std::string>& honoured) {
+  auto made = watched_uri(l.reply.serial(), uri);
+  if (!made.held) return;
+  l.watches.push_back(std::move(made));
+  honoured.push_back(uri);
+}
+
+caller_listens::watched_resource caller_listens::watched_uri(std::uint64_t serial, const std::string& uri) {
   const auto route = host_.tools()->route_resource(uri);
   const auto server = route ? route->owner.lock() : nullptr;
-  if (!server) return;
-  watch w = server->watch_resource_of(
-      host_.scope(), route->uri,
-      [this, serial = l.reply.serial(), uri](const raw_json& params) { updated(serial, uri, params); });
-  if (!w) return;
-  l.watches.push_back(std::move(w));
-  honoured.push_back(uri);
+  if (!server) return {};
+  return {uri, *route,
+          server->watch_resource_of(host_.scope(), route->uri,
+                                    [this, serial, uri](const raw_json& params) { updated(serial, uri, params); })};
+}
+
+void caller_listens::refresh() {
+  if (listens_.empty()) return;
+  const catalog_ptr all = host_.tools();
+  for (auto& [serial, l] : listens_)
+    for (watched_resource& w : l.watches)
+      if (const auto route = all->route_resource(w.uri); route && route->owner.lock() != w.route.owner.lock())
+        if (auto made = watched_uri(serial, w.uri); made.held) w = std::move(made);
 }
 
 void caller_listens::acknowledge(const listen& l, const std::vector<std::string>& uris) {
@@ -120,6 +133,9 @@ void caller_listens::acknowledge(const listen& l, const std::vector<std::string>
 void caller_listens::updated(std::uint64_t serial, const std::string& uri, const raw_json& params) {
   const auto found = listens_.find(serial);
   if (found == listens_.end()) return;
+  const auto w = std::ranges::find(found->second.watches, uri, &watched_resource::uri);
+  // The configuration may keep the resource from this caller by now.
+  if (w == found->second.watches.end() || !host_.tools()->allows_resource(w->route, uri)) return;
   auto o = raw_object::open(params ? params : raw_json::literal("{}"));
   if (!o) return;
   o->set("uri", raw_json::string(uri));

@@ -29,6 +29,8 @@ class caller_listens {
 
   /// Opens a stream, or answers with what is wrong. The acknowledgement is the first that the caller gets of it.
   void open(const raw_json& params, const reply_once& reply);
+  /// Takes a changed catalog: watches resources where they are now.
+  void refresh();
   /// Tells the streams that asked for changes of this kind.
   void list_changed(const feature_kind& kind);
   /// Ends all streams with their results. `tell`: sends notifications/cancelled for each as well, which a transport
@@ -42,16 +44,22 @@ class caller_listens {
   std::size_t size() const noexcept { return listens_.size(); }
 
  private:
+  struct watched_resource {
+    std::string uri;
+    resource_route route;
+    watch held;
+  };
   struct listen {
     reply_once reply;
     std::vector<std::string_view> changes;  // listen_member of kinds
-    std::vector<watch> watches;
+    std::vector<watched_resource> watches;
   };
   struct filter {
     std::vector<std::string_view> changes;
     std::vector<std::string> uris;
   };
   std::optional<filter> read(const raw_json& params, const reply_once& reply) const;
+  watched_resource watched_uri(std::uint64_t serial, const std::string& uri);
   void watch_uri(listen& l, const std::string& uri, std::vector<std::string>& honoured);
   void acknowledge(const listen& l, const std::vector<std::string>& uris);
   void updated(std::uint64_t serial, const std::string& uri, const raw_json& params);

@@ -53,6 +53,7 @@ void caller_session::on_fault(const message_fault& f) {
 void caller_session::list_changed(const feature_kind& kind) {
   if (closed_) return;
   if (watches_) watches_->refresh();
+  if (listens_) listens_->refresh();
   const auto asks = asks_;  // outlives the session
   if (phase_ == phase::ready) host_.send_list_changed(kind, changed_text(kind));
   if (!asks->closed() && listens_) listens_->list_changed(kind);

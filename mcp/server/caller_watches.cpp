@@ -70,16 +70,20 @@ void caller_watches::subscribe(const raw_json& params, const reply_once& reply) 
   if (!route)
     return reply.error(rpc_error{code::not_found, "no tool server has the resource " + json_quoted(cut_utf8(*uri, 256)),
                                  raw_json::own(json_object("uri", *uri))});
-  const auto server = route->owner.lock();
-  watch w = server ? server->watch_resource_of(host_.scope(), route->uri,
-                                               [this, uri = *uri](const raw_json& p) { updated(uri, p); })
-                   : nullptr;
-  if (!w)
+  subscription made = subscribed(*uri, *route);
+  if (!made.held)
     return reply.error(to_rpc_error(
         {errc::unavailable, "the tool server " + json_quoted(route->server) + " takes no subscriptions to resources"},
         route->server));
-  subscriptions_.emplace(*uri, std::move(w));
+  subscriptions_.emplace(*uri, std::move(made));
   reply.result(raw_json::literal("{}"));
+}
+
+caller_watches::subscription caller_watches::subscribed(const std::string& uri, const resource_route& route) {
+  const auto server = route.owner.lock();
+  if (!server) return {route, nullptr};
+  return {route, server->watch_resource_of(host_.scope(), route.uri,
+                                           [this, uri](const raw_json& params) { updated(uri, params); })};
 }
 
 void caller_watches::unsubscribe(const raw_json& params, const reply_once& reply) {
@@ -90,6 +94,9 @@ void caller_watches::unsubscribe(const raw_json& params, const reply_once& reply
 }
 
 void caller_watches::updated(const std::string& uri, const raw_json& params) {
+  // The configuration may keep the resource from this caller by now. The subscription stays: it may come back.
+  const auto found = subscriptions_.find(uri);
+  if (found == subscriptions_.end() || !host_.tools()->allows_resource(found->second.route, uri)) return;
   auto o = raw_object::open(params ? params : raw_json::literal("{}"));
   if (!o) return;
   if (o->find("uri").as_string() != uri) o->set("uri", raw_json::string(uri));
@@ -104,9 +111,16 @@ void caller_watches::set_level(std::size_t level) {
 }
 
 void caller_watches::refresh() {
+  if (!watches_logs_ && subscriptions_.empty()) return;
+  const catalog_ptr all = host_.tools();
+  for (auto& [uri, s] : subscriptions_)
+    if (const auto route = all->route_resource(uri); route && route->owner.lock() != s.route.owner.lock())
+      if (auto made = subscribed(uri, *route); made.held) s = std::move(made);
   if (!watches_logs_) return;
-  std::erase_if(logs_, [](const log_watch& w) { return w.server.expired(); });
-  for (const auto& server : servers_in(host_.tools()))
+  const auto servers = servers_in(all);
+  std::erase_if(logs_,
+                [&](const log_watch& w) { return std::ranges::find(servers, w.server.lock()) == servers.end(); });
+  for (const auto& server : servers)
     if (std::ranges::none_of(logs_, [&](const log_watch& w) { return w.server.lock() == server; }))
       watch_logs_of(server);
 }

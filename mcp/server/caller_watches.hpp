@@ -34,7 +34,7 @@ class caller_watches {
 
   /// Asks all servers for logs of this level and above, instead of an earlier one.
   void set_level(std::size_t level);
-  /// Asks servers that are new in the catalog.
+  /// Takes a changed catalog: asks servers that are new in it, and leaves those alone that are not in it any more.
   void refresh();
   std::size_t subscriptions() const noexcept { return subscriptions_.size(); }
 
@@ -43,11 +43,16 @@ class caller_watches {
     std::weak_ptr<client> server;
     watch held;
   };
+  struct subscription {
+    resource_route route;
+    watch held;
+  };
+  subscription subscribed(const std::string& uri, const resource_route& route);
   void updated(const std::string& uri, const raw_json& params);
   void watch_logs_of(const std::shared_ptr<client>& server);
 
   caller_host& host_;
-  std::unordered_map<std::string, watch> subscriptions_;  // by URI
+  std::unordered_map<std::string, subscription> subscriptions_;  // by URI
   std::vector<log_watch> logs_;
   std::size_t level_ = 0;
   bool watches_logs_ = false;

@@ -1,6 +1,7 @@
 // The table of held calls.
 #include "mcp/server/held_calls.hpp"
 
+#include "mcp/crypto/sha256.hpp"
 #include "mcp/json/canonical_json.hpp"
 #include "mcp/json/json_writer.hpp"
 
@@ -21,7 +22,7 @@ std::string digest_of(const held_request& r) {
   w.begin_array().value(r.principal).value(r.method).value(r.name);
   if (r.arguments && !r.arguments.is_null()) w.token(canonical_json(r.arguments));
   w.end_array();
-  return state_seal::digest(text);
+  return sha256(text);
 }
 
 constexpr std::size_t most_digits = 20;
@@ -35,18 +36,23 @@ result<held_calls::place> held_calls::hold(std::shared_ptr<held_call> call, cons
     return fail(errc::limit, "mcpbx holds " + std::to_string(calls_.size()) +
                                  " calls already that wait for answers of their callers; try again later");
   const auto found = by_principal_.find(std::string(request.principal));
-  if (found != by_principal_.end() && found->second >= options_.max_per_principal)
-    return fail(errc::limit, "mcpbx holds " + std::to_string(found->second) +
+  const share own = found == by_principal_.end() ? share() : found->second;
+  if (own.calls >= options_.max_per_principal)
+    return fail(errc::limit, "mcpbx holds " + std::to_string(own.calls) +
                                  " calls of this caller already that wait for its answers; answer some of them");
-  if (bytes > options_.max_bytes - bytes_)
+  if (!has_room(own, bytes))
     return fail(errc::limit, "calls that wait for answers of their callers may hold " +
-                                 std::to_string(options_.max_bytes) + " bytes together; try again later");
+                                 std::to_string(options_.max_bytes) + " bytes together, and " +
+                                 std::to_string(options_.max_bytes_per_principal) +
+                                 " bytes of one caller; try again later");
   entry e{std::move(call), digest_of(request), std::string(request.principal), bytes, time_.now() + options_.expiry};
   if (e.digest.empty()) return fail(errc::internal, "OpenSSL gives no SHA-256");
   const std::uint64_t id = next_id_++;
   auto state = seal_.close(std::to_string(id) + " " + e.digest);
   if (!state) return std::unexpected(state.error());
-  ++by_principal_[e.principal];
+  share& counted = by_principal_[e.principal];
+  ++counted.calls;
+  counted.bytes += bytes;
   bytes_ += bytes;
   calls_.emplace(id, std::move(e));
   if (calls_.size() == 1) arm();
@@ -75,7 +81,10 @@ result<std::shared_ptr<held_call>> held_calls::take(std::string_view state, cons
 
 bool held_calls::keep(std::uint64_t id, std::size_t more) {
   const auto found = calls_.find(id);
-  if (found == calls_.end() || more > options_.max_bytes - bytes_) return false;
+  if (found == calls_.end()) return false;
+  share& own = by_principal_.find(found->second.principal)->second;
+  if (!has_room(own, more)) return false;
+  own.bytes += more;
   found->second.bytes += more;
   bytes_ += more;
   return true;
@@ -88,7 +97,8 @@ void held_calls::release(std::uint64_t id) {
 void held_calls::forget(std::map<std::uint64_t, entry>::iterator found) {
   bytes_ -= found->second.bytes;
   const auto counted = by_principal_.find(found->second.principal);
-  if (--counted->second == 0) by_principal_.erase(counted);
+  counted->second.bytes -= found->second.bytes;
+  if (--counted->second.calls == 0) by_principal_.erase(counted);
   const bool first = found == calls_.begin();
   const auto call = std::move(found->second.call);  // destroyed last: it may come back here
   calls_.erase(found);

@@ -57,8 +57,9 @@ class held_calls {
   struct options {
     std::size_t max_calls = 1024;
     std::size_t max_per_principal = 128;
-    std::size_t max_bytes = 64u << 20;  ///< of questions and of results that came early
-    milliseconds expiry{600'000};       ///< time that a call waits for its retry
+    std::size_t max_bytes = 64u << 20;  ///< of requests, questions and results that came early
+    std::size_t max_bytes_per_principal = 48u << 20;
+    milliseconds expiry{600'000};  ///< time that a call waits for its retry
   };
   struct place {
     std::uint64_t id = 0;  ///< for keep() and release()
@@ -95,6 +96,13 @@ class held_calls {
     std::size_t bytes = 0;
     time_point ends;
   };
+  /// Calls of one principal.
+  struct share {
+    std::size_t calls = 0, bytes = 0;
+  };
+  bool has_room(const share& own, std::size_t more) const {
+    return more <= options_.max_bytes - bytes_ && own.bytes + more <= options_.max_bytes_per_principal;
+  }
   void forget(std::map<std::uint64_t, entry>::iterator found);
   void arm();
   void expire();
@@ -103,7 +111,7 @@ class held_calls {
   const options& options_;
   state_seal seal_;
   std::map<std::uint64_t, entry> calls_;  // by id; also in the order of their ends
-  std::unordered_map<std::string, std::size_t> by_principal_;
+  std::unordered_map<std::string, share> by_principal_;
   std::size_t bytes_ = 0;
   std::uint64_t next_id_ = 1;
   std::unique_ptr<timer> timer_;  // null until the first call

@@ -164,7 +164,7 @@ void passed_call::park() {
   std::string requests;
   json_writer w(requests);
   w.begin_object();
-  std::size_t bytes = sizeof(*this);
+  std::size_t bytes = sizeof(*this) + name_.size() + arguments_.text().size();
   for (question& q : questions_) {
     if (q.where != question::place::waiting) continue;
     const auto params = question_params(q.what.params, server_name_, true, {});

@@ -1,4 +1,4 @@
-// Decodes percent-encoding.
+// Reads and writes percent-encoding.
 #include "mcp/support/percent.hpp"
 
 #include <charconv>
@@ -16,6 +16,20 @@ std::string percent_decoded(std::string_view text) {
     } else {
       out += text[i];
     }
+  }
+  return out;
+}
+
+std::string percent_encoded(std::string_view text, std::string_view kept) {
+  constexpr std::string_view digits = "0123456789ABCDEF";
+  std::string out;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+        std::string_view("-._~").contains(c) || kept.contains(c))
+      out += c;
+    else
+      out.append({'%', digits[byte >> 4], digits[byte & 0xF]});
   }
   return out;
 }

@@ -2,12 +2,10 @@
 #include "providers/wire/encoding.hpp"
 
 #include "mcp/json/json_scanner.hpp"
+#include "mcp/support/encodings.hpp"
 #include "mcp/support/utf8.hpp"
 #include "providers/model/names.hpp"
 #include "providers/wire/results.hpp"
-
-#include <boost/archive/iterators/binary_from_base64.hpp>
-#include <boost/archive/iterators/transform_width.hpp>
 
 #include <algorithm>
 #include <array>
@@ -22,23 +20,6 @@ bool is_text_type(std::string_view type) {
                                                    "application/x-ndjson", "application/javascript", "application/sql"};
   return type.starts_with("text/") || type.ends_with("+json") || type.ends_with("+xml") ||
          std::ranges::find(others, type) != others.end();
-}
-
-// Decodes base64, with or without padding; nullopt: malformed.
-std::optional<std::string> decoded(std::string_view base64) {
-  using namespace boost::archive::iterators;
-  using bytes = transform_width<binary_from_base64<const char*>, 8, 6>;
-  while (base64.ends_with('=')) base64.remove_suffix(1);
-  // The decoder needs a whole last group: pad it with zero digits and cut their bytes off.
-  std::string padded(base64);
-  padded.append((4 - base64.size() % 4) % 4, 'A');
-  try {
-    std::string out(bytes(padded.data()), bytes(padded.data() + padded.size()));
-    out.resize(base64.size() * 3 / 4);
-    return out;
-  } catch (const dataflow_exception&) {
-    return std::nullopt;
-  }
 }
 
 // Returns true if a call has a name that APIs refuse. Decoders write fitting names into the raw form, but a journal of
@@ -68,20 +49,6 @@ std::string_view host_of(std::string_view url) {
   url = url.substr(0, url.find_first_of("/?#"));
   if (const auto at = url.rfind('@'); at != std::string_view::npos) url.remove_prefix(at + 1);
   return url.substr(0, url.find(':'));
-}
-
-std::string encoded_path(std::string_view path) {
-  constexpr std::string_view digits = "0123456789ABCDEF";
-  std::string out;
-  for (const char c : path) {
-    const auto u = static_cast<unsigned char>(c);
-    if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-        std::string_view("-._~/").find(c) != std::string_view::npos)
-      out += c;
-    else
-      out.append({'%', digits[u >> 4], digits[u & 15]});
-  }
-  return out;
 }
 
 std::string_view id_lookup::sent_id(std::string_view call_id) const {
@@ -164,7 +131,7 @@ std::string left_out(const file_block& file) {
 
 std::string file_words(const file_block& file) {
   if (!is_text_type(media_type(file.mime)) || file.data.empty()) return left_out(file);
-  const auto text = decoded(file.data);
+  const auto text = lenient_base64_bytes(file.data);
   if (!text || valid_utf8_prefix(*text) != text->size()) return left_out(file);
   return "[file " + file.name + (file.name.empty() ? "" : ", ") + std::string(media_type(file.mime)) + "]\n" + *text;
 }

@@ -16,9 +16,6 @@ std::string join_url(std::string_view base, std::string_view path);
 /// Returns the host of an address, without its port.
 std::string_view host_of(std::string_view url);
 
-/// Percent-encodes all bytes that are not allowed in a path, but keeps slashes.
-std::string encoded_path(std::string_view path);
-
 /// Returns true if `m` is an assistant message of this API, address and model, so that `m.raw` goes back as it is.
 /// Returns false if a call in it has a name that APIs refuse.
 bool is_own(const message& m, std::string_view api, const wire_options& options);

@@ -34,7 +34,9 @@ TEST_CASE("load: every member of a server entry arrives") {
            "maxConcurrency": 5, "sharing": "perRun", "approve": ["g_c"], "sampling": {"model": "demo/x", "maxTokens": 11, "perMinute": 12},
            "roots": ["~/a", {"uri": "file:///b", "name": "B"}], "mayCall": true, "orphans": "keep" },
     "a": { "url": "https://a.example/mcp", "headers": { "Authorization": "Bearer ${env:T}" },
-           "auth": { "open": "xdg-open", "clientMetadataUrl": "https://c.example", "clientId": "i", "clientSecret": "${env:S}" } }
+           "auth": { "open": "xdg-open", "clientMetadataUrl": "https://c.example", "clientId": "i", "clientSecret": "${env:S}",
+             "privateKey": "${file:~/k.pem}", "privateKeyId": "k", "assertion": "${file:/run/token}", "grant": "enterprise",
+             "idpTokenUrl": "https://idp.example/token", "idpClientId": "j", "idpClientSecret": "${env:J}" } }
   } })");
   REQUIRE(made.error_text() == "");
   REQUIRE(made.config.servers.size() == 2);
@@ -81,6 +83,13 @@ TEST_CASE("load: every member of a server entry arrives") {
   CHECK(a.url->text == "https://a.example/mcp");
   CHECK(a.headers[0].second.where == "mcpServers.a.headers.Authorization");
   CHECK(a.auth->client_secret->text == "${env:S}");
+  CHECK(a.auth->private_key->text == "${file:~/k.pem}");
+  CHECK(a.auth->private_key_id->text == "k");
+  CHECK(a.auth->assertion->text == "${file:/run/token}");
+  CHECK(a.auth->grant == login_grant::enterprise);
+  CHECK(a.auth->idp_token_url->text == "https://idp.example/token");
+  CHECK(a.auth->idp_client_id->text == "j");
+  CHECK(a.auth->idp_client_secret->text == "${env:J}");
 }
 
 TEST_CASE("load: models and profiles and the settings of the loop arrive") {

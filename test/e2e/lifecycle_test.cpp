@@ -208,7 +208,8 @@ TEST_CASE("cli: a daemon that it started is replaced when the configuration or a
   fs::remove(h.file("config/mcpbx/config.d/more.json"));
   const auto r = run_cli(h, {"call", "s__echo", "text=hello"}, {}, false);
   CHECK(r.status == 0);
-  CHECK_MESSAGE(contains(r.err, "more.json has changed since the daemon was started; `mcpbx stop` ends it"), r.err);
+  CHECK_MESSAGE(contains(r.err, "more.json has changed since the daemon read it; `mcpbx reload` has it read again"),
+                r.err);
   CHECK(h.daemon() == third);
   CHECK_FALSE(contains(r.err, "a key"));
 }

@@ -40,7 +40,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         flow.listening("http://127.0.0.1:1/callback");
         break;
       case kind::browse:
-        if (flow.redirected(piece()) == redirect_answer::kind::not_ours) return 0;
+        if (flow.redirected(piece(), 1'000) == redirect_answer::kind::not_ours) return 0;
         break;
       case kind::finished:
         if (flow.granted().issuer != flow.issuer() || flow.granted().access_token.empty()) std::abort();

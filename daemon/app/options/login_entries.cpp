@@ -20,8 +20,26 @@ namespace {
 constexpr std::chrono::milliseconds secret_service_limit{5'000};
 
 using text_member = std::optional<conf::reference_string> conf::server_auth::*;
-constexpr std::array<text_member, 4> auth_texts{&conf::server_auth::open, &conf::server_auth::client_metadata_url,
-                                                &conf::server_auth::client_id, &conf::server_auth::client_secret};
+constexpr std::array<text_member, 10> auth_texts{
+    &conf::server_auth::open,          &conf::server_auth::client_metadata_url,
+    &conf::server_auth::client_id,     &conf::server_auth::client_secret,
+    &conf::server_auth::private_key,   &conf::server_auth::private_key_id,
+    &conf::server_auth::assertion,     &conf::server_auth::idp_token_url,
+    &conf::server_auth::idp_client_id, &conf::server_auth::idp_client_secret};
+
+auth::grant_kind grant_of(conf::login_grant g) {
+  switch (g) {
+    case conf::login_grant::client_credentials:
+      return auth::grant_kind::client_credentials;
+    case conf::login_grant::workload:
+      return auth::grant_kind::workload;
+    case conf::login_grant::enterprise:
+      return auth::grant_kind::enterprise;
+    case conf::login_grant::person:
+      break;
+  }
+  return auth::grant_kind::person;
+}
 
 result<login_settings> settings_of(const conf::server_entry& entry) {
   auto spec = make_remote_spec(entry);
@@ -31,25 +49,31 @@ result<login_settings> settings_of(const conf::server_entry& entry) {
   s.trust = std::move(spec->trust);
   if (!entry.auth) return s;
   system_references source;
-  const auto text = [&](const std::optional<conf::reference_string>& written) -> result<std::string> {
-    if (!written) return std::string();
-    return conf::resolve(*written, source, conf::source_content::plain);
-  };
-  auto open = text(entry.auth->open), document = text(entry.auth->client_metadata_url),
-       id = text(entry.auth->client_id);
-  for (const auto* one : {&open, &document, &id})
-    if (!*one) return std::unexpected(one->error());
-  s.client_document = std::move(*document);
-  s.client_id = std::move(*id);
-  if (!open->empty()) {
-    auto words = conf::split_words(*open);
+  const auto& a = *entry.auth;
+  using plain = std::pair<const std::optional<conf::reference_string>*, std::string*>;
+  std::string open;
+  for (const auto& [written, to] :
+       {plain(&a.open, &open), plain(&a.client_metadata_url, &s.client_document), plain(&a.client_id, &s.client_id),
+        plain(&a.private_key_id, &s.key.id), plain(&a.idp_token_url, &s.provider.token_url),
+        plain(&a.idp_client_id, &s.provider.client_id)}) {
+    if (!*written) continue;
+    auto resolved = conf::resolve(**written, source, conf::source_content::plain);
+    if (!resolved) return std::unexpected(resolved.error());
+    *to = std::move(*resolved);
+  }
+  using hidden = std::pair<const std::optional<conf::reference_string>*, secret*>;
+  for (const auto& [written, to] :
+       {hidden(&a.client_secret, &s.client_secret), hidden(&a.private_key, &s.key.pem),
+        hidden(&a.assertion, &s.assertion), hidden(&a.idp_client_secret, &s.provider.client_secret)}) {
+    if (!*written) continue;
+    auto resolved = conf::resolve_secret(**written, source);
+    if (!resolved) return std::unexpected(resolved.error());
+    *to = std::move(*resolved);
+  }
+  if (!open.empty()) {
+    auto words = conf::split_words(open);
     if (!words) return std::unexpected(words.error());
     s.open = std::move(*words);
-  }
-  if (entry.auth->client_secret) {
-    auto resolved = conf::resolve_secret(*entry.auth->client_secret, source);
-    if (!resolved) return std::unexpected(resolved.error());
-    s.client_secret = std::move(*resolved);
   }
   return s;
 }
@@ -60,7 +84,7 @@ std::string fingerprint_of(const conf::server_entry& entry) {
   for (const auto member : auth_texts) text += "\n" + ((*entry.auth).*member ? ((*entry.auth).*member)->text : "");
   for (const auto& scope : entry.auth->scopes) text += "\n" + scope;
   text += entry.auth->private_addresses ? "\nprivate" : "\n";
-  text += entry.auth->grant == conf::login_grant::client_credentials ? "\nalone" : "\n";
+  text += "\n" + std::to_string(static_cast<int>(entry.auth->grant));
   return text;
 }
 
@@ -85,7 +109,7 @@ std::vector<login_entry> login_entries(const conf::configuration& all, const ser
       e.scopes = entry.auth->scopes;
       e.opens = entry.auth->open.has_value();
       e.private_addresses = entry.auth->private_addresses;
-      e.without_person = entry.auth->grant == conf::login_grant::client_credentials;
+      e.grant = grant_of(entry.auth->grant);
     }
     list.push_back(std::move(e));
   }

@@ -4,16 +4,12 @@
 #include "daemon/app/references/system_references.hpp"
 #include "mcp/json/json_writer.hpp"
 #include "mcp/support/log.hpp"
+#include "mcp/support/percent.hpp"
 
 #include <utility>
 
 namespace mcpbx::daemon {
 namespace {
-
-bool is_plain(unsigned char c) {
-  return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-         std::string_view("/-._~!$&'()*+,;=:@").contains(static_cast<char>(c));
-}
 
 raw_json roots_of(const conf::server_entry& entry, const start_values& values, const std::string& home) {
   std::string json;
@@ -36,16 +32,7 @@ raw_json roots_of(const conf::server_entry& entry, const start_values& values, c
 
 std::string root_uri(std::string_view place, std::string_view home) {
   if (place.starts_with("file://")) return std::string(place);
-  constexpr std::string_view digits = "0123456789ABCDEF";
-  std::string uri = "file://";
-  for (const char c : conf::under_home(place, home)) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (is_plain(byte))
-      uri += c;
-    else
-      (uri += '%').append({digits[byte >> 4], digits[byte & 15]});
-  }
-  return uri;
+  return "file://" + percent_encoded(conf::under_home(place, home), "/!$&'()*+,;=:@");
 }
 
 std::vector<server_answers> server_answers_of(const conf::configuration& all, const start_values& values) {

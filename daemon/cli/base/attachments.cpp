@@ -3,10 +3,8 @@
 
 #include "daemon/cli/base/input_files.hpp"
 #include "mcp/json/json_writer.hpp"
+#include "mcp/support/encodings.hpp"
 #include "mcp/support/utf8.hpp"
-
-#include <boost/archive/iterators/base64_from_binary.hpp>
-#include <boost/archive/iterators/transform_width.hpp>
 
 #include <algorithm>
 #include <filesystem>
@@ -15,18 +13,6 @@
 
 namespace mcpbx::cli {
 namespace {
-
-std::string base64(std::string_view bytes) {
-  using namespace boost::archive::iterators;
-  using digits = base64_from_binary<transform_width<const char*, 6, 8>>;
-  // transform_width reads a whole last group: what is missing is given as zeros and shown as padding.
-  const std::size_t missing = (3 - bytes.size() % 3) % 3;
-  std::string padded(bytes);
-  padded.append(missing, '\0');
-  std::string out(digits(padded.data()), digits(padded.data() + padded.size()));
-  out.replace(out.size() - missing, missing, missing, '=');
-  return out;
-}
 
 std::string_view image_type(std::string_view bytes) {
   if (bytes.starts_with("\x89PNG\r\n\x1a\n")) return "image/png";

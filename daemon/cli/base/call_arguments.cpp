@@ -34,6 +34,22 @@ bool fits(const raw_json& value, std::string_view type) {
 
 }  // namespace
 
+result<std::vector<std::pair<std::string, std::string>>> key_values(const std::vector<std::string>& words,
+                                                                    std::string_view mend) {
+  std::vector<std::pair<std::string, std::string>> pairs;
+  for (const auto& word : words) {
+    const auto equals = word.find('=');
+    if (equals == std::string::npos || equals == 0)
+      return fail(errc::invalid_argument,
+                  "`" + std::string(cut_utf8(word, 100)) + "` is no argument; " + std::string(mend));
+    std::string key = word.substr(0, equals);
+    if (std::ranges::any_of(pairs, [&](const auto& given) { return given.first == key; }))
+      return fail(errc::invalid_argument, "the argument " + key + " is given twice");
+    pairs.emplace_back(std::move(key), word.substr(equals + 1));
+  }
+  return pairs;
+}
+
 result<std::string> typed_value(const raw_json& schema, const std::string& key, const std::string& value) {
   const raw_json type = find_member(find_member(find_member(schema, "properties"), key), "type");
   std::vector<std::string> types;
@@ -60,22 +76,15 @@ result<std::string> typed_value(const raw_json& schema, const std::string& key, 
 }
 
 result<std::string> arguments_of_words(const std::vector<std::string>& words, const raw_json& schema) {
-  std::vector<std::string> keys;
+  const auto pairs = key_values(words, "write key=value, or --args with a JSON object");
+  if (!pairs) return std::unexpected(pairs.error());
   std::string out;
   json_writer w(out);
   w.begin_object();
-  for (const auto& word : words) {
-    const auto equals = word.find('=');
-    if (equals == std::string::npos || equals == 0)
-      return fail(errc::invalid_argument,
-                  "`" + word + "` is no argument; write key=value, or --args with a JSON object");
-    const std::string key = word.substr(0, equals);
-    if (std::find(keys.begin(), keys.end(), key) != keys.end())
-      return fail(errc::invalid_argument, "the argument " + key + " is given twice");
-    auto value = typed_value(schema, key, word.substr(equals + 1));
+  for (const auto& [key, word] : *pairs) {
+    auto value = typed_value(schema, key, word);
     if (!value) return value;
     w.key(key).token(*value);
-    keys.push_back(key);
   }
   w.end_object();
   return out;

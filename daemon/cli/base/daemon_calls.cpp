@@ -45,7 +45,7 @@ std::string bonds_of(const introduction& who) {
   return p;
 }
 
-std::string news_for(const daemon_connection& link, const raw_json& hello) {
+daemon_news news_for(const daemon_connection& link, const raw_json& hello) {
   const auto there = variables_of(seen_process(link, find_member(hello, "pid").as_integer().value_or(-1)));
   return what_is_new(hello, own_variables(), there.value_or(nullptr));
 }
@@ -77,11 +77,13 @@ result<connected> connect_or_explain(context& c, bool may_start, int& status, co
   const auto hello = made->link.call("mcpbx/hello", name_and_place(who));
   if (c.place.standalone && !bound) return made;
   if (hello && who.of_age && !c.place.standalone)
-    if (const auto news = news_for(made->link, hello->result); !news.empty()) {
+    if (const auto news = news_for(made->link, hello->result); !news.text.empty()) {
       if (may_start && end_idle(made->link, hello->result)) return connect_or_explain(c, true, status, again(who));
-      c.screen->err_line("mcpbx: " + news + "; `mcpbx stop` ends it, and " +
-                         (find_member(hello->result, "idleExit").is_true() ? "the next command starts a new one"
-                                                                           : "then start it as before"));
+      const bool begun_by_us = find_member(hello->result, "idleExit").is_true();
+      c.screen->err_line("mcpbx: " + news.text + "; " +
+                         (news.reload_helps ? "`mcpbx reload` has it read again"
+                          : begun_by_us     ? "`mcpbx stop` ends it, and the next command starts a new one"
+                                            : "`mcpbx stop` ends it, and then start it as before"));
     }
   // A daemon may have run since before this program was replaced by a newer one.
   const std::string theirs = hello ? find_member(hello->result, "version").as_string().value_or("") : "";

@@ -18,35 +18,7 @@ namespace {
 constexpr int most_pages = 10'000;
 constexpr int method_not_found = -32601;
 
-int digit_of(char c) {
-  if (c >= 'A' && c <= 'Z') return c - 'A';
-  if (c >= 'a' && c <= 'z') return c - 'a' + 26;
-  if (c >= '0' && c <= '9') return c - '0' + 52;
-  if (c == '+' || c == '-') return 62;
-  return c == '/' || c == '_' ? 63 : -1;
-}
-
 }  // namespace
-
-result<std::string> bytes_of_base64(std::string_view text) {
-  std::string out;
-  out.reserve(text.size() / 4 * 3 + 3);
-  std::uint32_t bits = 0;
-  int held = 0;
-  while (text.ends_with('=')) text.remove_suffix(1);
-  for (const char c : text) {
-    if (c == '\n' || c == '\r') continue;
-    const int digit = digit_of(c);
-    if (digit < 0) return fail(errc::parse, "it is no base64");
-    bits = bits << 6 | static_cast<std::uint32_t>(digit);
-    held += 6;
-    if (held < 8) continue;
-    held -= 8;
-    out += static_cast<char>(bits >> held & 0xFF);
-  }
-  if (held >= 6) return fail(errc::parse, "its base64 ends in the middle of a byte");
-  return out;
-}
 
 std::optional<std::vector<raw_json>> list_of(context& c, daemon_connection& link, std::string_view method,
                                              std::string_view key, int& status) {

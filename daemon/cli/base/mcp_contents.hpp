@@ -12,9 +12,6 @@
 
 namespace mcpbx::cli {
 
-/// Decodes base64 with or without padding. errc::parse: it is none.
-result<std::string> bytes_of_base64(std::string_view text);
-
 /// Asks for a list of MCP with all its pages and returns its items. On failure prints the reason and sets `status`.
 std::optional<std::vector<raw_json>> list_of(context& c, daemon_connection& link, std::string_view method,
                                              std::string_view key, int& status);

@@ -1,6 +1,7 @@
 // Compares typed words with the definition of a prompt.
 #include "daemon/cli/base/prompt_words.hpp"
 
+#include "daemon/cli/base/call_arguments.hpp"
 #include "mcp/json/json_writer.hpp"
 #include "mcp/support/text.hpp"
 
@@ -16,20 +17,12 @@ std::string key_of(const std::string& word) {
 }  // namespace
 
 result<std::string> prompt_arguments(const std::vector<std::string>& words) {
-  std::vector<std::string> keys;
+  const auto pairs = key_values(words, "write key=value");
+  if (!pairs) return std::unexpected(pairs.error());
   std::string out;
   json_writer w(out);
   w.begin_object();
-  for (const auto& word : words) {
-    const auto equals = word.find('=');
-    if (equals == std::string::npos || equals == 0)
-      return fail(errc::invalid_argument, "`" + std::string(cut_utf8(word, 100)) + "` is no argument; write key=value");
-    const std::string key = key_of(word);
-    if (std::ranges::find(keys, key) != keys.end())
-      return fail(errc::invalid_argument, "the argument " + key + " is given twice");
-    w.member(key, word.substr(equals + 1));
-    keys.push_back(key);
-  }
+  for (const auto& [key, value] : *pairs) w.member(key, value);
   w.end_object();
   return out;
 }

@@ -39,23 +39,25 @@ std::string listed(const std::vector<std::string>& words) {
 
 }  // namespace
 
-std::string what_is_new(const raw_json& hello, const variable_source& here, const variable_source& there) {
+daemon_news what_is_new(const raw_json& hello, const variable_source& here, const variable_source& there) {
   if (const auto files = texts_of(hello, "changedFiles"); !files.empty())
-    return listed(files) + (files.size() == 1 ? " has" : " have") + " changed since the daemon was started";
+    return {listed(files) + (files.size() == 1 ? " has" : " have") + " changed since the daemon read " +
+                (files.size() == 1 ? "it" : "them"),
+            true};
   // Compare only if this program names a file: a host that dropped the variable asks for nothing.
   if (const auto named = here("MCPBX_CONFIG"); named && !named->empty()) {
     std::error_code failed;
     const auto mine = std::filesystem::weakly_canonical(*named, failed);
     const auto its = texts_of(hello, "configuration");
     if (its.size() != 1 || std::filesystem::weakly_canonical(its.front(), failed) != mine)
-      return "the daemon does not read " + *named + ", which MCPBX_CONFIG names";
+      return {"the daemon does not read " + *named + ", which MCPBX_CONFIG names", false};
   }
   // For the same reason ignore variables that are not set here.
   std::vector<std::string> other;
   for (const auto& name : texts_of(hello, "variables"))
     if (const auto mine = here(name); there && mine && !mine->empty() && there(name) != mine) other.push_back(name);
   if (other.empty()) return {};
-  return listed(other) + (other.size() == 1 ? " is" : " are") + " not what the daemon was started with";
+  return {listed(other) + (other.size() == 1 ? " is" : " are") + " not what the daemon was started with", false};
 }
 
 std::optional<variable_source> variables_of(std::int64_t pid) {

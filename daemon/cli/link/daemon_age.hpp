@@ -14,10 +14,14 @@ namespace mcpbx::cli {
 /// Returns the value of a variable; nullopt: unset.
 using variable_source = std::function<std::optional<std::string>(std::string_view name)>;
 
-/// Returns the difference between the daemon's world and this program's as a clause ("config.json has changed since the
-/// daemon was started"), or "". `hello` is the daemon's introduction, `here` and `there` are the variables of this
-/// process and of the daemon.
-std::string what_is_new(const raw_json& hello, const variable_source& here, const variable_source& there);
+/// A difference between the daemon's world and this program's.
+struct daemon_news {
+  std::string text;           ///< a clause ("config.json has changed since the daemon read it"), or ""
+  bool reload_helps = false;  ///< the daemon only needs to read its files again
+};
+/// Compares them. `hello` is the daemon's introduction, `here` and `there` are the variables of this process and of the
+/// daemon.
+daemon_news what_is_new(const raw_json& hello, const variable_source& here, const variable_source& there);
 /// Returns the variables that a process was started with; nullopt if /proc does not tell. The daemon belongs to the
 /// same user, so the values need not travel over the socket.
 std::optional<variable_source> variables_of(std::int64_t pid);

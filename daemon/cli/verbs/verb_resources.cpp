@@ -7,6 +7,7 @@
 #include "daemon/cli/terminal/offer_text.hpp"
 #include "mcp/json/json_writer.hpp"
 #include "mcp/redact/hidden_text.hpp"
+#include "mcp/support/encodings.hpp"
 #include "mcp/support/text.hpp"
 
 #include <CLI/CLI.hpp>
@@ -59,10 +60,9 @@ result<std::pair<std::string, bool>> contents_of(const raw_json& result) {
       all.first += find_member(one, "text").as_string().value_or("");
       return true;
     }
-    auto bytes = bytes_of_base64(blob.as_string().value_or("?"));
+    const auto bytes = lenient_base64_bytes(blob.as_string().value_or("?"));
     if (!bytes) {
-      failed = {errc::parse,
-                "the contents of " + member_text(one, "uri") + " cannot be read: " + bytes.error().message};
+      failed = {errc::parse, "the contents of " + member_text(one, "uri") + " cannot be read: they are no base64"};
       return false;
     }
     all.first += *bytes;

@@ -29,7 +29,7 @@ std::span<const verb> all_verbs() {
 }
 
 std::span<const later_verb> later_verbs() {
-  static constexpr std::array<later_verb, 9> all{{
+  static constexpr std::array<later_verb, 8> all{{
       {"add", "changing the configuration"},
       {"answer", "answering a question of a run"},
       {"chat", "conversations at the terminal"},
@@ -37,7 +37,6 @@ std::span<const later_verb> later_verbs() {
       {"doctor", "the check-up"},
       {"import", "importing the configuration of other programs"},
       {"logs", "reading logs; a daemon that this program started writes mcpbxd.log in its state folder"},
-      {"reload", "reloading the configuration; `mcpbx stop` and the next command start anew"},
       {"remove", "changing the configuration"},
   }};
   return all;

@@ -2,6 +2,7 @@
 // can be tested without a process or a model.
 #pragma once
 #include "daemon/front/base/model_directory.hpp"
+#include "daemon/front/base/reload_report.hpp"
 #include "daemon/guard/pins/pin_register.hpp"
 #include "daemon/logins/login_desk.hpp"
 #include "daemon/loop/run/runner.hpp"
@@ -54,6 +55,8 @@ class backend {
   /// Returns the configured models, or null if there are none to list.
   virtual model_directory* models() { return nullptr; }
 
+  /// Reads the configuration again (reloading::ask).
+  virtual void reload(reload_answer then) = 0;
   /// Stops the daemon gracefully. Called in a turn of its own.
   virtual void stop() = 0;
 };
@@ -63,7 +66,8 @@ class live_backend final : public backend {
  public:
   /// All references must outlive this object.
   live_backend(mcp::supervisor& servers, runner& runs, journal& store, pin_register& pins, login_desk& logins,
-               model_directory& models, std::function<void(left_taken)> when_left_taken, std::function<void()> stop)
+               model_directory& models, std::function<void(left_taken)> when_left_taken,
+               std::function<void(reload_answer)> reload, std::function<void()> stop)
       : servers_(servers),
         runs_(runs),
         store_(store),
@@ -71,6 +75,7 @@ class live_backend final : public backend {
         logins_(logins),
         models_(models),
         when_left_taken_(std::move(when_left_taken)),
+        reload_(std::move(reload)),
         stop_(std::move(stop)) {}
 
   mcp::catalog_ptr tools() const override { return servers_.snapshot(); }
@@ -104,6 +109,7 @@ class live_backend final : public backend {
   pin_register* pins() override { return &pins_; }
   login_desk* logins() override { return &logins_; }
   model_directory* models() override { return &models_; }
+  void reload(reload_answer then) override { reload_(std::move(then)); }
   void stop() override { stop_(); }
 
  private:
@@ -114,6 +120,7 @@ class live_backend final : public backend {
   login_desk& logins_;
   model_directory& models_;
   std::function<void(left_taken)> when_left_taken_;
+  std::function<void(reload_answer)> reload_;
   std::function<void()> stop_;
 };
 

@@ -2,9 +2,9 @@
 // says what is missing.
 #include "daemon/front/chat/chat_opening.hpp"
 
-#include "daemon/guard/sha256.hpp"
 #include "daemon/loop/json/message_json.hpp"
 #include "daemon/loop/results/result_mark.hpp"
+#include "mcp/crypto/sha256.hpp"
 #include "mcp/json/json_writer.hpp"
 #include "mcp/redact/hidden_text.hpp"
 #include "mcp/support/text.hpp"

@@ -73,10 +73,13 @@ void answer_stream::prime() {
 }
 
 void answer_stream::open_on(const std::shared_ptr<exchange>& x) {
-  if (const auto earlier = std::exchange(x_, nullptr)) earlier->finish();
+  // The earlier connection may have its next request ready, which may be about this stream, so it ends a turn later.
+  if (auto earlier = std::exchange(x_, x)) {
+    earlier->keep(nullptr);
+    boost::asio::post(door_.executor, [earlier = std::move(earlier)] { earlier->finish(); });
+  }
   patience_.reset();
   hold();
-  x_ = x;
   changed_ = door_.time.now();
   x->keep(shared_from_this());
   auto headers = headers_;

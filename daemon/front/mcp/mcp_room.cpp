@@ -2,6 +2,7 @@
 #include "daemon/front/mcp/mcp_room.hpp"
 
 #include "daemon/store/records/principal.hpp"
+#include "mcp/support/encodings.hpp"
 
 #include <boost/asio/post.hpp>
 
@@ -18,15 +19,17 @@ namespace {
 /// Time between two looks at silent streams and idle sessions.
 constexpr milliseconds round_time{5'000};
 
+/// Returns the largest number of `most` things that one principal may have: a part is left for others.
+std::size_t share_of(std::size_t most, std::size_t part) {
+  return most - most / part;
+}
+
 /// Returns 128 random bits as hexadecimal digits.
 result<std::string> new_session_id() {
   std::array<unsigned char, 16> bytes{};
   if (::getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size()))
     return fail(errc::io, "the system gave no random numbers for a session");
-  std::string id;
-  for (const auto b : bytes)
-    for (const auto digit : {b >> 4, b & 15}) id += "0123456789abcdef"[digit];
-  return id;
+  return hex_text({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
 }
 
 }  // namespace
@@ -54,14 +57,19 @@ std::size_t mcp_room::most_sessions() const {
 
 result<std::shared_ptr<mcp_session>> mcp_room::make_session(const mcp_identity& who, pid_t pid) {
   if (closed_ || door_.refuses_calls) return fail(errc::unavailable, "mcpbx is stopping and takes no new sessions");
-  const auto of = [&](const auto& one) { return one.second->identity().principal == who.principal; };
-  if (is_tool_server(who.principal) && std::ranges::count_if(sessions_, of) >=
-                                           static_cast<std::ptrdiff_t>(std::max<std::size_t>(most_sessions() / 16, 1)))
+  const auto own = [&](const auto& one) { return one.second->identity().principal == who.principal; };
+  const auto most = most_sessions();
+  const auto owned = static_cast<std::size_t>(std::ranges::count_if(sessions_, own));
+  if (is_tool_server(who.principal) && owned >= std::max<std::size_t>(most / 16, 1))
     return fail(errc::limit, "the tool server has as many sessions as it may have; end one of them");
-  if (sessions_.size() >= most_sessions()) {
+  const bool at_share = owned >= share_of(most, 16);
+  if (at_share || sessions_.size() >= most) {
+    // One that begins session after session pushes out its own, and nobody else's.
+    const bool own_only = at_share || owned >= most / 2;
     std::shared_ptr<mcp_session> oldest;
-    for (const auto& [id, s] : sessions_)
-      if (s->idle() && (!oldest || s->used() < oldest->used())) oldest = s;
+    for (const auto& one : sessions_)
+      if (const auto& s = one.second; s->idle() && (!own_only || own(one)) && (!oldest || s->used() < oldest->used()))
+        oldest = s;
     if (!oldest)
       return fail(errc::limit, "mcpbx has " + std::to_string(sessions_.size()) +
                                    " sessions over HTTP already; end one or raise limits.callers in the configuration");
@@ -114,7 +122,8 @@ result<std::shared_ptr<void>> mcp_room::take_stream_place(const std::string& pri
   const auto most = std::max<std::size_t>(door_.settings.max_callers / 4, 1);
   auto& here = on_port ? on_port_ : on_socket_;
   auto& own = here->by_principal[principal];
-  const bool full = here->taken >= most || (is_tool_server(principal) && own >= std::max<std::size_t>(most / 16, 1));
+  const auto share = is_tool_server(principal) ? std::max<std::size_t>(most / 16, 1) : share_of(most, 64);
+  const bool full = here->taken >= most || own >= share;
   if (full)
     return fail(errc::limit, "mcpbx has " + std::to_string(here->taken) +
                                  " open streams here already; close one or raise limits.callers in the configuration");

@@ -76,7 +76,7 @@ void mcp_session::answer_request(const std::shared_ptr<exchange>& x, mcp::messag
   const bool begins = !session_.initialized();
   const auto first = session_.next_serial();
   const auto answer = make_stream(first, begins ? milliseconds{0} : session_patience);
-  posted_[first] = {answer, ~std::uint64_t{0}};
+  posted_[first] = {answer, ~std::uint64_t{0}, nullptr};
   // The answer to `initialize` has the session's id as a header.
   answer->serve(x, begins ? std::vector<http::header>{{"Mcp-Session-Id", id_}} : std::vector<http::header>());
   session_.on_message(std::move(m));
@@ -84,11 +84,11 @@ void mcp_session::answer_request(const std::shared_ptr<exchange>& x, mcp::messag
   const auto found = posted_.find(first);
   if (found == posted_.end()) return;
   found->second.last = session_.next_serial() - 1;
-  if (found->second.last >= first || answer->over()) return;
-  // A batch without requests.
+  if (found->second.last >= first) return;
+  // A batch without requests: the next POST has the same first serial.
   answer->disown();
   posted_.erase(found);
-  x->answer({202, {}, {}});
+  if (!answer->over()) x->answer({202, {}, {}});
 }
 
 void mcp_session::get(const std::shared_ptr<exchange>& x, std::string_view last_event, std::shared_ptr<void> place) {
@@ -107,7 +107,15 @@ void mcp_session::get(const std::shared_ptr<exchange>& x, std::string_view last_
   if (found == posted_.end() || !found->second.answer->can_resume())
     return x->refuse(refusal_answer(mcp_refusal::invalid_request(
         400, "Last-Event-ID: this session has no such stream any more; open one without the header")));
-  found->second.answer->resume(x, id->event);
+  const auto answer = found->second.answer;
+  found->second.place = std::move(place);
+  answer->resume(x, id->event);
+  if (!answer->connected()) release_place(*answer);
+}
+
+void mcp_session::release_place(const answer_stream& s) {
+  const auto found = posted_.find(s.number());
+  if (found != posted_.end() && found->second.answer.get() == &s) found->second.place.reset();
 }
 
 // Returns the stream of the POST that brought the request with this serial; null: there is none any more.
@@ -172,12 +180,14 @@ void mcp_session::on_lost(answer_stream& s) {
     own_ = make_stream(own_number, milliseconds{0}, s.next_event());
     own_->hold();
   }
+  release_place(s);
   trim_lost();
 }
 
 void mcp_session::on_over(answer_stream& s) {
   if (closed_ || &s == own_.get()) return;
   used_ = door().time.now();
+  release_place(s);
   // Kept for a while if its events can be asked for again.
   if (s.can_resume() && s.bytes() > 0) return trim_lost();
   s.disown();

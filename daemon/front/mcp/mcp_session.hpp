@@ -68,13 +68,15 @@ class mcp_session final : public std::enable_shared_from_this<mcp_session>,
 
   struct posted {
     std::shared_ptr<answer_stream> answer;
-    std::uint64_t last = 0;  // serial of its last request; the first one is the key
+    std::uint64_t last = 0;       // serial of its last request; the first one is the key
+    std::shared_ptr<void> place;  // of the connection that has resumed it
   };
   answer_stream* stream_of(std::uint64_t serial) const;
   answer_stream& stream_for(std::uint64_t serial) const;
   void answer_request(const std::shared_ptr<exchange>& x, mcp::message&& m);
   std::shared_ptr<answer_stream> make_stream(std::uint64_t number, milliseconds patience,
                                              std::uint64_t first_event = 1);
+  void release_place(const answer_stream& s);
   void trim_lost();
 
   const std::string id_;

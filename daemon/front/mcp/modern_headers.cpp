@@ -4,6 +4,7 @@
 #include "mcp/protocol/header_params.hpp"
 #include "mcp/protocol/revisions.hpp"
 #include "mcp/redact/cut_text.hpp"
+#include "mcp/support/encodings.hpp"
 #include "mcp/support/text.hpp"
 
 #include <algorithm>
@@ -94,47 +95,8 @@ found_error check_param(const std::vector<http::header>& headers, const mcp::hea
   return differs(name, *meaning, body.text());
 }
 
-/// Returns the member of the params that Mcp-Name mirrors; "": the method has none.
-std::string_view named_by(std::string_view method) {
-  if (method == "tools/call" || method == "prompts/get") return "name";
-  if (method == "resources/read") return "uri";
-  return method.starts_with("tasks/") ? "taskId" : "";  // the extension io.modelcontextprotocol/tasks
-}
-
 bool has(const std::vector<http::header>& headers, std::string_view name) {
   return std::ranges::any_of(headers, [&](const http::header& h) { return http::is_word(h.name, name); });
-}
-
-constexpr std::array<std::int8_t, 256> digit_values = [] {
-  std::array<std::int8_t, 256> values{};
-  values.fill(-1);
-  constexpr std::string_view digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  for (std::size_t i = 0; i < digits.size(); ++i)
-    values[static_cast<unsigned char>(digits[i])] = static_cast<std::int8_t>(i);
-  return values;
-}();
-
-/// Decodes base64 with its padding (RFC 4648, section 4).
-std::optional<std::string> decoded(std::string_view base64) {
-  if (base64.size() % 4 != 0) return {};
-  std::string out;
-  out.reserve(base64.size() / 4 * 3);
-  for (std::size_t i = 0; i < base64.size(); i += 4) {
-    const bool last = i + 4 == base64.size();
-    const std::size_t padding = !last || base64[i + 3] != '=' ? 0 : base64[i + 2] != '=' ? 1 : 2;
-    std::uint32_t three = 0;
-    for (std::size_t at = 0; at < 4; ++at) {
-      const auto value = at < 4 - padding ? digit_values[static_cast<unsigned char>(base64[i + at])] : std::int8_t{0};
-      if (value < 0) return {};
-      three = three << 6 | static_cast<std::uint32_t>(value);
-    }
-    // Bits that no byte takes must be zero, so that there is one text for each value.
-    if ((padding == 1 && (three & 0xFF) != 0) || (padding == 2 && (three & 0xFFFF) != 0)) return {};
-    out += static_cast<char>(three >> 16);
-    if (padding < 2) out += static_cast<char>(three >> 8 & 0xFF);
-    if (padding < 1) out += static_cast<char>(three & 0xFF);
-  }
-  return out;
 }
 
 }  // namespace
@@ -144,7 +106,7 @@ std::optional<std::string> header_meaning(std::string_view value) {
   if (!std::ranges::all_of(value, [](char c) { return (c >= 0x20 && c <= 0x7E) || c == '\t'; })) return {};
   if (!value.starts_with(begin) || !value.ends_with(end) || value.size() < begin.size() + end.size())
     return std::string(value);
-  return decoded(value.substr(begin.size(), value.size() - begin.size() - end.size()));
+  return base64_bytes(value.substr(begin.size(), value.size() - begin.size() - end.size()));
 }
 
 found_error check_modern_headers(const std::vector<http::header>& headers, const mcp::message& request,
@@ -155,7 +117,7 @@ found_error check_modern_headers(const std::vector<http::header>& headers, const
   if (revision != mcp::revision::modern) return {};
   const auto method = request.method();
   if (auto e = check_text(headers, "Mcp-Method", method, false)) return e;
-  const auto member = named_by(method);
+  const auto member = mcp::named_member(method);
   if (member.empty()) return {};
   const auto name = find_member(request.params, member).as_string();
   if (!name) return {};  // the method refuses its params

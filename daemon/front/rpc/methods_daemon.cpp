@@ -1,4 +1,4 @@
-// Methods about the daemon itself: hello, status, stop and cancel.
+// Methods about the daemon itself: hello, status, reload, stop and cancel.
 #include "daemon/front/base/process_memory.hpp"
 #include "daemon/front/rpc/methods.hpp"
 #include "daemon/store/records/principal.hpp"
@@ -150,10 +150,24 @@ void stop(rpc_caller& c, bool if_idle, const mcp::reply_once& reply) {
   boost::asio::post(c.door().executor, [&daemon = c.door().daemon] { daemon.stop(); });
 }
 
-/// Adds a method of a later version, so that the error says more than "unknown".
-void add_later(own_methods& table, std::string_view name, std::string_view sentence) {
-  table.add(name, [sentence](rpc_caller&, const raw_json&, const mcp::reply_once& reply) {
-    reply.error(mcp::rpc_error{mcp::code::method_not_found, std::string(sentence), {}});
+void append_texts(json_writer& out, std::string_view key, const std::vector<std::string>& texts) {
+  out.key(key).begin_array();
+  for (const auto& t : texts) out.value(t);
+  out.end_array();
+}
+
+// Reads the configuration again.
+void reload(rpc_caller& c, const mcp::reply_once& reply) {
+  c.door().daemon.reload([reply](const result<reload_report>& told) {
+    if (!told) return reply.error(mcp::to_rpc_error(told.error()));
+    std::string json;
+    json_writer out(json);
+    out.begin_object();
+    append_texts(out, "files", told->files);
+    append_texts(out, "fromNextStart", told->waiting);
+    append_texts(out, "notices", told->notices);
+    out.end_object();
+    reply.result(out.json());
   });
 }
 
@@ -195,8 +209,7 @@ void add_daemon_methods(own_methods& table) {
   table.bind("mcpbx/status", [](rpc_caller& c, const mcp::reply_once& reply) { reply.result(status_of(c.door())); });
   table.bind("mcpbx/cancel", read_cancel, cancel);
   table.bind("mcpbx/stop", [](mcp::param_reader& in) { return in.boolean("ifIdle").value_or(false); }, stop);
-  add_later(table, "mcpbx/reload",
-            "mcpbx/reload is not in this version of mcpbx; stop and start the daemon to read its configuration again");
+  table.bind("mcpbx/reload", reload);
 }
 
 }  // namespace mcpbx::daemon

@@ -1,7 +1,7 @@
 // JSON of the file: {"version": 1, "entries": {NAME: {"key": WORD, "text": TEXT}}}.
 #include "daemon/guard/credentials/credential_file.hpp"
 
-#include "daemon/guard/sha256.hpp"
+#include "mcp/crypto/sha256.hpp"
 #include "mcp/json/json_writer.hpp"
 #include "mcp/json/raw_json.hpp"
 #include "mcp/support/text.hpp"

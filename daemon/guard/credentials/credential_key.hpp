@@ -26,8 +26,8 @@ struct credential_key {
 result<credential_key> find_credential_key(const std::string& folder,
                                            const std::function<result<std::string>()>& from_secret_service);
 
-/// Encrypts with AES-256-GCM under a fresh nonce; returns base64url. `about` is authenticated as well. errc::internal:
-/// OpenSSL fails.
+/// Encrypts with AES-256-GCM under a fresh nonce; returns hexadecimal digits. `about` is authenticated as well.
+/// errc::internal: OpenSSL fails.
 result<std::string> encrypted(const credential_key& key, std::string_view about, std::string_view plain);
 /// Decrypts. errc::parse: another key, another `about`, or changed text.
 result<std::string> decrypted(const credential_key& key, std::string_view about, std::string_view text);

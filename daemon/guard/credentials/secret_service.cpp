@@ -2,6 +2,7 @@
 // a dependency of the build.
 #include "daemon/guard/credentials/secret_service.hpp"
 
+#include "mcp/support/encodings.hpp"
 #include "mcp/support/text.hpp"
 
 #include <openssl/rand.h>
@@ -46,9 +47,7 @@ using store_function = int (*)(const secret_schema*, const char*, const char*, c
 std::string fresh_key() {
   std::array<unsigned char, key_characters / 2> bytes{};
   if (RAND_bytes(bytes.data(), static_cast<int>(bytes.size())) != 1) return {};
-  std::string text;
-  for (const unsigned char b : bytes) text += hex(b, 2);
-  return text;
+  return hex_text({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
 }
 
 bool is_key(std::string_view text) {

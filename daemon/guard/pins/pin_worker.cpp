@@ -2,8 +2,8 @@
 #include "daemon/guard/pins/pin_worker.hpp"
 
 #include "daemon/guard/pins/pin_words.hpp"
-#include "daemon/guard/sha256.hpp"
 #include "daemon/guard/state_file.hpp"
+#include "mcp/crypto/sha256.hpp"
 
 #include <algorithm>
 #include <memory>

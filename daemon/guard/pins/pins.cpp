@@ -1,7 +1,7 @@
 // Hashes, comparison and approval of definitions. pins_text.cpp has the file's text.
 #include "daemon/guard/pins/pins.hpp"
 
-#include "daemon/guard/sha256.hpp"
+#include "mcp/crypto/sha256.hpp"
 #include "mcp/json/canonical_json.hpp"
 #include "mcp/json/json_writer.hpp"
 

@@ -1,10 +1,10 @@
 // Builds the first record of a run: system prompt, messages, tools and settings of the conversation with the model.
-#include "daemon/guard/sha256.hpp"
 #include "daemon/loop/core/call_ids.hpp"
 #include "daemon/loop/results/result_mark.hpp"
 #include "daemon/loop/results/result_order.hpp"
 #include "daemon/loop/run/live_run.hpp"
 #include "daemon/loop/run_words.hpp"
+#include "mcp/crypto/sha256.hpp"
 #include "mcp/support/text.hpp"
 
 #include <boost/asio/post.hpp>

@@ -1,10 +1,10 @@
 // Decides about each question by its method. Servers get fixed sentences; people get reasons.
 #include "daemon/loop/run/server_questions.hpp"
 
-#include "daemon/guard/sha256.hpp"
 #include "daemon/loop/json/event_json.hpp"
 #include "daemon/loop/run_words.hpp"
 #include "daemon/policy/policy.hpp"
+#include "mcp/crypto/sha256.hpp"
 #include "mcp/json/json_writer.hpp"
 #include "mcp/protocol/elicitation.hpp"
 #include "mcp/rpc/rpc_message.hpp"

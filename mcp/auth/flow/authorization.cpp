@@ -51,6 +51,11 @@ std::string authorization::who() const {
   return "server \"" + options_.server + "\"";
 }
 
+// Keeps a value out of the words that servers use when they refuse it.
+void authorization::hide(const std::string& value) {
+  hidden_.emplace_back(secret(value));
+}
+
 void authorization::fetch(stage s, document_request r) {
   stage_ = s;
   step_ = {.type = step::kind::fetch, .request = std::move(r)};
@@ -63,6 +68,7 @@ void authorization::fail_with(errc code, const std::string& what) {
 
 void authorization::answered(const document_answer& answer, std::int64_t wall_ms) {
   if (step_.type != step::kind::fetch) return;
+  wall_ms_ = wall_ms;
   switch (stage_) {
     case stage::resource_document:
       return on_resource_document(answer);
@@ -70,8 +76,10 @@ void authorization::answered(const document_answer& answer, std::int64_t wall_ms
       return on_server_document(answer);
     case stage::registration:
       return on_registration(answer);
+    case stage::exchange:
+      return on_exchange(answer);
     case stage::token:
-      return on_token(answer, wall_ms);
+      return on_token(answer);
     case stage::person:
     case stage::over:
       return;
@@ -175,7 +183,7 @@ void authorization::choose_scopes() {
   scopes_ = united_scopes(scopes_, options_.scopes);
   if (options_.before && options_.before->issuer == server_.issuer)
     scopes_ = united_scopes(options_.before->scopes, scopes_);
-  if (!options_.without_person && server_.scopes && contains(*server_.scopes, offline_access))
+  if (options_.kind == grant_kind::person && server_.scopes && contains(*server_.scopes, offline_access))
     scopes_ = united_scopes(scopes_, {std::string(offline_access)});
   identify();
 }
@@ -190,13 +198,11 @@ void authorization::identify() {
                                          ", than the one that auth.clientId was used at before, " +
                                          shown_url(b->issuer) + "; if that is right, log out of it first");
     client_ = {.source = identity_source::configured, .id = options_.client_id, .password = options_.client_secret};
-    if (options_.without_person) {
-      form_fields fields = {{"grant_type", "client_credentials"}};
-      if (!scopes_.empty()) fields.emplace_back("scope", joined_scopes(scopes_));
-      return ask_token(std::move(fields));
-    }
-  } else if (options_.without_person) {
-    return fail_with(errc::config, "a login without a person needs auth.clientId in its entry");
+    client_.signs = !options_.key.pem.empty();
+  }
+  if (options_.kind != grant_kind::person) return go_alone();
+  if (!client_.id.empty()) {
+    // It is known there already.
   } else if (server_.takes_client_metadata && !options_.client_document.empty()) {
     client_ = {.source = identity_source::document, .id = options_.client_document};
   } else if (server_.registration_endpoint.empty()) {
@@ -247,6 +253,7 @@ void authorization::on_registration(const document_answer& a) {
   auto read = read_registration(*document);
   if (!read) return fail_with(errc::protocol, where + ": its answer to the registration " + read.error().message);
   client_ = std::move(*read);
+  hide(client_.password.reveal());
   client_.redirect_uri = redirect_uri_;
   ask_person();
 }
@@ -257,6 +264,8 @@ void authorization::ask_person() {
                                          " brings a value of its own for " + name);
   verifier_ = unguessable(secrets_);
   expected_ = {unguessable(secrets_), server_.issuer, server_.tells_issuer};
+  hide(verifier_);
+  hide(expected_.state);
   form_fields fields = {{"response_type", "code"},
                         {"client_id", client_.id},
                         {"redirect_uri", redirect_uri_},
@@ -276,9 +285,10 @@ void authorization::ask_person() {
   step_ = {.type = step::kind::browse, .url = std::move(url)};
 }
 
-redirect_answer::kind authorization::redirected(std::string_view query_or_address) {
+redirect_answer::kind authorization::redirected(std::string_view query_or_address, std::int64_t wall_ms) {
   using kind = redirect_answer::kind;
   if (step_.type != step::kind::browse) return kind::not_ours;
+  wall_ms_ = wall_ms;
   const auto answer = read_redirect(query_or_address, expected_);
   switch (answer.type) {
     case kind::not_ours:
@@ -288,6 +298,7 @@ redirect_answer::kind authorization::redirected(std::string_view query_or_addres
       fail_with(answer.type == kind::forged ? errc::protocol : errc::peer, "the login failed: " + answer.text);
       break;
     case kind::code:
+      hide(answer.text);
       ask_token({{"grant_type", "authorization_code"},
                  {"code", answer.text},
                  {"redirect_uri", redirect_uri_},
@@ -303,11 +314,17 @@ void authorization::ask_token(form_fields fields) {
   if (!resource_.empty()) fields.emplace_back("resource", resource_);
   grant_.method = token_auth_method(client_, server_);
   std::vector<http::header> headers;
-  add_client(client_, grant_.method, fields, headers);
+  if (auto proven =
+          prove_client({client_, grant_.method, server_.issuer, options_.key}, wall_ms_, secrets_, fields, headers);
+      !proven)
+    return fail_with(proven.error().code, "its client cannot be proven: " + proven.error().message);
+  // A server may quote what it refuses.
+  if (const auto signed_now = form_value(fields, "client_assertion"); !signed_now.empty())
+    hide(std::string(signed_now));
   fetch(stage::token, document_request::form(server_.token_endpoint, fields, std::move(headers)));
 }
 
-void authorization::on_token(const document_answer& a, std::int64_t wall_ms) {
+void authorization::on_token(const document_answer& a) {
   const std::string where = "its authorization server " + shown_url(server_.issuer);
   if (!a.ok())
     return fail_with(a.status >= 500 || a.status == 429 ? errc::unavailable : errc::peer,
@@ -315,7 +332,7 @@ void authorization::on_token(const document_answer& a, std::int64_t wall_ms) {
   const auto document = a.json();
   if (!document) return fail_with(errc::protocol, where + ": its token answer " + document.error().message);
   grant_.scopes = scopes_;
-  if (auto taken = take_token_answer(*document, wall_ms, grant_); !taken)
+  if (auto taken = take_token_answer(*document, wall_ms_, grant_); !taken)
     return fail_with(errc::protocol, where + ": its token answer " + taken.error().message);
   // A later step up must ask for everything that was asked for so far, whatever the server named of it.
   grant_.scopes = united_scopes(scopes_, grant_.scopes);

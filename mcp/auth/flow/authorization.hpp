@@ -3,6 +3,7 @@
 // shell sends its requests, opens the browser and hands the redirect in.
 #pragma once
 #include "mcp/auth/challenge.hpp"
+#include "mcp/auth/client_assertion.hpp"
 #include "mcp/auth/client_identity.hpp"
 #include "mcp/auth/endpoint_rule.hpp"
 #include "mcp/auth/flow/document_request.hpp"
@@ -10,6 +11,7 @@
 #include "mcp/auth/metadata.hpp"
 #include "mcp/auth/pkce.hpp"
 #include "mcp/auth/redirect_answer.hpp"
+#include "mcp/redact/secret.hpp"
 #include "mcp/support/error.hpp"
 
 #include <cstdint>
@@ -19,6 +21,20 @@
 #include <vector>
 
 namespace mcpbx::auth {
+
+/// The ways to a token. All but the first ask nobody.
+enum class grant_kind : std::uint8_t {
+  person,              ///< a person with a browser (authorization_code)
+  client_credentials,  ///< the client itself
+  workload,            ///< a signed token of the platform on which the client runs (RFC 7523, section 2.1)
+  enterprise           ///< a person's login at an identity provider, exchanged there (RFC 8693, then RFC 7523)
+};
+
+/// The identity provider of an organization, for grant_kind::enterprise.
+struct identity_provider {
+  std::string token_url = {}, client_id = {};
+  secret client_secret = {};
+};
 
 class authorization {
  public:
@@ -32,7 +48,10 @@ class authorization {
     secret client_secret = {};
     std::string client_document = {};  ///< address of a client-id metadata document, or ""
     bool private_addresses = false;    ///< see endpoint_rule
-    bool without_person = false;       ///< the grant client_credentials: nobody is asked
+    grant_kind kind = grant_kind::person;
+    client_key key = {};    ///< of the client `client_id`
+    secret assertion = {};  ///< the signed token: of the platform, or of the person's login
+    identity_provider provider = {};
     std::optional<grant> before = {};  ///< the grant held so far: its scopes and its registration are kept
   };
   /// The next step. Members that the kind does not name are empty.
@@ -61,18 +80,21 @@ class authorization {
   /// Tells the redirect address of the open listener.
   void listening(std::string redirect_uri);
   /// Takes a redirect's query, or a whole pasted address. Returns its reading; the step changes unless it is not_ours.
-  redirect_answer::kind redirected(std::string_view query_or_address);
+  redirect_answer::kind redirected(std::string_view query_or_address, std::int64_t wall_ms);
 
   /// Returns what the person is asked for, from browse on: whose server this is, for which resource.
   const std::string& issuer() const noexcept { return server_.issuer; }
   const std::string& resource() const noexcept { return resource_; }
   const std::vector<std::string>& scopes() const noexcept { return scopes_; }
+  /// Returns the rule for the addresses that requests may go to.
+  const endpoint_rule& rule() const noexcept { return rule_; }
   /// Returns the grant, once finished.
   const grant& granted() const noexcept { return grant_; }
 
  private:
-  enum class stage : std::uint8_t { resource_document, server_document, registration, person, token, over };
+  enum class stage : std::uint8_t { resource_document, server_document, registration, person, exchange, token, over };
 
+  void hide(const std::string& value);
   void fetch(stage s, document_request r);
   void fail_with(errc code, const std::string& what);
   void next_resource_document();
@@ -85,8 +107,11 @@ class authorization {
   void identify();
   void on_registration(const document_answer& a);
   void ask_person();
+  void go_alone();
+  void ask_provider();
+  void on_exchange(const document_answer& a);
   void ask_token(form_fields fields);
-  void on_token(const document_answer& a, std::int64_t wall_ms);
+  void on_token(const document_answer& a);
   std::string who() const;
 
   options options_;
@@ -94,6 +119,7 @@ class authorization {
   endpoint_rule rule_;
   stage stage_ = stage::resource_document;
   step step_;
+  std::int64_t wall_ms_ = 0;            // of the last answer
   std::vector<std::string> addresses_;  // still to be tried, in reverse
   std::string last_problem_;
   std::optional<resource_metadata> resource_document_;  // absent: a server of 2025-03-26, which has none
@@ -103,6 +129,7 @@ class authorization {
   std::vector<std::string> scopes_;
   client_identity client_;
   grant grant_;
+  std::vector<passing_secret> hidden_;  // a handful: there is one person, one code and one registration
 };
 
 }  // namespace mcpbx::auth

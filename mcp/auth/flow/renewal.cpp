@@ -7,14 +7,16 @@
 
 namespace mcpbx::auth {
 
-result<document_request> renewal_request(const grant& g, std::int64_t wall_ms) {
+result<document_request> renewal_request(const grant& g, std::int64_t wall_ms, const client_key& key,
+                                         secret_source& random) {
   if (g.refresh_token.empty()) return fail(errc::not_found, "there is no refresh token");
   if (g.client.expires_at_ms >= 0 && g.client.expires_at_ms <= wall_ms)
     return fail(errc::not_found, "the registration of mcpbx has ended");
   form_fields fields = {{"grant_type", "refresh_token"}, {"refresh_token", g.refresh_token.reveal()}};
   if (!g.resource.empty()) fields.emplace_back("resource", g.resource);
   std::vector<http::header> headers;
-  add_client(g.client, g.method, fields, headers);
+  if (auto proven = prove_client({g.client, g.method, g.issuer, key}, wall_ms, random, fields, headers); !proven)
+    return std::unexpected(proven.error());
   return document_request::form(g.token_endpoint, fields, std::move(headers));
 }
 

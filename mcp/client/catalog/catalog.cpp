@@ -96,6 +96,10 @@ std::optional<resource_route> catalog::route_resource(std::string_view uri) cons
   return rest_.routes ? rest_.routes->find(uri) : std::nullopt;
 }
 
+bool catalog::allows_resource(const resource_route& route, std::string_view asked) const {
+  return rest_.routes && rest_.routes->allows(route, asked);
+}
+
 void catalog::saw_uri(const std::string& server, std::string_view uri) const {
   if (rest_.routes) rest_.routes->seen().add(server, uri);
 }

@@ -100,6 +100,8 @@ class catalog {
   /// Finds the server that a resource is read from, also one that nobody lists (resource_routes). Nullopt: none has it,
   /// or callers may not read it.
   std::optional<resource_route> route_resource(std::string_view uri) const;
+  /// Tells whether a caller that asked for this URI may still read it where the route led.
+  bool allows_resource(const resource_route& route, std::string_view asked) const;
   /// Notes a URI that a result of this server has, so that it leads there.
   void saw_uri(const std::string& server, std::string_view uri) const;
   /// Returns the entry of a kind other than tools that callers know under this key, or null.

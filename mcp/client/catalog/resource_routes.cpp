@@ -69,6 +69,12 @@ bool resource_routes::may_read(const resource_server& s, std::string_view own, s
   return view_->allows(asked) || view_->allows(full);
 }
 
+bool resource_routes::allows(const resource_route& route, std::string_view asked) const {
+  const resource_server* s = server_of(route.server);
+  const auto owner = s == nullptr ? nullptr : s->owner.lock();
+  return owner && owner == route.owner.lock() && may_read(*s, route.uri, asked);
+}
+
 const resource_server* resource_routes::server_of(std::string_view name) const {
   const auto found = std::ranges::find(servers_, name, &resource_server::name);
   return found == servers_.end() ? nullptr : &*found;

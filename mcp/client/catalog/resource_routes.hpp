@@ -55,6 +55,8 @@ class resource_routes {
   /// with a matching template, else the first one that said it in a result, else the first one whose template matches
   /// any scheme. Skips servers whose filter denies the URI.
   std::optional<resource_route> find(std::string_view uri) const;
+  /// Tells whether a caller that asked for this URI may still read it where the route led.
+  bool allows(const resource_route& route, std::string_view asked) const;
   const feature_entries_ptr& resources() const noexcept { return resources_; }
   const feature_entries_ptr& templates() const noexcept { return templates_; }
   seen_uris& seen() const noexcept { return *seen_; }

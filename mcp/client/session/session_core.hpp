@@ -67,6 +67,8 @@ class session_events {
   virtual void session_note(std::string_view method, const raw_json& params) = 0;
   /// Passes on progress of a request that has ended, as that of a task.
   virtual void session_late_progress(call_number request, const raw_json& params) = 0;
+  /// Reports the result of a request that nobody waits for any more.
+  virtual void session_late_result(call_number request, const raw_json& result) = 0;
   /// Reports a problem that does not end the conversation, for the status; "" reports that it is over.
   virtual void session_problem(const std::string& what) = 0;
   /// Reports that the list that renew_headers() waited for is here, or cannot be had.
@@ -261,6 +263,7 @@ class session_core {
   struct question {
     rpc_id id;
     std::size_t bytes = 0;
+    call_number about = 0;  // the request in whose stream it came
   };
   std::map<std::string, question, std::less<>> questions_;  // open ones, by key of the id
   std::size_t question_bytes_ = 0;

@@ -34,7 +34,7 @@ void session_core::on_question(const message& m) {
         outgoing::response());
   }
   if (m.method() == "roots/list") asked_roots_ = true;
-  questions_.emplace(m.id.key(), question{m.id, bytes});
+  questions_.emplace(m.id.key(), question{m.id, bytes, spoken_in_});
   question_bytes_ += bytes;
   events_.session_asks(m.id, m.method(), m.params);
 }
@@ -55,14 +55,15 @@ void session_core::answer(const rpc_id& question, call_outcome&& outcome) {
   question_bytes_ -= taken.mapped().bytes;
   if (phase_ == phase::closed) return;
   const rpc_id& id = taken.mapped().id;
+  const outgoing what = outgoing::response(taken.mapped().about);
   switch (outcome.type) {
     case call_outcome::kind::result:
-      return output_.session_send(make_result(id, outcome.value), outgoing::response());
+      return output_.session_send(make_result(id, outcome.value), what);
     case call_outcome::kind::error:
-      return output_.session_send(make_error(id, outcome.value), outgoing::response());
+      return output_.session_send(make_error(id, outcome.value), what);
     case call_outcome::kind::failed:
       return output_.session_send(make_error(id, rpc_error{code::server_error, std::move(outcome.failure.message), {}}),
-                                  outgoing::response());
+                                  what);
   }
 }
 

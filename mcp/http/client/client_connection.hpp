@@ -29,7 +29,8 @@ struct route {
   url_parts to;
   std::optional<proxy> via;
   http::trust trust;
-  std::string key;  ///< key of the pool: the origin and its trust settings
+  std::string key;  ///< key of the pool: the origin, its trust settings and its rule of addresses
+  std::shared_ptr<const address_rule> addresses = nullptr;
 };
 
 /// An exchange while it runs; shared by the user's handle and its connection.
@@ -81,6 +82,7 @@ class client_connection final : public std::enable_shared_from_this<client_conne
   void keep_until(time_point when);
 
  private:
+  bool keep_allowed();
   void connect_next();
   void connected();
   void probe_when_silent();

@@ -13,6 +13,7 @@
 #include <sys/socket.h>
 
 #include <algorithm>
+#include <cstring>
 #include <utility>
 
 namespace mcpbx::http {
@@ -56,9 +57,27 @@ void client_connection::open(std::shared_ptr<task> t) {
     if (self->closed_) return;
     if (!found) return self->fail(http::stage::resolve, errc::unavailable, "is not known: " + found.error().message);
     self->endpoints_ = *std::move(found);
+    if (!self->keep_allowed()) return;
     self->stage_ = http::stage::connect;
     self->connect_next();
   });
+}
+
+// Drops the addresses that the request must not use. Ends the exchange and returns false if none is left.
+bool client_connection::keep_allowed() {
+  if (!route_->addresses || route_->via) return true;
+  std::string why;
+  std::erase_if(endpoints_, [&](const stream_socket::endpoint_type& to) {
+    asio::ip::tcp::endpoint host;
+    host.resize(to.size());
+    std::memcpy(host.data(), to.data(), to.size());
+    auto allowed = route_->addresses->check(host.address().to_string());
+    if (!allowed) why = std::move(allowed.error().message);
+    return !allowed;
+  });
+  if (!endpoints_.empty() || why.empty()) return true;
+  fail(http::stage::resolve, errc::protocol, "was not asked: " + why);
+  return false;
 }
 
 void client_connection::connect_next() {

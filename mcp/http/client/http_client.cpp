@@ -172,7 +172,10 @@ class client::impl final : public connection_owner, public std::enable_shared_fr
 
   // Most requests go where the last one went.
   result<std::shared_ptr<const route>> route_to(const request& r) {
-    if (last_route_ && last_url_ == r.url && last_route_->trust == r.trust) return last_route_;
+    const auto same_rule = [](const auto& a, const auto& b) { return a && b ? a->name == b->name : a == b; };
+    if (last_route_ && last_url_ == r.url && last_route_->trust == r.trust &&
+        same_rule(last_route_->addresses, r.addresses))
+      return last_route_;
     auto made = make_route(r);
     if (!made) return std::unexpected(std::move(made.error()));
     last_url_ = r.url;
@@ -184,11 +187,13 @@ class client::impl final : public connection_owner, public std::enable_shared_fr
     if (!url) return std::unexpected(url.error());
     const auto via = options_.proxies.find(*url);
     if (!via) return fail(errc::config, url->label + " cannot be asked: " + via.error().message);
-    route way{*std::move(url), std::nullopt, r.trust, {}};
+    route way{*std::move(url), std::nullopt, r.trust, {}, r.addresses};
     if (*via != nullptr) way.via = **via;
     way.key = way.to.origin;
     if (way.to.tls && r.trust != trust())
       way.key += " " + r.trust.ca_file + "\n" + r.trust.cert_file + "\n" + r.trust.key_file;
+    // A connection that another request has opened may lead to an address that this one must not use.
+    if (r.addresses) way.key += "\naddresses " + r.addresses->name;
     return way;
   }
 

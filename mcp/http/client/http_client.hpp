@@ -41,6 +41,14 @@ struct trust {
   friend auto operator<=>(const trust&, const trust&) = default;
 };
 
+/// Judge of the addresses that a host's name turns out to have, for requests whose address comes from a stranger.
+/// Through a proxy it is not asked, since the proxy looks names up.
+struct address_rule {
+  std::string name;  ///< requests with the same name share connections, so it must say all that `check` depends on
+  /// Fails with a clause ("it has the address 10.0.0.1 of a private network"); such an address is not connected to.
+  std::function<result<void>(const std::string& address)> check;
+};
+
 struct request {
   std::string method = "POST";
   std::string url;  ///< http://, https:// or unix: with path and query (parse_url); a fragment is ignored
@@ -50,6 +58,7 @@ struct request {
   segments body;
   http::limits limits;
   http::trust trust;
+  std::shared_ptr<const address_rule> addresses = nullptr;  ///< null: any address
   bool accept_gzip = false;  ///< ask for a gzip body; one that comes unasked is decompressed as well
   /// Refuse a packed body: unpacking one is work that the peer can make a thousand times larger than its bytes.
   bool refuse_packed = false;

@@ -3,6 +3,7 @@
 #include "mcp/http/client/proxy.hpp"
 
 #include "mcp/redact/secret.hpp"
+#include "mcp/support/encodings.hpp"
 #include "mcp/support/percent.hpp"
 
 #include <openssl/evp.h>
@@ -38,11 +39,7 @@ bool read_number(std::string_view text, Number& out) {
 
 // Returns the value of Proxy-Authorization (RFC 7617).
 std::string basic(std::string_view user_and_password) {
-  std::string out(4 * ((user_and_password.size() + 2) / 3) + 1, '\0');
-  const int n = EVP_EncodeBlock(reinterpret_cast<unsigned char*>(out.data()),
-                                reinterpret_cast<const unsigned char*>(user_and_password.data()),
-                                static_cast<int>(user_and_password.size()));
-  out.resize(static_cast<std::size_t>(n));
+  const auto out = base64(user_and_password);
   redactor::add(secret(out));
   return "Basic " + out;
 }

@@ -3,6 +3,7 @@
 #include "providers/wire/gemini/gemini.hpp"
 
 #include "mcp/json/json_walk.hpp"
+#include "mcp/support/percent.hpp"
 #include "providers/model/names.hpp"
 #include "providers/wire/api_errors.hpp"
 #include "providers/wire/encoding.hpp"
@@ -222,7 +223,7 @@ void write_system(segment_writer& w, const model_request& request) {
 
 std::string url_of(const wire_options& options) {
   const auto path = options.model.find('/') == std::string::npos ? "/models/" + options.model : "/" + options.model;
-  auto url = join_url(options.base_url, encoded_path(path) + ":streamGenerateContent");
+  auto url = join_url(options.base_url, percent_encoded(path, "/") + ":streamGenerateContent");
   return url + (url.find('?') == std::string::npos ? "?alt=sse" : "&alt=sse");
 }
 

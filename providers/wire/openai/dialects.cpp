@@ -1,6 +1,7 @@
 // The presets of wire_options for known servers, each with its reason.
 #include "providers/wire/openai/dialects.hpp"
 
+#include "mcp/support/percent.hpp"
 #include "mcp/support/text.hpp"
 #include "providers/wire/encoding.hpp"
 
@@ -107,12 +108,13 @@ std::string chat_url(bool deployments, const wire_options& options) {
   if (!deployments || path.ends_with("/v1")) return join_url(options.base_url, "/chat/completions");
   std::string below;
   if (path.find("/openai/deployments/") == std::string_view::npos)
-    below = std::string(path.ends_with("/openai") ? "" : "/openai") + "/deployments/" + encoded_path(options.model);
+    below =
+        std::string(path.ends_with("/openai") ? "" : "/openai") + "/deployments/" + percent_encoded(options.model, "/");
   auto url = join_url(options.base_url, below + "/chat/completions");
   if (url.find("api-version=") != std::string::npos) return url;
   url += url.find('?') == std::string::npos ? '?' : '&';
   const std::string_view version = options.api_version.empty() ? usual_api_version : options.api_version;
-  return url + "api-version=" + encoded_path(version);
+  return url + "api-version=" + percent_encoded(version, "/");
 }
 
 }  // namespace mcpbx::providers

@@ -72,6 +72,10 @@ class fake_backend : public daemon::backend {
       done({});
     return true;
   }
+  void reload(daemon::reload_answer then) override {
+    call();
+    reloads.push_back(std::move(then));
+  }
   void answer(std::string_view run, std::string question, raw_json body,
               std::function<void(result<void>)> done) override {
     call();
@@ -111,6 +115,7 @@ class fake_backend : public daemon::backend {
   daemon::runner::recorded told;                                   ///< of the last detached run
   std::vector<std::string> abandoned;                              ///< runs that nobody reads any more, and why
   std::vector<std::string> cancelled, answers;
+  std::vector<daemon::reload_answer> reloads;
   std::vector<std::string> recalled;  ///< names that were looked for in the journal
   /// As a journal does, it forgets who asked when it answers.
   struct {

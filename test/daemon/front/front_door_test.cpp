@@ -325,8 +325,6 @@ TEST_CASE("own methods check their params and say what is not there yet") {
   CHECK(text_of(f.ask(caller, request(3, "mcpbx/restart"))) ==
         "params.server: expected the name of a tool server, got nothing");
   CHECK(text_of(f.ask(caller, request(4, "mcpbx/restart", R"({"srever":"files"})"))).find("params.server") == 0);
-  CHECK(code_of(f.ask(caller, request(5, "mcpbx/reload"))) == -32601);
-  CHECK(text_of(f.ask(caller, request(5, "mcpbx/reload"))).find("not in this version") != std::string::npos);
   CHECK(text_of(f.ask(caller, request(6, "mcpbx/attach"))) == "params.run: expected the name of a run, got nothing");
   CHECK(code_of(f.ask(caller, request(6, "mcpbx/attach", R"({"run":"r","after":-1})"))) == -32602);
   CHECK(code_of(f.ask(caller, request(6, "mcpbx/attach", R"({"run":"r"})"))) == -32002);

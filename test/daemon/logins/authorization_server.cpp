@@ -2,6 +2,7 @@
 #include "test/daemon/logins/authorization_server.hpp"
 
 #include "mcp/auth/form.hpp"
+#include "mcp/support/percent.hpp"
 
 #include <utility>
 
@@ -17,6 +18,8 @@ class authorization_server::visitor final : public http::server_events {
   void on_request(http::request_head head, shared_bytes body) override {
     if (owner_.silent) return;
     const auto r = owner_.answer(head.target.substr(0, head.target.find('?')), std::string(body.view()));
+    if (r.status == reply::none) return;
+    if (r.status == reply::hung_up) return line_.close();
     line_.answer({r.status, {{"Content-Type", "application/json"}}, r.body});
   }
   http::server_answer on_fault(int status, std::string_view) override { return {status, {}, ""}; }
@@ -37,6 +40,7 @@ authorization_server::authorization_server(http_loop& loop) : loop_(loop) {
 authorization_server::~authorization_server() = default;
 
 authorization_server::reply authorization_server::answer(const std::string& path, const std::string& body) {
+  ++asked[path];
   if (!body.empty()) bodies.push_back(body);
   if (const auto found = instead.find(path); found != instead.end()) return found->second(body);
   if (path == "/.well-known/oauth-protected-resource/mcp")
@@ -62,7 +66,7 @@ authorization_server::reply authorization_server::answer(const std::string& path
 std::string authorization_server::redirect_of(const std::string& address, const std::string& code) {
   const auto fields = auth::read_form(std::string_view(address).substr(address.find('?') + 1)).value();
   return std::string(auth::form_value(fields, "redirect_uri")) + "?code=" + code +
-         "&state=" + auth::form_escaped(auth::form_value(fields, "state"));
+         "&state=" + percent_encoded(auth::form_value(fields, "state"));
 }
 
 }  // namespace mcpbx::test

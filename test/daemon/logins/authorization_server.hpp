@@ -24,11 +24,13 @@ class authorization_server {
   const std::string& base() const { return base_; }
 
   struct reply {
+    static constexpr int none = 0, hung_up = -1;  ///< no answer, or the end of the connection
     int status = 200;
     std::string body;
   };
   /// Answers of certain paths in place of the usual ones.
   std::map<std::string, std::function<reply(const std::string& body)>> instead;
+  std::map<std::string, int> asked;  ///< number of requests for each path
   int registrations = 0, tokens = 0, renewals = 0;
   std::vector<std::string> bodies;  ///< of all POST requests
   bool silent = false;              ///< requests are not answered

@@ -2,9 +2,10 @@
 #include "daemon/logins/logins.hpp"
 
 #include "mcp/http/url.hpp"
-#include "test/daemon/logins/authorization_server.hpp"
-#include "test/support/temporary_directory.hpp"
+#include "mcp/json/raw_json.hpp"
+#include "test/daemon/logins/login_world.hpp"
 
+#include <boost/asio/ip/address.hpp>
 #include <doctest/doctest.h>
 
 #include <fstream>
@@ -18,72 +19,6 @@ namespace {
 using namespace mcpbx;
 using namespace mcpbx::daemon;
 using namespace mcpbx::test;
-
-struct login_world {
-  http_loop loop;
-  temporary_directory dir;
-  authorization_server as{loop};
-  std::vector<std::string> changed;
-  std::vector<std::vector<std::string>> programs;
-  std::unique_ptr<logins> all;
-
-  login_world() {
-    all = daemon_beside();
-    all->set_entries({entry()});
-  }
-  ~login_world() { all.reset(); }
-  // Returns the logins of a daemon that shares the file.
-  std::unique_ptr<logins> daemon_beside() {
-    return std::make_unique<logins>(
-        login_parts{loop.context.get_executor(), loop.real, *loop.client, auth::system_secrets()},
-        logins::options{dir / "credentials.json",
-                        [] { return credential_key{key_place::systemd, std::string(32, 'k')}; }},
-        logins::hooks{[this](const std::string& server, bool) { changed.push_back(server); },
-                      [this](std::vector<std::string> command) { programs.push_back(std::move(command)); }});
-  }
-  login_entry entry(login_settings s = {}) const {
-    login_entry e;
-    e.server = "files";
-    if (s.url.empty()) s.url = as.server_url();
-    e.address = e.fingerprint = s.url;
-    e.opens = !s.open.empty();
-    if (e.opens) e.fingerprint += " opens";
-    e.settings = [s](const auto& then) { then(s); };
-    return e;
-  }
-  mcp::authorizer& tokens() { return *all->tokens_of("files"); }
-
-  // Logs in as a person with a browser does.
-  void log_in() {
-    std::optional<login_invitation> told;
-    all->begin("files", [&](result<login_invitation> i) { told = std::move(i).value(); });
-    REQUIRE(loop.until([&] { return told.has_value(); }));
-    std::optional<result<void>> over;
-    all->when_over("files", [&](result<void> o) { over = std::move(o); });
-    CHECK(get(loop, authorization_server::redirect_of(told->address)).status == 200);
-    REQUIRE(loop.until([&] { return over.has_value(); }));
-    CHECK(over->has_value());
-  }
-  // Reports a refusal and returns if the request may be sent again.
-  bool refuse(int status = 401, const std::string& challenge = "Bearer") {
-    std::optional<bool> again;
-    tokens().refused(status, challenge, tokens().header(), [&](bool a) { again = a; });
-    REQUIRE(loop.until([&] { return again.has_value(); }));
-    return *again;
-  }
-  std::string prepared() {
-    bool ready = false;
-    tokens().prepare([&] { ready = true; });
-    REQUIRE(loop.until([&] { return ready; }));
-    return tokens().header();
-  }
-  login_status status() {
-    std::optional<login_status> got;
-    all->status([&](const login_report& report) { got = report.servers.at(0); });
-    REQUIRE(loop.until([&] { return got.has_value(); }));
-    return *got;
-  }
-};
 
 TEST_CASE("logins: a person with a browser gets a server its tokens, which are sent and kept") {
   login_world world;
@@ -214,6 +149,39 @@ TEST_CASE("logins: with auth.open a refusal opens the browser and the request wa
   CHECK(world.tokens().header() == "Bearer token-number-1");
 }
 
+TEST_CASE("G44: logins: the address of a login is one argument of the browser's command, whatever a server has in it") {
+  login_world world;
+  world.all->set_entries({world.entry({.open = {"browser", "--new"}})});
+  const auto offer = [&](const std::string& endpoint) {
+    world.as.instead["/.well-known/oauth-authorization-server"] = [&, endpoint](const std::string&) {
+      return authorization_server::reply{200, R"({"issuer":")" + world.as.base() + R"(","authorization_endpoint":)" +
+                                                  json_quoted(endpoint) + R"(,"token_endpoint":")" + world.as.base() +
+                                                  R"(/token","registration_endpoint":")" + world.as.base() +
+                                                  R"(/register","code_challenge_methods_supported":["S256"]})"};
+    };
+  };
+  offer(world.as.base() + "/authorize;$(touch${IFS}x)&|`x`?a=$HOME");
+  std::optional<bool> again;
+  world.tokens().refused(401, "Bearer", "", [&](bool a) { again = a; });
+  REQUIRE(world.loop.until([&] { return again || !world.programs.empty(); }));
+  REQUIRE(world.programs.size() == 1);
+  world.all->log_out("files", [](const result<void>&) {});
+  REQUIRE(world.loop.until([&] { return again.has_value(); }));
+  REQUIRE(world.programs[0].size() == 3);
+  CHECK(world.programs[0][1] == "--new");
+  CHECK(world.programs[0][2].starts_with(world.as.base() + "/authorize;$(touch${IFS}x)&|`x`?a=$HOME&response_type="));
+  // An address begins with http or https, or it is none.
+  for (const char* const other : {"--help", "javascript:alert(1)", "file:///etc/passwd", "data:text/html,x", "x y"}) {
+    offer(other);
+    std::optional<result<login_invitation>> told;
+    world.all->begin("files", [&](result<login_invitation> i) { told = std::move(i); });
+    REQUIRE(world.loop.until([&] { return told.has_value(); }));
+    REQUIRE_FALSE(*told);
+    CHECK_MESSAGE(told->error().message.contains("authorization endpoint"), told->error().message);
+    CHECK(world.programs.size() == 1);
+  }
+}
+
 TEST_CASE("logins: a server that refuses every new token is asked three times, then a person has to") {
   login_world world;
   world.all->set_entries({world.entry({.open = {"browser"}})});
@@ -297,6 +265,52 @@ TEST_CASE("logins: tokens that are being read from the file do not come back aft
   world.all->log_out("files", [&](const result<void>&) { ++done; });
   REQUIRE(world.loop.until([&] { return done == 2; }));
   CHECK(world.tokens().header().empty());
+}
+
+TEST_CASE("logins: a login that is being prepared ends with a logout and the next one begins anew") {
+  for (const bool loaded : {false, true}) {
+    login_world world;
+    std::vector<std::function<void(result<login_settings>)>> asked;
+    auto e = world.entry();
+    bool answers = loaded;
+    e.fingerprint = "slow";
+    e.settings = [&, good = e.settings](const auto& then) { answers ? good(then) : asked.push_back(then); };
+    world.all->set_entries({e});
+    if (loaded) CHECK(world.prepared().empty());
+    answers = false;
+    std::optional<result<login_invitation>> told;
+    world.all->begin("files", [&](result<login_invitation> i) { told = std::move(i); });
+    REQUIRE(world.loop.until([&] { return asked.size() == 1; }));
+    world.all->log_out("files", [](const result<void>&) {});
+    answers = true;
+    e.settings([&](result<login_settings> s) { asked.at(0)(std::move(s)); });
+    REQUIRE(world.loop.until([&] { return told.has_value(); }));
+    REQUIRE_FALSE(told->has_value());
+    CHECK(told->error().message.find("somebody has logged out") != std::string::npos);
+    CHECK(world.status().state == "none");
+    world.log_in();
+    CHECK(world.prepared() == "Bearer token-number-1");
+  }
+}
+
+TEST_CASE("logins: the lock of a renewal keeps nobody waiting but the renewals of its server") {
+  login_world world;
+  world.log_in();
+  std::optional<bool> again;
+  {
+    credential_file other(world.dir / "credentials.json", [] { return credential_key{}; });
+    const auto held = other.lock_renewal("files");
+    REQUIRE(held);
+    world.tokens().refused(401, "Bearer", world.tokens().header(), [&](bool a) { again = a; });
+    const auto since = std::chrono::steady_clock::now();
+    CHECK(world.status().state == "logged_in");
+    CHECK(std::chrono::steady_clock::now() - since < std::chrono::seconds(3));
+    CHECK_FALSE(again);
+    CHECK(world.as.renewals == 0);
+  }
+  REQUIRE(world.loop.until([&] { return again.has_value(); }));
+  CHECK(*again);
+  CHECK(world.as.renewals == 1);
 }
 
 TEST_CASE("logins: everybody who waits for an entry that goes away is told") {
@@ -400,6 +414,20 @@ TEST_CASE("logins: settings that cannot be resolved fail the login with their re
   there = true;
   world.log_in();
   CHECK(world.prepared() == "Bearer token-number-1");
+}
+
+TEST_CASE("G44: a request of a login goes to no private address that a public name has") {
+  http::client::options o;
+  o.look_up = [](const std::string&) { return http::addresses{boost::asio::ip::make_address("10.0.0.1")}; };
+  http_loop loop(nullptr, std::move(o));
+  std::optional<result<auth::document_answer>> got;
+  const document_exchange sent(*loop.client, {.url = "https://auth.example.com/token"}, {},
+                               auth::endpoint_rule::of("https://mcp.example.com/mcp", false),
+                               [&](result<auth::document_answer> a) { got = std::move(a); });
+  REQUIRE(loop.until([&] { return got.has_value(); }));
+  REQUIRE_FALSE(got->has_value());
+  CHECK(got->error().message.starts_with(
+      "auth.example.com was not asked: it has the address 10.0.0.1 of a private network; if that is right, set"));
 }
 
 TEST_CASE("logins: an unknown server is refused with the nearest name, and nothing is under way unasked") {

@@ -103,7 +103,7 @@ TEST_CASE("authorization: a client of the entry is not shown to another authoriz
     auto o = scripted_authorization::options();
     o.client_id = "mine";
     o.client_secret = secret("s3cret");
-    o.without_person = alone;
+    if (alone) o.kind = grant_kind::client_credentials;
     o.before = grant{.issuer = "https://old.example.com"};
     o.before->client = {.source = identity_source::configured, .id = "mine"};
     CHECK(problem(world, o).find("it names another authorization server now") != std::string::npos);
@@ -172,7 +172,7 @@ TEST_CASE("authorization: a server without any document of its own is asked as s
 TEST_CASE("authorization: client credentials ask nobody") {
   scripted_authorization world;
   auto o = scripted_authorization::options();
-  o.without_person = true;
+  o.kind = grant_kind::client_credentials;
   CHECK(problem(world, o).find("auth.clientId") != std::string::npos);
   o.client_id = "machine";
   o.client_secret = secret("s");
@@ -188,11 +188,11 @@ TEST_CASE("authorization: answers that do not belong to it change nothing, and t
   authorization flow(scripted_authorization::options(), world.secrets);
   world.play(flow);
   REQUIRE(flow.now().type == kind::browse);
-  CHECK(flow.redirected("error=access_denied&state=wrong") == redirect_answer::kind::not_ours);
+  CHECK(flow.redirected("error=access_denied&state=wrong", 1'000) == redirect_answer::kind::not_ours);
   world.answer = "code=the-code&state=STATE";
   world.play(flow);
   CHECK(flow.now().type == kind::finished);
-  CHECK(flow.redirected("code=again&state=" + world.browsed("state")) == redirect_answer::kind::not_ours);
+  CHECK(flow.redirected("code=again&state=" + world.browsed("state"), 1'000) == redirect_answer::kind::not_ours);
 }
 
 TEST_CASE(
@@ -281,7 +281,7 @@ TEST_CASE("authorization: calls that the step does not wait for are ignored") {
   scripted_authorization world;
   authorization flow(scripted_authorization::options(), world.secrets);
   flow.listening("http://127.0.0.1:1/");
-  CHECK(flow.redirected("code=a&state=b") == redirect_answer::kind::not_ours);
+  CHECK(flow.redirected("code=a&state=b", 1'000) == redirect_answer::kind::not_ours);
   CHECK(flow.now().type == kind::fetch);
   world.play(flow);
   flow.answered({200, "{}"}, 0);

@@ -63,4 +63,22 @@ TEST_CASE("endpoint_rule: a server of this machine may have its authorization th
   CHECK_FALSE(inside.check("it", "https://127.0.0.1/token"));
 }
 
+TEST_CASE("endpoint_rule: the addresses that a name has are judged like those in a text") {
+  const auto rule = endpoint_rule::of("https://mcp.example.com/mcp", false);
+  CHECK(rule.check_address("auth.example.com", "93.184.216.34"));
+  for (const auto* address : {"10.0.0.1", "169.254.169.254", "127.0.0.1", "::1", "fd00::1", "::ffff:10.0.0.1"})
+    CHECK_MESSAGE(!rule.check_address("auth.example.com", address), address);
+  CHECK(rule.check_address("auth.example.com", "192.168.1.1").error().message ==
+        "it has the address 192.168.1.1 of a private network; if that is right, set \"auth\": {\"privateAddresses\": "
+        "true} in the server's entry");
+  // The entry of the server names its own host, and a proxy of this machine gives its own addresses to all names.
+  CHECK(rule.check_address("mcp.example.com", "10.0.0.1"));
+  CHECK(rule.check_address("auth.example.com", "198.18.0.7"));
+  const auto inside = endpoint_rule::of("https://mcp.example.com/mcp", true);
+  CHECK(inside.check_address("auth.example.com", "10.0.0.1"));
+  CHECK_FALSE(inside.check_address("auth.example.com", "127.0.0.1"));
+  CHECK(endpoint_rule::of("http://localhost:1/", false).check_address("as.test", "127.0.0.1"));
+  CHECK(rule.name() != inside.name());
+}
+
 }  // namespace

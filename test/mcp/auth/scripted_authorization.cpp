@@ -2,8 +2,49 @@
 #include "test/mcp/auth/scripted_authorization.hpp"
 
 #include "mcp/auth/form.hpp"
+#include "mcp/support/encodings.hpp"
 
 namespace mcpbx::test {
+namespace {
+
+// Returns a signed token as what it says; its signature differs each time.
+std::string readable(const std::string& value) {
+  const auto first = value.find('.'), second = value.find('.', first + 1);
+  if (second == std::string::npos) return value;
+  const auto header = base64url_bytes(value.substr(0, first));
+  const auto claims = base64url_bytes(value.substr(first + 1, second - first - 1));
+  if (!header || !claims || !header->starts_with('{')) return value;
+  return *header + *claims + (value.size() - second > 40 ? " signed" : "");
+}
+
+void tell_form(std::string& told, std::string_view form) {
+  const auto fields = auth::read_form(form);
+  if (!fields) told.append("  ").append(form).append("\n");
+  for (const auto& [name, value] : fields.value_or(auth::form_fields()))
+    told += "  " + name + ": " + readable(value) + "\n";
+}
+
+void tell(std::string& told, const auth::document_request& r) {
+  told += r.method + " " + r.url + "\n";
+  bool form = false;
+  for (const auto& h : r.headers) {
+    if (h.name == "Accept") continue;  // always JSON
+    told += "  " + h.name + ": " + h.value + "\n";
+    form = form || h.value == "application/x-www-form-urlencoded";
+  }
+  if (r.body.empty()) return;
+  told += "  --\n";
+  if (form)
+    tell_form(told, r.body);
+  else
+    told += "  " + r.body + "\n";
+}
+
+void tell(std::string& told, const auth::document_answer& a) {
+  told += std::to_string(a.status) + "\n" + (a.body.empty() ? "" : "  " + a.body + "\n") + "\n";
+}
+
+}  // namespace
 
 scripted_authorization::scripted_authorization() {
   at["https://mcp.example.com/.well-known/oauth-protected-resource/mcp"] = {
@@ -22,31 +63,47 @@ auth::authorization::options scripted_authorization::options() {
   return {.server = "files", .server_url = "https://mcp.example.com/mcp"};
 }
 
-void scripted_authorization::play(auth::authorization& flow) {
+auth::document_answer scripted_authorization::answer_to(const auth::document_request& request) {
+  requests.push_back(request);
+  const auto found = at.find(request.url);
+  auto answer = found == at.end() ? auth::document_answer{404, ""} : found->second;
+  tell(told, request);
+  tell(told, answer);
+  return answer;
+}
+
+bool scripted_authorization::step(auth::authorization& flow) {
   using kind = auth::authorization::step::kind;
-  for (int steps = 0; steps < 50; ++steps) {
-    const auto step = flow.now();
-    switch (step.type) {
-      case kind::fetch: {
-        requests.push_back(step.request);
-        const auto found = at.find(step.request.url);
-        flow.answered(found == at.end() ? auth::document_answer{404, "not here"} : found->second, 1'000);
-        break;
-      }
-      case kind::listen:
-        flow.listening(redirect_uri);
-        break;
-      case kind::browse: {
-        browsed_url = step.url;
-        std::string query = answer;
-        if (const auto mark = query.find("STATE"); mark != std::string::npos) query.replace(mark, 5, browsed("state"));
-        if (flow.redirected(query) == auth::redirect_answer::kind::not_ours) return;
-        break;
-      }
-      case kind::finished:
-      case kind::failed:
-        return;
+  const auto step = flow.now();
+  switch (step.type) {
+    case kind::fetch:
+      flow.answered(answer_to(step.request), 1'000);
+      return true;
+    case kind::listen:
+      told += "listen " + redirect_uri + "\n\n";
+      flow.listening(redirect_uri);
+      return true;
+    case kind::browse: {
+      browsed_url = step.url;
+      std::string query = answer;
+      if (const auto mark = query.find("STATE"); mark != std::string::npos) query.replace(mark, 5, browsed("state"));
+      const auto mark = step.url.find('?');
+      told += "browse " + step.url.substr(0, mark) + "\n";
+      tell_form(told, std::string_view(step.url).substr(mark + 1));
+      told += "back " + redirect_uri + "\n";
+      tell_form(told, query);
+      told += '\n';
+      return flow.redirected(query, 1'000) != auth::redirect_answer::kind::not_ours;
     }
+    case kind::finished:
+    case kind::failed:
+      break;
+  }
+  return false;
+}
+
+void scripted_authorization::play(auth::authorization& flow) {
+  for (int steps = 0; steps < 50 && step(flow); ++steps) {
   }
 }
 

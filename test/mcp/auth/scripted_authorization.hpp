@@ -32,6 +32,11 @@ struct scripted_authorization {
   static auth::authorization::options options();
   /// Plays the shell until the flow is over or somebody must do something this object does not do.
   void play(auth::authorization& flow);
+  /// Does the present step. Returns false if that is not possible, or the flow is over.
+  bool step(auth::authorization& flow);
+  /// Returns the answer to a request.
+  auth::document_answer answer_to(const auth::document_request& request);
+  std::string told;  ///< all steps that were played, in the form of test/transcripts/auth
   /// Returns a field of the last address that the person was sent to, or of the last form.
   std::string browsed(std::string_view field) const;
   std::string sent(std::string_view field) const;

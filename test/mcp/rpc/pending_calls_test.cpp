@@ -1,6 +1,8 @@
 // Our open requests: who gets which answer, and when there will be none.
 #include "mcp/rpc/pending_calls.hpp"
 
+#include "mcp/redact/secret.hpp"
+
 #include <doctest/doctest.h>
 
 #include <string>
@@ -56,6 +58,24 @@ TEST_CASE_FIXTURE(fixture, "numbers rise from one and each answer reaches its ow
   CHECK(ended == list{"b: {\"x\":1.0}", "a: {\"code\":1,\"message\":\"no\"}"});
   CHECK(calls.size() == 0);
   CHECK(open("c") == 3);
+}
+
+TEST_CASE_FIXTURE(fixture, "G35: known secrets are taken out of an error and a result stays byte for byte") {
+  redactor::clear();
+  redactor::add(secret("canary-4711"));
+  redactor::add(secret("31415926"));
+  const auto said = [&](std::string_view body) {
+    open("x");
+    calls.answer(response(std::to_string(calls.next_number() - 1), body));
+    return ended.back();
+  };
+  CHECK(said(R"("error":{"code":-32000,"message":"canary-4711 is no token","data":{"t":["Bearer canary-4711"]}})") ==
+        R"(x: {"code":-32000,"message":"*** is no token","data":{"t":["Bearer ***"]}})");
+  CHECK(said(R"("error":{"code": 7, "message":"no"})") == R"(x: {"code": 7, "message":"no"})");
+  CHECK(said(R"("error":{"code":7,"message":"no","data":31415926})") ==
+        R"(x: {"code":7,"message":"the words of this error have a secret in them"})");
+  CHECK(said(R"("result":{"t":"canary-4711"})") == R"(x: {"t":"canary-4711"})");
+  redactor::clear();
 }
 
 TEST_CASE_FIXTURE(fixture, "G13: a string id does not match a number") {

@@ -129,6 +129,19 @@ TEST_CASE("held_calls: number, number per principal and bytes are bounded and ro
   CHECK(t.hold(call));
 }
 
+TEST_CASE("held_calls: one caller cannot take the bytes of all others") {
+  table t({.max_bytes = 100, .max_bytes_per_principal = 60});
+  const auto call = std::make_shared<waiting>();
+  const auto one = t.hold(call, of_tool(), 50);
+  REQUIRE(one);
+  CHECK(t.hold(call, of_tool(), 11).error().code == errc::limit);
+  CHECK_FALSE(t.calls.keep(one->id, 11));
+  CHECK(t.calls.keep(one->id, 10));
+  CHECK(t.hold(call, of_tool("uid:2"), 40));
+  t.calls.release(one->id);
+  CHECK(t.hold(call, of_tool(), 60));
+}
+
 TEST_CASE("held_calls: closing gives all calls up and takes no more") {
   table t;
   const auto call = std::make_shared<waiting>();

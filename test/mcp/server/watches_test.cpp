@@ -55,6 +55,58 @@ TEST_CASE("a subscription tells updates under the caller's URI until it is given
   CHECK(fake_client::held(w.server->watching, "a:2") == 0);
 }
 
+TEST_CASE("G41: a subscription is silent while the configuration keeps its resource from the caller") {
+  watched w;
+  const auto listened = [&] { return fake_client::held(w.server->watching, "a:2"); };
+  w.ask("resources/subscribe", R"({"uri":"mcpbx://s/a:1"})");
+  w.listen(R"({"resourceSubscriptions":["a:2"]})");
+  const auto all = w.caller.host.catalog;
+  const auto told = [&] {
+    w.caller.host.take();
+    fake_client::tell(w.server->watching, "a:1", R"({"uri":"a:1"})");
+    fake_client::tell(w.server->watching, "a:2", R"({"uri":"a:2"})");
+    return w.caller.host.take().size();
+  };
+  CHECK(told() == 2);
+  w.caller.host.catalog = make_catalog({.tools = {make_tool(w.server, "s__t", "t")}});
+  w.caller.session.list_changed(mcp::resource_kind());
+  CHECK(told() == 0);
+  CHECK(listened() == 1);
+  w.caller.host.catalog = all;
+  CHECK(told() == 2);
+  // A profile that denies one of them.
+  const auto denies = std::make_shared<mcp::uri_filter>(mcp::item_filter{{}, {"a:2"}});
+  mcp::catalog_rest rest;
+  rest.routes = all->rest().routes->narrowed(denies);
+  w.caller.host.catalog = std::make_shared<mcp::catalog>(std::vector<mcp::entry_ptr>(), 1, mcp::withheld_tools(),
+                                                         std::vector<mcp::dropped_item>(), std::move(rest));
+  CHECK(told() == 1);
+}
+
+TEST_CASE("a subscription follows its resource to the server that has it now") {
+  watched w;
+  w.ask("resources/subscribe", R"({"uri":"a:2"})");
+  w.listen(R"({"resourceSubscriptions":["a:2"]})");
+  const auto next = std::make_shared<fake_client>("s");
+  w.caller.host.catalog = make_catalog({.resources = {make_feature(next, "a:2", "a:2")}});
+  w.caller.session.list_changed(mcp::resource_kind());
+  CHECK(fake_client::held(next->watching, "a:2") == 2);
+  CHECK(fake_client::held(w.server->watching, "a:2") == 0);
+  w.caller.host.take();
+  fake_client::tell(next->watching, "a:2", R"({"uri":"a:2"})");
+  CHECK(w.caller.host.take().size() == 2);
+}
+
+TEST_CASE("G41: logs of a server that is not offered any more are not told") {
+  watched w;
+  w.ask("logging/setLevel", R"({"level":"debug"})");
+  const auto other = std::make_shared<fake_client>("other");
+  w.caller.host.catalog = make_catalog({.tools = {make_tool(other, "other__t", "t")}});
+  w.caller.session.list_changed(mcp::tool_kind());
+  CHECK(fake_client::held(w.server->logging, "debug") == 0);
+  CHECK(fake_client::held(other->logging, "debug") == 1);
+}
+
 TEST_CASE("a subscription that cannot be is refused with the reason") {
   watched w;
   CHECK(code_of(w.ask("resources/subscribe", "{}")) == -32602);

@@ -21,8 +21,11 @@ const context = JSON.parse(given);
 
 // The settings of the login. What the context has stands for what people get from whoever runs the authorization server.
 function login() {
-  const auth = { clientId: context.client_id, clientSecret: context.client_secret };
+  const auth = { clientId: context.client_id, clientSecret: context.client_secret, privateKey: context.private_key_pem };
   if (scenario.startsWith('auth/client-credentials')) return { ...auth, grant: 'clientCredentials' };
+  if (scenario === 'auth/wif-jwt-bearer') return { ...auth, grant: 'workload', assertion: context.valid_jwt };
+  if (scenario === 'auth/enterprise-managed-authorization')
+    return { ...auth, grant: 'enterprise', assertion: context.idp_id_token, idpTokenUrl: context.idp_token_endpoint, idpClientId: context.idp_client_id };
   return { ...auth, open: `${node} ${self} --browse`, clientMetadataUrl: 'https://conformance-test.local/client-metadata.json' };
 }
 const server = { url, protocol: revision, ...(scenario.startsWith('auth/') ? { auth: login() } : {}) };

@@ -1,19 +1,21 @@
 // A protected MCP server of the old era with its authorization server, on one port. Registrations are public clients; tokens
-// hold until they are taken back. Everything secret that passes has the word `canary` in it or is remembered in `secrets`.
+// hold until they are taken back. With `page` its authorization page asks a person, by two buttons. Everything secret that passes has the word `canary` in it or is remembered in `secrets`.
 import { createHash, randomBytes } from 'node:crypto';
 import http from 'node:http';
 
 export class ProtectedServer {
   secrets = new Set();   // all that must be seen nowhere else
-  repeated = new Set();  // tokens that a result of ours had in it: what the server answers is for its caller
   codes = new Map();     // code → the request for it
   access = new Set();    // tokens that hold
   refresh = new Set();
   logins = 0;
   renewals = 0;
+  greeted = 0;
+  callsLeft = 0;
 
-  static async start() {
+  static async start({ page = false } = {}) {
     const server = new ProtectedServer();
+    server.page = page;
     server.listener = http.createServer((request, response) => server.serve(request, response));
     await new Promise((ready) => server.listener.listen(0, '127.0.0.1', ready));
     server.base = `http://127.0.0.1:${server.listener.address().port}`;
@@ -33,8 +35,8 @@ export class ProtectedServer {
     this.refresh.add(answer.refresh_token);
     return answer;
   }
-  // Takes back the access tokens: the next request is refused, and the refresh token brings a new one.
-  expire() { this.access.clear(); }
+  // Takes back the access tokens after so many calls: the next request is refused, and the refresh token brings a new one.
+  expireAfter(calls) { this.callsLeft = calls; }
   revoke() { this.access.clear(); this.refresh.clear(); }
 
   async serve(request, response) {
@@ -49,15 +51,25 @@ export class ProtectedServer {
           registration_endpoint: `${this.base}/register`, response_types_supported: ['code'], grant_types_supported: ['authorization_code', 'refresh_token'],
           code_challenge_methods_supported: ['S256'], token_endpoint_auth_methods_supported: ['none'], authorization_response_iss_parameter_supported: true });
       case '/register':
+        this.clientName = JSON.parse(text).client_name;
         return json({ ...JSON.parse(text), client_id: 'client-1' }, 201);
       case '/authorize': {
         const asked = Object.fromEntries(url.searchParams);
+        if (this.page && request.method !== 'POST')
+          return response.writeHead(200, { 'content-type': 'text/html; charset=utf-8' }).end(`<!doctype html><title>Authorize</title>
+            <p>${this.clientName} wants to use ${this.url}</p>
+            <form method="post"><button name="answer" value="yes">Allow</button> <button name="answer" value="no">Deny</button></form>`);
+        if (this.page && new URLSearchParams(text).get('answer') !== 'yes') {
+          const back = new URL(asked.redirect_uri);
+          for (const [name, value] of Object.entries({ error: 'access_denied', state: asked.state, iss: this.base })) back.searchParams.set(name, value);
+          return response.writeHead(303, { location: back.href }).end();
+        }
         const code = this.secret('code');
         this.codes.set(code, asked);
         this.secrets.add(asked.state);
         const back = new URL(asked.redirect_uri);
         for (const [name, value] of Object.entries({ code, state: asked.state, iss: this.base })) back.searchParams.set(name, value);
-        return response.writeHead(302, { location: back.href }).end();
+        return response.writeHead(this.page ? 303 : 302, { location: back.href }).end();
       }
       case '/token': return this.giveTokens(new URLSearchParams(text), json);
       case '/mcp': return this.serveMcp(request, response, text, json);
@@ -92,8 +104,9 @@ export class ProtectedServer {
       case 'initialize': return result({ protocolVersion: '2025-11-25', capabilities: { tools: {} }, serverInfo: { name: 'protected', version: '1' } });
       case 'tools/list': return result({ tools: [{ name: 'greet', description: 'Greets', inputSchema: empty }, { name: 'blab', description: 'Fails with the token in its words', inputSchema: empty }] });
       case 'tools/call':
+        if (params.name === 'greet') this.greeted++;
+        if (--this.callsLeft === 0) this.access.clear();
         if (params.name === 'greet') return result({ content: [{ type: 'text', text: 'a protected greeting' }] });
-        this.repeated.add(token);
         return json({ jsonrpc: '2.0', id, error: { code: -32000, message: `I was called with ${token}` } });
       default: return json({ jsonrpc: '2.0', id, error: { code: -32601, message: 'unknown' } });
     }

@@ -37,10 +37,15 @@ message_post::message_post(std::shared_ptr<remote_core> core, posted_message m, 
       reader_(core_->framing(), static_cast<message_sink&>(*this)) {}
 
 void message_post::start() {
+  seen_ = false;
+  begin();
+}
+
+// Sends the message, or the GET that resumes its stream, with a token that is fresh enough.
+void message_post::begin() {
   http_.reset();  // of the answer before, such as a redirect, whose rest means nothing
   error_.clear();
   status_ = 0;
-  seen_ = false;
   asked_wait_ = milliseconds(-1);
   if (!core_->tokens()) return send();
   core_->tokens()->prepare([weak = weak_from_this()] {
@@ -51,7 +56,8 @@ void message_post::start() {
 
 void message_post::send() {
   if (core_->tokens()) token_ = core_->tokens()->header();
-  http_ = core_->begin(core_->make_post(message_, url_), *this);
+  http_ =
+      core_->begin(resuming_ ? core_->make_get(reader_.events().last_id()) : core_->make_post(message_, url_), *this);
 }
 
 void message_post::drop() {
@@ -71,9 +77,25 @@ void message_post::done() {
 
 void message_post::lost(errc code, std::string why) {
   const auto self = shared_from_this();
-  if (message_.id == 0 || answered_) return done();
+  if (answered_) return done();
+  if (message_.id == 0) return undelivered(why, true);
   drop();
   core_->lost(*this, code, std::move(why));
+}
+
+// Ends a notification or a response that does not arrive.
+void message_post::undelivered(const std::string& why, bool surely) {
+  const auto self = shared_from_this();
+  core_->undelivered(message_, why, surely);
+  if (!ended_) done();
+}
+
+void message_post::answer_refused(const std::string& why) {
+  lost(errc::peer, unanswered(why));
+}
+
+std::string message_post::unanswered(const std::string& why) {
+  return "got no answer: the server asked a question whose answer " + why + ", and " + std::string(not_known);
 }
 
 void message_post::on_head(int status, const std::vector<http::header>& headers) {
@@ -90,7 +112,7 @@ void message_post::on_head(int status, const std::vector<http::header>& headers)
 
 void message_post::begin_answer(const std::vector<http::header>& headers) {
   using form = answer_reader::form;
-  resumptions_failed_ = 0;
+  resumptions_failed_ = refusals_ = 0;
   if (message_.id == 0 || message_.answered_elsewhere) return reader_.begin(form::none);
   if (message_.method == "initialize") core_->take_session(http::find_header(headers, "mcp-session-id"));
   const std::string type = media_type(http::find_header(headers, "content-type"));
@@ -181,31 +203,46 @@ void message_post::judge() {
   if (core_->has_session() && !message_.modern && message_.method != "initialize" &&
       (status_ == 404 || (status_ == 400 && mentions_session(error_) && !(message_.once() && own_answer()))))
     return core_->expire("has ended the session (" + what + ")", message_.id);
-  if (message_.id == 0) return done();
+  if (message_.id == 0) return judge_note(what);
   if (deliver_error()) return;
   if (status_ == 429 || status_ == 503) {
-    const auto wait = asked_wait_ < milliseconds(0) ? milliseconds(1'000) * (1 << repetitions_) : asked_wait_;
+    const auto wait = wait_asked();
+    const std::string wish = asked_wait_ < milliseconds(0)
+                                 ? std::string()
+                                 : "; the server asks for a wait of " + std::to_string(wait.count() / 1000) + " s";
     if (!core_->proven())
-      return core_->not_opened("takes no requests now (" + what + ")", "refused", std::max(wait, milliseconds(0)));
+      return core_->not_opened("takes no requests now (" + what + ")" + wish, "refused",
+                               std::max(wait, milliseconds(0)));
     // A 503 that asks for no repetition may be a gateway's, whose server has worked on the message before it failed.
     const bool may_have_run = status_ == 503 && asked_wait_ < milliseconds(0) && message_.once();
     if (may_have_run) return lost(errc::unavailable, "was refused (" + what + "), and " + std::string(not_known));
     if (repetitions_ < most_repetitions && wait <= longest_wait) return repeat_later(wait);
-    std::string text = "was refused (" + what + ")";
-    if (asked_wait_ >= milliseconds(0))
-      text += "; the server asks for a wait of " + std::to_string(wait.count() / 1000) + " s";
-    return lost(errc::limit, text);
+    return lost(errc::limit, "was refused (" + what + ")" + wish);
   }
   if (opening && status_ / 100 == 4 && status_ != 403 &&
       core_->try_events(message_, "its initialize was answered with " + what))
     return;
   if (!core_->proven() && (opening || status_ == 403 || (status_ / 100 == 5 && message_.method != "server/discover")))
-    return core_->not_opened(status_ == 403       ? "refuses requests (" + what + ")"
+    return core_->not_opened(status_ == 403 ? "refuses requests (" + what + "); check the \"headers\" of its entry"
                              : status_ / 100 == 5 ? "fails to answer (" + what + ")"
                                                   : "does not speak MCP: it answers initialize with " + what,
                              status_ == 403 || status_ / 100 == 5 ? "refused" : "protocol");
   const std::string wants = status_ == 403 && core_->tokens() ? core_->tokens()->sentence() : std::string();
   lost(errc::peer, "was answered with " + what + (wants.empty() ? wants : "; the server " + wants));
+}
+
+// Looks at the refusal of a notification or a response. A server that is busy has not taken it, and an answer that it
+// never gets would leave it waiting.
+void message_post::judge_note(const std::string& what) {
+  const bool busy = status_ == 429 || status_ == 503;
+  if (busy && !core_->closing() && repetitions_ < most_repetitions && wait_asked() <= longest_wait)
+    return repeat_later(wait_asked());
+  undelivered("was refused (" + what + ")", busy || status_ / 100 == 4);
+}
+
+// Returns the wait before the message is sent again to a server that is busy.
+milliseconds message_post::wait_asked() const {
+  return asked_wait_ < milliseconds(0) ? milliseconds(1'000) * (1 << repetitions_) : asked_wait_;
 }
 
 // Asks the source of tokens whether the same message may be sent once more. The server has refused to look at it, so
@@ -215,9 +252,10 @@ bool message_post::ask_for_token() {
   core_->tokens()->refused(status_, challenge_, token_, [weak = weak_from_this(), status = status_](bool again) {
     const auto self = weak.lock();
     if (!self || self->ended_ || self->core_->over()) return;
-    if (again) return self->start();
+    if (again) return self->resuming_ ? self->begin() : self->start();
     if (status == 401) return self->refused_for_good();
     self->refusals_ = most_refusals;
+    if (self->resuming_) return self->judge_resumption();
     self->judge();
   });
   return true;
@@ -226,6 +264,10 @@ bool message_post::ask_for_token() {
 void message_post::refused_for_good() {
   const auto self = shared_from_this();
   const std::string how = core_->unauthorized();
+  if (resuming_) {
+    not_resumed("the server " + how);
+    return core_->expire(how, 0);
+  }
   if (core_->proven()) return core_->expire(how, message_.id);
   core_->not_opened(how, "unauthorized");
 }
@@ -271,7 +313,7 @@ void message_post::on_failure(http::failure f) {
   const auto self = shared_from_this();
   http_.reset();
   if (ended_) return;
-  if (answered_ || message_.id == 0) return done();
+  if (answered_) return done();
   const std::string why = clause(f.why.message);
   if (resuming_) return resume_later(why);
   switch (f.stage) {
@@ -281,12 +323,14 @@ void message_post::on_failure(http::failure f) {
       return unreachable(f);
     case http::stage::send:
     case http::stage::first_byte:
+      if (message_.id == 0) return undelivered("got lost: " + why, false);
       // Some old servers drop a connection at a request that they do not know; they may still take the handshake.
       if (!core_->proven() && message_.method != "server/discover")
         return core_->not_opened("cannot be used: " + why, problem_of(f));
       return lost(errc::unavailable,
                   "got no answer" + (message_.once() ? ", and " + std::string(not_known) : "") + ": " + why);
     case http::stage::body:
+      if (message_.id == 0) return status_ / 100 == 2 ? done() : judge_note(status_text(status_, error_));
       break;
   }
   if (reader_.present() == answer_reader::form::events)
@@ -305,8 +349,9 @@ void message_post::unreachable(const http::failure& f) {
                                        : "cannot be reached: ") +
                           clause(f.why.message);
   if (!core_->proven()) return core_->not_opened(how, problem_of(f));
-  if (repetitions_ < most_repetitions && f.why.code != errc::timed_out && !ours)
+  if (repetitions_ < most_repetitions && f.why.code != errc::timed_out && !ours && !core_->closing())
     return repeat_later(first_repetition * (1 << (2 * repetitions_)));
+  if (message_.id == 0) return undelivered("was not sent: the server " + how, true);
   core_->expire(how, message_.id);
 }
 
@@ -330,8 +375,7 @@ void message_post::stream_ended(const std::string& why) {
 
 // Plans the GET that goes on where the stream was dropped (2025-11-25, "Resumability and Redelivery").
 void message_post::resume_later(const std::string& why) {
-  if (resuming_ && status_ / 100 != 2 && ++resumptions_failed_ > most_resumptions_failed)
-    return lost(errc::unavailable, "could not be resumed, and " + std::string(not_known) + ": " + why);
+  if (resuming_ && status_ / 100 != 2 && ++resumptions_failed_ > most_resumptions_failed) return not_resumed(why);
   const bool brought = reader_.count() != count_before_;
   count_before_ = reader_.count();
   auto wait = pace_.next(core_->time().now(), reader_.events().retry(), brought || !resuming_);
@@ -344,22 +388,25 @@ void message_post::resume_later(const std::string& why) {
 
 void message_post::resume() {
   const auto self = shared_from_this();
-  if (ended_) return;
-  error_.clear();
-  asked_wait_ = milliseconds(-1);
-  http_ = core_->begin(core_->make_get(reader_.events().last_id()), *this);
+  if (!ended_) begin();
+}
+
+void message_post::not_resumed(const std::string& why) {
+  lost(errc::unavailable, "could not be resumed, and " + std::string(not_known) + ": " + why);
 }
 
 void message_post::judge_resumption() {
+  if ((status_ == 401 || status_ == 403) && ask_for_token()) return;
+  if (status_ == 401) return refused_for_good();
   const std::string what = status_text(status_, error_);
   if (core_->has_session() && status_ == 404) {
     const auto self = shared_from_this();
-    core_->lost(*this, errc::unavailable,
-                "could not be resumed, and " + std::string(not_known) + ": the session has ended (" + what + ")");
+    not_resumed("the session has ended (" + what + ")");
     return core_->expire("has ended the session (" + what + ")", 0);
   }
   if (status_ / 100 == 5 || status_ == 429 || status_ == 408) return resume_later(what);
-  lost(errc::unavailable, "could not be resumed, and " + std::string(not_known) + ": " + what);
+  const std::string wants = status_ == 403 && core_->tokens() ? core_->tokens()->sentence() : std::string();
+  not_resumed(what + (wants.empty() ? wants : "; the server " + wants));
 }
 
 }  // namespace mcpbx::mcp

@@ -27,6 +27,12 @@ class message_post final : public std::enable_shared_from_this<message_post>,
   const std::string& method() const noexcept { return message_.method; }
   /// Returns true once the server has begun to answer.
   bool has_head() const noexcept { return seen_; }
+  /// Ends a request whose server asked a question that cannot be answered. `why` is a predicate about the answer.
+  void answer_refused(const std::string& why);
+  /// Returns the predicate for such a request.
+  static std::string unanswered(const std::string& why);
+  /// Returns true if it waits to be sent once more.
+  bool waits() const noexcept { return !http_ && timer_ && repetitions_ > 0; }
   /// Returns true if the server cannot have looked at the message, since not all of it was sent.
   bool surely_unseen() const noexcept { return !resuming_ && !seen_ && (!http_ || !http_->sent()); }
 
@@ -42,11 +48,13 @@ class message_post final : public std::enable_shared_from_this<message_post>,
   void on_message(message&& m) override;
   void on_fault(message_fault f) override;
 
+  void begin();
   void send();
   bool ask_for_token();
   void refused_for_good();
   void begin_answer(const std::vector<http::header>& headers);
   void judge();
+  void judge_note(const std::string& what);
   void judge_resumption();
   std::optional<message> own_answer() const;
   bool deliver_error();
@@ -54,9 +62,12 @@ class message_post final : public std::enable_shared_from_this<message_post>,
   void stream_ended(const std::string& why);
   void resume_later(const std::string& why);
   void resume();
+  void not_resumed(const std::string& why);
   void repeat_later(milliseconds wait);
   void unreachable(const http::failure& f);
+  milliseconds wait_asked() const;
   void lost(errc code, std::string why);
+  void undelivered(const std::string& why, bool surely);
   void done();
 
   std::shared_ptr<remote_core> core_;

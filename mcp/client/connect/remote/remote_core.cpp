@@ -6,6 +6,7 @@
 #include "mcp/client/connect/remote/message_post.hpp"
 #include "mcp/client/connect/remote/remote_words.hpp"
 #include "mcp/protocol/header_params.hpp"
+#include "mcp/support/log.hpp"
 
 #include <algorithm>
 #include <array>
@@ -79,6 +80,8 @@ void remote_core::send(const segments& text, outgoing what) {
   } else {
     m.revision = revision_;
   }
+  m.response = what.type == outgoing::kind::response;
+  if (m.response) m.about = what.id;
   if (what.type == outgoing::kind::request) {
     m.id = what.id;
     if (m.method == "server/discover") probe_ = m.id;
@@ -102,17 +105,16 @@ void remote_core::post(posted_message m) {
   if (way_ != way::streamable && m.method == "server/discover")
     return refuse_soon(m.id, errc::protocol, "is none of the deprecated transport", false);
   if (way_ == way::finding_events) {
-    if (waiting_.size() < most_notes) waiting_.push_back(std::move(m));
+    if (waiting_.size() >= most_notes) return refuse(std::move(m), "too many messages wait for the event stream");
+    waiting_.push_back(std::move(m));
     if (!channel_) {
       channel_ = std::make_shared<event_channel>(shared_from_this(), true);
       channel_->start();
     }
     return;
   }
-  if (m.id == 0 ? notes_.size() >= most_notes : posts_.size() >= most_posts) {
-    if (m.id != 0) refuse_soon(m.id, errc::limit, "was not sent: too many requests are open", true);
-    return;
-  }
+  if (m.id == 0 ? notes_.size() >= most_notes : posts_.size() >= most_posts)
+    return refuse(std::move(m), m.id == 0 ? "too many notifications are under way" : "too many requests are open");
   const auto id = m.id;
   m.answered_elsewhere = way_ == way::events;
   auto one = std::make_shared<message_post>(shared_from_this(), std::move(m), way_ == way::events ? endpoint_ : url_);
@@ -174,6 +176,17 @@ http::request remote_core::make_post(const posted_message& m, const std::string&
 void remote_core::add_token(std::vector<http::header>& headers) const {
   if (!tokens()) return;
   if (std::string value = tokens()->header(); !value.empty()) headers.push_back({"Authorization", std::move(value)});
+}
+
+// Does not send a message, and reports that in a later turn.
+void remote_core::refuse(posted_message m, const std::string& why) {
+  if (m.id != 0) return refuse_soon(m.id, errc::limit, "was not sent: " + why, true);
+  const std::string how = "was not sent: " + why;
+  note_undelivered(m, how);
+  const auto asker = m.response ? posts_.extract(m.about) : decltype(posts_)::node_type();
+  if (asker.empty()) return;
+  asker.mapped()->drop();
+  refuse_soon(m.about, errc::limit, message_post::unanswered(how), false);
 }
 
 void remote_core::refuse_soon(std::int64_t id, errc code, std::string why, bool unseen) {
@@ -271,6 +284,22 @@ void remote_core::note_ended(message_post& post, bool accepted) {
   if (closing_ && !farewell_ && notes_.empty()) finish_soon();
 }
 
+void remote_core::undelivered(const posted_message& m, const std::string& why, bool surely) {
+  if (over_ || closing_) return;
+  note_undelivered(m, why);
+  if (!m.response || !surely || m.about == 0) return;
+  if (const auto found = posts_.find(m.about); found != posts_.end()) {
+    const auto asker = found->second;
+    asker->answer_refused(why);
+  }
+}
+
+void remote_core::note_undelivered(const posted_message& m, const std::string& why) {
+  if (!log_lines_.take(time().now())) return;
+  const std::string what = m.response ? "an answer to its request" : m.method.empty() ? "a notification" : m.method;
+  log::warn("tool server \"" + record_->server + "\": " + what + " " + why);
+}
+
 // Opens the stream of the session on which the server may speak without being asked.
 void remote_core::listen() {
   if (over_ || closing_ || way_ != way::streamable || channel_) return;
@@ -281,6 +310,7 @@ void remote_core::listen() {
 void remote_core::lost(message_post& post, errc code, std::string why, bool unseen) {
   const auto self = shared_from_this();
   const auto id = post.id();
+  if (code == errc::protocol && post.method() == "initialize") record_->problem = "protocol";
   post_ended(post, false);
   if (events_ && !over_) events_->on_lost({id, {code, std::move(why)}, unseen});
   if (events_ && !over_) events_->on_drained();
@@ -333,6 +363,7 @@ void remote_core::not_opened(std::string why, std::string_view problem, millisec
   if (over_) return;
   const auto self = shared_from_this();
   record_->problem = problem;
+  why += way_out(problem);
   clear();
   auto* const link = std::exchange(link_, nullptr);
   if (link != nullptr && !closing_) return link->on_not_opened({std::move(why), true, wait});
@@ -421,6 +452,10 @@ bool remote_core::end(ending step) {
   if (std::exchange(closing_, true)) return true;
   for (auto& [id, one] : std::exchange(posts_, {})) one->drop();
   if (channel_) std::exchange(channel_, nullptr)->drop();
+  std::erase_if(notes_, [](const auto& n) {
+    if (n->waits()) n->drop();
+    return n->waits();
+  });
   if (!session_.empty()) {
     farewell_ = std::make_shared<farewell>(shared_from_this());
     farewell_->start();

@@ -8,6 +8,7 @@
 #include "mcp/json/raw_json.hpp"
 #include "mcp/rpc/outgoing.hpp"
 #include "mcp/rpc/rpc_message.hpp"
+#include "mcp/support/rate_limit.hpp"
 #include "mcp/transport/transport.hpp"
 
 #include <cstddef>
@@ -43,6 +44,8 @@ struct posted_message {
   bool modern = false;
   std::string name;
   std::vector<std::pair<std::string, std::string>> fields;
+  bool response = false;            ///< to a question of the server
+  std::int64_t about = 0;           ///< response: the request of ours in whose stream the server asked, or 0
   bool answered_elsewhere = false;  ///< over the deprecated transport, whose answers come in its one stream
 
   /// Returns true if it must not reach the server twice.
@@ -77,6 +80,8 @@ class remote_core final : public std::enable_shared_from_this<remote_core> {
   time_source& time() const noexcept { return record_->with.time; }
   const remote_record& record() const noexcept { return *record_; }
   bool over() const noexcept { return over_; }
+  /// Returns true once the session is being ended: what waits is not sent any more.
+  bool closing() const noexcept { return closing_; }
   bool proven() const noexcept { return proven_; }
   bool has_session() const noexcept { return !session_.empty(); }
   /// Returns the source of tokens, or null: there is none, or the entry has an Authorization header of its own.
@@ -101,6 +106,9 @@ class remote_core final : public std::enable_shared_from_this<remote_core> {
   /// Removes the exchange of a request; `drain`: its server may end its stream first.
   void post_ended(message_post& post, bool drain);
   void note_ended(message_post& post, bool accepted);
+  /// Reports that a response does not reach the server. `surely`: the request that it was about cannot go on, so it
+  /// fails. Notifications are only logged.
+  void undelivered(const posted_message& m, const std::string& why, bool surely);
   /// Reports that a request gets no answer.
   void lost(message_post& post, errc code, std::string why, bool unseen = false);
   /// Ends the connection before it has proven itself.
@@ -120,6 +128,8 @@ class remote_core final : public std::enable_shared_from_this<remote_core> {
  private:
   enum class way : std::uint8_t { streamable, finding_events, events };
   void post(posted_message m);
+  void refuse(posted_message m, const std::string& why);
+  void note_undelivered(const posted_message& m, const std::string& why);
   void refuse_soon(std::int64_t id, errc code, std::string why, bool unseen);
   void tell_refused();
   void listen();
@@ -151,6 +161,7 @@ class remote_core final : public std::enable_shared_from_this<remote_core> {
   std::vector<lost_request> refused_;
   link_expiry expiry_;
   std::unique_ptr<timer> soon_, drain_timer_, expiry_timer_;
+  rate_limit log_lines_{1, 5};
   std::int64_t probe_ = 0, opening_ = 0;  // requests that open the conversation
 };
 

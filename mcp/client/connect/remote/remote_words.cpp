@@ -76,6 +76,12 @@ std::string_view problem_of(const http::failure& f) {
   }
 }
 
+std::string_view way_out(std::string_view problem) {
+  if (problem == "protocol") return "; check the \"url\" of its entry";
+  if (problem == "certificate") return "; if its certificate is right, name the authority's file as \"caFile\"";
+  return {};
+}
+
 std::string clause(const std::string& sentence) {
   return sentence.ends_with('.') ? sentence.substr(0, sentence.size() - 1) : sentence;
 }

@@ -23,6 +23,8 @@ std::string status_text(int status, std::string_view body);
 std::string unauthorized_text(bool has_token);
 /// Returns the word for remote_status::problem for a failed exchange.
 std::string_view problem_of(const http::failure& f);
+/// Returns what a person can do about such a problem, to be appended to its sentence, or "".
+std::string_view way_out(std::string_view problem);
 /// Returns a sentence of the HTTP client as a clause, without its full stop.
 std::string clause(const std::string& sentence);
 

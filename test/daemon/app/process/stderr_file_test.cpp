@@ -24,7 +24,7 @@ std::string content(const std::string& path) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-void say(const std::string& line) {
+void write_line(const std::string& line) {
   REQUIRE(::write(2, line.data(), line.size()) == static_cast<ssize_t>(line.size()));
 }
 
@@ -36,10 +36,10 @@ TEST_CASE("G47: a full log file is moved and the oldest goes") {
   const mcpbx::test::captured_output captured;  // gives stderr back at the end
   stderr_file file(path, 10, 3);
   for (int i = 0; i < 9; ++i) {
-    say(std::to_string(i) + "234567890\n");
+    write_line(std::to_string(i) + "234567890\n");
     file.look();
   }
-  say("end\n");
+  write_line("end\n");
   file.look();
   CHECK(content(path) == "end\n");
   CHECK(content(path + ".1") == "8234567890\n");
@@ -55,14 +55,14 @@ TEST_CASE("G47: a log file is begun anew on demand and when another process has 
   const auto path = folder / "log";
   const mcpbx::test::captured_output captured;
   stderr_file file(path);
-  say("one\n");
+  write_line("one\n");
   file.look(true);
-  say("two\n");
+  write_line("two\n");
   CHECK(content(path) == "two\n");
   CHECK(content(path + ".1") == "one\n");
   fs::rename(path, folder / "moved");
   file.look();
-  say("three\n");
+  write_line("three\n");
   CHECK(content(path) == "three\n");
   CHECK(content(folder / "moved") == "two\n");
 }
@@ -73,6 +73,6 @@ TEST_CASE("G47: a link in place of the log file is not written through") {
   fs::create_symlink(folder / "victim", path);
   const mcpbx::test::captured_output captured;
   stderr_file file(path);
-  say("x\n");
+  write_line("x\n");
   CHECK_FALSE(fs::exists(folder / "victim"));
 }

@@ -43,17 +43,6 @@ TEST_CASE("prompts: a wrong name gets the nearest one") {
   CHECK(near_name("promt", {raw_json::literal(R"({"name":"prompt"})")}, "name") == " (did you mean \"prompt\"?)");
 }
 
-TEST_CASE("resources: base64 is decoded with and without padding, and what is none is refused") {
-  CHECK(bytes_of_base64("aGVsbG8=") == "hello");
-  CHECK(bytes_of_base64("aGVsbG8") == "hello");
-  CHECK(bytes_of_base64("aGVs\r\nbG8=") == "hello");
-  CHECK(bytes_of_base64("") == "");
-  CHECK(bytes_of_base64("_-8=") == bytes_of_base64("/+8=").value());
-  CHECK(bytes_of_base64("AP/+") == std::string("\0\xff\xfe", 3));
-  CHECK(bytes_of_base64("a b").error().code == errc::parse);
-  CHECK(bytes_of_base64("a").error().code == errc::parse);
-}
-
 TEST_CASE("resources: contents are written into a file that is replaced, and a failure names it") {
   const test::temporary_directory folder;
   const std::string path = folder / "out";

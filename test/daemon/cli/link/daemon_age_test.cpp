@@ -23,7 +23,7 @@ variable_source from(const std::map<std::string, std::string>& values) {
 
 std::string news(const std::string& hello, const std::map<std::string, std::string>& here,
                  const std::map<std::string, std::string>& there) {
-  return what_is_new(*raw_json::parse(hello), from(here), from(there));
+  return what_is_new(*raw_json::parse(hello), from(here), from(there)).text;
 }
 
 }  // namespace
@@ -37,13 +37,14 @@ TEST_CASE("cli: a key that is exported here and not there is new, one that is on
   CHECK(news(hello, {{"A_KEY", "x"}, {"B_KEY", "y"}}, {{"A_KEY", "z"}}) ==
         "A_KEY, B_KEY are not what the daemon was started with");
   // Unreadable variables give no claim, and an older daemon reports nothing.
-  CHECK(what_is_new(*raw_json::parse(hello), from({{"A_KEY", "1"}}), nullptr) == "");
+  CHECK(what_is_new(*raw_json::parse(hello), from({{"A_KEY", "1"}}), nullptr).text == "");
   CHECK(news(R"({"version":"0.1.0"})", {{"A_KEY", "1"}}, {}) == "");
 }
 
 TEST_CASE("cli: files that have changed are named, and a configuration that the daemon does not read") {
-  CHECK(news(R"({"changedFiles":["/c.json"]})", {}, {}) == "/c.json has changed since the daemon was started");
-  CHECK(news(R"({"changedFiles":["/a","/b"]})", {}, {}) == "/a, /b have changed since the daemon was started");
+  CHECK(news(R"({"changedFiles":["/c.json"]})", {}, {}) == "/c.json has changed since the daemon read it");
+  CHECK(news(R"({"changedFiles":["/a","/b"]})", {}, {}) == "/a, /b have changed since the daemon read them");
+  CHECK(what_is_new(*raw_json::parse(R"({"changedFiles":["/c.json"]})"), from({}), from({})).reload_helps);
   const std::string hello = R"({"configuration":["/etc/mcpbx/config.json"],"changedFiles":[]})";
   CHECK(news(hello, {{"MCPBX_CONFIG", "/etc/mcpbx/config.json"}}, {}) == "");
   CHECK(news(hello, {{"MCPBX_CONFIG", "/etc/../etc/mcpbx/config.json"}}, {}) == "");

@@ -144,8 +144,9 @@ class mcp_door {
            R"(","capabilities":)" + std::string(capabilities) + R"(,"clientInfo":{"name":"t","version":"1"}}})";
   }
   /// Begins a session on a connection of its own and returns the header that names it.
-  std::string begin(std::string_view revision = "2025-11-25", std::string_view capabilities = "{}") {
-    const int fd = enter();
+  std::string begin(std::string_view revision = "2025-11-25", std::string_view capabilities = "{}",
+                    bool on_port = true) {
+    const int fd = enter(on_port);
     const auto answer = post(fd, initialize(revision, capabilities));
     REQUIRE(answer.status == 200);
     const auto id = answer.header("Mcp-Session-Id");

@@ -330,6 +330,105 @@ TEST_CASE("G18: open streams take a quarter of the places of limits.callers, and
   CHECK(d.got(fd).status == 200);
 }
 
+TEST_CASE("G18: one caller leaves sessions and streams to others, and what it begins pushes out its own") {
+  front_door::options o;
+  o.max_callers = 64;  // 32 sessions, 30 of one caller
+  mcp_door d(std::move(o));
+  const auto local = d.begin("2025-11-25", "{}", false);
+  d.time.advance(1s);
+  const auto first = d.begin();
+  d.time.advance(1s);
+  for (int i = 0; i < 40; ++i) d.begin();
+  const std::string ping = R"({"jsonrpc":"2.0","id":1,"method":"ping"})";
+  const int fd = d.enter(), near = d.enter(false);
+  CHECK(d.post(fd, ping, first).status == 404);
+  CHECK(d.post(near, ping, local).status == 200);
+}
+
+TEST_CASE("G18: one caller may have all streams but a 64th part") {
+  front_door::options o;
+  o.max_callers = 256;  // 64 streams, 63 of one caller
+  mcp_door d(std::move(o));
+  const auto stream = [&] {
+    const auto session = d.begin();
+    const int fd = d.enter();
+    d.write(fd, listening(session));
+    return d.got(fd).status;
+  };
+  for (int i = 0; i < 63; ++i) REQUIRE(stream() == 200);
+  CHECK(stream() == 503);
+}
+
+TEST_CASE("G18: a stream that is resumed has the place of a stream until its connection is over") {
+  front_door::options o;
+  o.max_callers = 8;  // two streams
+  mcp_door d(std::move(o));
+  const auto session = d.begin();
+  const int fd = d.enter();
+  d.write(fd, mcp_door::posting(mcp_door::call(), session));
+  d.progress(0, 1);
+  const auto begun = d.got(fd);
+  const auto id = begun.body.substr(4, begun.body.find("-0\n") - 4);
+  d.leave(fd);
+  const auto listen = [&](const std::string& more) {
+    const int one = d.enter();
+    d.write(one, listening(session, more));
+    return std::pair(one, d.got(one).status);
+  };
+  const auto [resumed, ok] = listen("Last-Event-ID: " + id + "-1\r\n");
+  CHECK(ok == 200);
+  CHECK(listen("").second == 200);
+  CHECK(listen("").second == 503);
+  SUBCASE("it leaves") {
+    d.leave(resumed);
+    CHECK(listen("").second == 200);
+  }
+  SUBCASE("it is answered") {
+    d.answer(0);
+    CHECK(listen("").second == 200);
+    // The answer that is over needs no connection that stays.
+    CHECK(listen("").second == 200);
+  }
+}
+
+TEST_CASE("/mcp: a connection that takes a stream over and is taken over at once leaves none hanging") {
+  mcp_door d;
+  const auto session = d.begin();
+  const int fd = d.enter();
+  d.write(fd, mcp_door::posting(mcp_door::call(), session));
+  d.progress(0, 1);
+  const auto begun = d.got(fd);
+  const auto resume =
+      listening(session, "Last-Event-ID: " + begun.body.substr(4, begun.body.find("-0\n") - 4) + "-1\r\n");
+  // The first connection has its next request ready, which wants the same stream.
+  d.write(fd, resume);
+  const int second = d.enter();
+  d.write(second, resume);
+  d.turn();
+  d.answer(0);
+  int answers = 0, ends = 0;
+  for (const int one : {fd, second}) {
+    const auto text = d.raw(one);
+    answers += contains(text, "\"result\"") ? 1 : 0;
+    ends += contains(text, "0\r\n\r\n") ? 1 : 0;
+  }
+  CHECK(answers == 1);
+  CHECK(ends == 2);
+}
+
+TEST_CASE("/mcp: a request behind a batch of nothing but faults gets its own answer") {
+  mcp_door d;
+  const auto session = d.begin("2025-03-26");
+  const int fd = d.enter();
+  d.write(fd, mcp_door::posting("[7]", session) + mcp_door::posting(mcp_door::call(), session));
+  d.progress(0, 1);
+  d.answer(0);
+  const auto text = d.raw(fd);
+  CHECK(contains(text, "invalid request"));
+  CHECK(contains(text, "\"progress\":1"));
+  CHECK(contains(text, "\"id\":1,\"result\""));
+}
+
 TEST_CASE("G17: progress for a caller that does not read its stream is merged, so that it costs bounded memory") {
   mcp_door d;
   const auto session = d.begin();

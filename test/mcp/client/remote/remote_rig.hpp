@@ -81,7 +81,8 @@ class remote_server {
     const bool legacy = era_ == era::legacy;
     if (q.method == "GET") return static_cast<void>(send_plain(peer, 405, "text/plain", "no"));
     if (q.method == "DELETE") return static_cast<void>(send_plain(peer, 200, "text/plain", ""));
-    if (id_of(q).empty()) return static_cast<void>(peer.send("HTTP/1.1 202 Accepted\r\nContent-Length: 0\r\n\r\n"));
+    if (id_of(q).empty() || method.empty())
+      return static_cast<void>(peer.send("HTTP/1.1 202 Accepted\r\nContent-Length: 0\r\n\r\n"));
     if (method == "server/discover" && !legacy)
       return static_cast<void>(send_json(
           peer, 200,
@@ -207,12 +208,13 @@ struct remote_rig {
     bool failed() const { return times == 1 && last.type == mcp::call_outcome::kind::failed; }
   };
   mcp::client::ticket call(outcome_box& box, std::string_view params = R"({"name":"echo","arguments":{}})",
-                           std::string_view tool = "far__echo") {
+                           std::string_view tool = "far__echo", std::string_view method = "tools/call") {
     const auto entry = supervisor->snapshot()->find(tool);
     REQUIRE(entry);
     const auto c = entry->owner.lock();
     REQUIRE(c);
     mcp::server_call s;
+    s.method = method;
     s.params = raw_json::own(params);
     s.name = std::string(tool);
     s.progress = [&box](const raw_json& p) { box.progress.emplace_back(p.text()); };
@@ -223,10 +225,10 @@ struct remote_rig {
     return c->call(std::move(s));
   }
   /// Calls the tool and waits for the outcome.
-  outcome_box called(std::string_view params = R"({"name":"echo","arguments":{}})",
-                     std::string_view tool = "far__echo") {
+  outcome_box called(std::string_view params = R"({"name":"echo","arguments":{}})", std::string_view tool = "far__echo",
+                     std::string_view method = "tools/call") {
     outcome_box box;
-    call(box, params, tool);
+    call(box, params, tool, method);
     CHECK(until([&] { return box.times != 0; }));
     return box;
   }

@@ -1,9 +1,11 @@
 // Streamable HTTP of both eras, as a server sees it: what each message is sent with, sessions, streams, the end.
+#include "test/mcp/client/question_recorder.hpp"
 #include "test/mcp/client/remote/remote_rig.hpp"
 #include "test/support/temporary_directory.hpp"
 
 #include <doctest/doctest.h>
 
+#include <array>
 #include <atomic>
 #include <string>
 
@@ -45,6 +47,32 @@ TEST_CASE("M3: a modern server gets each request with the headers that repeat it
   CHECK(server.count("initialize") == 0);
 }
 
+TEST_CASE(
+    "M3: a modern server gets in Mcp-Name what a request is about, be it a tool, a prompt, a resource or a task") {
+  const remote_server server(remote_server::era::modern);
+  remote_rig rig(server.url());
+  rig.start();
+  REQUIRE(rig.ready());
+  constexpr std::array<std::array<std::string_view, 3>, 8> table{{
+      {"tools/call", R"({"name":"echo","arguments":{"uri":"no"}})", "echo"},
+      {"prompts/get", R"({"name":"a/b"})", "a/b"},
+      {"resources/read", R"({"uri":"file:///\u00fc"})", "=?base64?ZmlsZTovLy/DvA==?="},
+      {"tasks/get", R"({"taskId":"t-1"})", "t-1"},
+      {"tasks/update", R"({"taskId":"t-2","inputResponses":{}})", "t-2"},
+      {"tasks/cancel", R"({"taskId":"t-3"})", "t-3"},
+      {"completion/complete", R"({"ref":{"type":"ref/prompt","name":"a"},"argument":{"name":"x","value":""}})", ""},
+      {"resources/templates/list", R"({"name":"a","uri":"b","taskId":"c"})", ""},
+  }};
+  for (const auto& [method, params, name] : table) {
+    CAPTURE(method);
+    rig.called(params, "far__echo", method);
+    const auto sent = server.requests(method);
+    REQUIRE(sent.size() == 1);
+    CHECK(sent[0].header("mcp-method") == method);
+    CHECK(sent[0].header("mcp-name") == name);
+  }
+}
+
 TEST_CASE("M3: an old server gets its session id and revision with everything after the handshake and DELETE last") {
   const remote_server server(remote_server::era::legacy);
   remote_rig rig(server.url());
@@ -70,7 +98,7 @@ TEST_CASE("M3: an old server gets its session id and revision with everything af
   CHECK(all.back().method == "DELETE");
 }
 
-TEST_CASE("remote: tools with an x-mcp-header that breaks a rule are left out and named and the others stay") {
+TEST_CASE("G15: remote: tools with an x-mcp-header that breaks a rule are left out and named and the others stay") {
   remote_server server(remote_server::era::modern);
   server.tools =
       R"({"tools":[{"name":"bad","inputSchema":{"type":"object","properties":{"a":{"type":"number","x-mcp-header":"A"}}}},)"
@@ -243,7 +271,8 @@ TEST_CASE("remote: a call that no session takes fails after three more sessions 
   CHECK(server.count("tools/call") == 4);
 }
 
-TEST_CASE("remote: a redirect within the origin is followed and one to another origin is refused without headers") {
+TEST_CASE(
+    "G33: remote: a redirect within the origin is followed and one to another origin is refused without headers") {
   std::atomic<int> elsewhere = 0;
   const remote_server other(remote_server::era::modern, [&](http_peer&, const auto&, const std::string&) {
     ++elsewhere;
@@ -373,6 +402,106 @@ TEST_CASE("remote: a question that comes in the stream of a call belongs to it w
   REQUIRE(rig.until([&] { return answered.load(); }));
   streams = 3;
   CHECK(rig.until([&] { return ended == 2; }));
+}
+
+namespace {
+
+// A call whose server asks a question in its stream, and says `refuse` to the answer so many times.
+struct refused_answer {
+  refused_answer(int times, std::string refuse)
+      : left(times),
+        refusal(std::move(refuse)),
+        server(remote_server::era::legacy,
+               [this](http_peer& peer, const auto& q, const std::string& method) {
+                 if (q.body.contains("\"id\":\"q1\"") && method.empty()) {
+                   if (left-- > 0) return peer.send(refusal);
+                   taken = true;
+                   return false;
+                 }
+                 if (method != "tools/call") return false;
+                 remote_server::begin_events(peer);
+                 peer.send_chunk(
+                     R"(data: {"jsonrpc":"2.0","id":"q1","method":"elicitation/create","params":{"message":"m"}})"
+                     "\n\n");
+                 while (!taken)
+                   if (peer.wait_closed(5)) return true;
+                 peer.send_chunk("data: " + remote_server::answer(q, remote_server::said("x")) + "\n\n");
+                 return remote_server::end_events(peer);
+               }),
+        rig(server.url()) {
+    rig.start();
+    REQUIRE(rig.ready());
+    mcp::server_call c;
+    c.params = raw_json::literal(R"({"name":"echo"})");
+    c.name = "echo";
+    c.questions = questions;
+    c.done = [this](mcp::call_outcome o) {
+      ++box.times;
+      box.last = std::move(o);
+    };
+    rig.supervisor->snapshot()->find("far__echo")->owner.lock()->call(std::move(c));
+    REQUIRE(rig.until([&] { return questions->questions.size() == 1; }));
+    questions->answer(0, R"({"action":"decline"})");
+  }
+  std::size_t answers() {
+    std::size_t n = 0;
+    for (const auto& q : server.requests("POST")) n += q.body.contains("\"id\":\"q1\"") ? 1 : 0;
+    return n;
+  }
+
+  std::atomic<int> left;
+  std::atomic<bool> taken = false;
+  std::string refusal;
+  std::shared_ptr<question_recorder> questions = std::make_shared<question_recorder>();
+  remote_rig::outcome_box box;
+  remote_server server;
+  remote_rig rig;
+};
+
+}  // namespace
+
+TEST_CASE("remote: an answer that a busy server does not take is sent again after its wait") {
+  for (const char* refusal : {"HTTP/1.1 429 X\r\nRetry-After: 2\r\nContent-Length: 0\r\n\r\n",
+                              "HTTP/1.1 503 X\r\nRetry-After: 2\r\nContent-Length: 0\r\n\r\n"}) {
+    refused_answer at(2, refusal);
+    REQUIRE(at.rig.until([&] { return at.answers() == 1; }));
+    at.rig.advance(1'500, 100);
+    CHECK(at.answers() == 1);
+    at.rig.advance(4'000, 100);
+    CHECK(at.rig.until([&] { return at.box.times == 1; }));
+    CHECK(at.box.answered());
+    CHECK(at.answers() == 3);
+  }
+}
+
+TEST_CASE("remote: a call fails with a sentence if the answer to its question is refused for good") {
+  refused_answer at(100, "HTTP/1.1 429 X\r\nRetry-After: 1\r\nContent-Length: 0\r\n\r\n");
+  at.rig.advance(5'000, 100);
+  CHECK(at.rig.until([&] { return at.box.times == 1; }));
+  CHECK(
+      at.box.text().contains("the server asked a question whose answer was refused (HTTP status 429), and it is not "
+                             "known whether it did what was asked"));
+  CHECK(at.answers() == 4);
+  refused_answer never(100, "HTTP/1.1 400 X\r\nContent-Length: 0\r\n\r\n");
+  CHECK(never.rig.until([&] { return never.box.times == 1; }));
+  CHECK(never.box.text().contains("was refused (HTTP status 400)"));
+  CHECK(never.answers() == 1);
+  refused_answer later(100, "HTTP/1.1 503 X\r\nRetry-After: 600\r\nContent-Length: 0\r\n\r\n");
+  CHECK(later.rig.until([&] { return later.box.times == 1; }));
+  CHECK(later.answers() == 1);
+}
+
+TEST_CASE("remote: a notification that a busy server does not take is sent again") {
+  std::atomic<int> told = 0;
+  const remote_server server(remote_server::era::legacy, [&](http_peer& peer, const auto&, const std::string& method) {
+    return method == "notifications/initialized" && told++ == 0 &&
+           peer.send("HTTP/1.1 429 X\r\nRetry-After: 1\r\nContent-Length: 0\r\n\r\n");
+  });
+  remote_rig rig(server.url());
+  rig.start();
+  REQUIRE(rig.ready());
+  rig.advance(1'500, 100);
+  CHECK(rig.until([&] { return told == 2 && server.count("GET") == 1; }));
 }
 
 TEST_CASE("remote: a server on a Unix socket is reached by its path") {

@@ -183,3 +183,45 @@ TEST_CASE("tokens: the connection may go while requests wait for a token or an a
     for (auto& again : tokens->waiting) again(true);
   }
 }
+
+TEST_CASE("tokens: a stream is resumed with the next token if the first one has run out meanwhile") {
+  for (const bool renews : {true, false}) {
+    std::atomic<int> right = 1;
+    const auto check = gate(right);
+    const remote_server server(remote_server::era::legacy,
+                               [&](http_peer& peer, const auto& q, const std::string& method) {
+                                 if (check(peer, q, method)) return true;
+                                 if (q.method == "GET" && !q.header("last-event-id").empty()) {
+                                   CHECK(q.header("last-event-id") == "e1");
+                                   remote_server::begin_events(peer);
+                                   peer.send_chunk(R"(data: {"jsonrpc":"2.0","id":4,"result":{"content":[]}})"
+                                                   "\n\n");
+                                   return remote_server::end_events(peer);
+                                 }
+                                 if (method != "tools/call") return false;
+                                 CHECK(remote_server::id_of(q) == "4");
+                                 right = 2;
+                                 remote_server::begin_events(peer);
+                                 peer.send_chunk("id: e1\nretry: 10\ndata:\n\n");
+                                 return remote_server::end_events(peer);
+                               });
+    const auto tokens = std::make_shared<scripted_tokens>();
+    tokens->renews = renews;
+    remote_rig rig(server.url(), with(tokens));
+    rig.start();
+    REQUIRE(rig.ready());
+    remote_rig::outcome_box box;
+    rig.call(box);
+    REQUIRE(rig.until([&] { return right == 2; }));
+    rig.advance(500, 10);
+    CHECK(rig.until([&] { return box.times == 1; }));
+    CHECK(server.count("tools/call") == 1);
+    if (renews) {
+      CHECK(box.answered());
+    } else {
+      CHECK(
+          box.text().contains("could not be resumed, and it is not known whether it did what was asked: the server "
+                              "needs a login: run `mcpbx auth login far`"));
+    }
+  }
+}

@@ -201,6 +201,35 @@ TEST_CASE("a cancelled call cancels its task") {
   CHECK(r.supervisor->open_calls() == 0);
 }
 
+TEST_CASE("a task whose id comes after the end of its call is cancelled once") {
+  tasks_rig r;
+  r.call();
+  SUBCASE("its caller has cancelled it") {
+    r.owner("srv__slow")->cancel(r.ticket, "enough");
+  }
+  SUBCASE("its time is over") {
+    r.advance(4'000'000);
+  }
+  r.turn();
+  CHECK(r.box.failed());
+  REQUIRE(r.launcher.spawned.size() == 1);
+  CHECK(r.count("tasks/cancel") == 0);
+  r.create();
+  CHECK(r.count("tasks/cancel") == 1);
+  CHECK(find_member(r.last("tasks/cancel").params, "taskId").text() == "\"t1\"");
+  r.create();
+  CHECK(r.count("tasks/cancel") == 1);
+}
+
+TEST_CASE("a task that has ended when its id comes late is left alone") {
+  tasks_rig r;
+  r.call();
+  r.owner("srv__slow")->cancel(r.ticket, "enough");
+  r.turn();
+  r.answer("tools/call", R"({"task":{"taskId":"t1","status":"completed"}})");
+  CHECK(r.count("tasks/cancel") == 0);
+}
+
 TEST_CASE("the time of a task is bounded, and its end costs no turn more than others") {
   auto o = server_named("srv");
   o.limits = {milliseconds(5'000), milliseconds(20'000)};
@@ -357,4 +386,33 @@ TEST_CASE("the end of the server ends a task that it runs") {
   r.advance(60'000);
   CHECK(r.box.times == 1);
   CHECK(r.supervisor->open_calls() == 0);
+}
+
+TEST_CASE("a task that ends while a question of it is open has its whole time for its result") {
+  auto o = server_named("srv");
+  o.limits = {milliseconds(5'000), milliseconds(600'000)};
+  tasks_rig r(o);
+  r.call();
+  r.create();
+  r.advance(1'000);
+  r.server().say(
+      R"({"jsonrpc":"2.0","id":"q","method":"elicitation/create","params":{"message":"m","_meta":{"io.modelcontextprotocol/related-task":{"taskId":"t1"}}}})");
+  r.turn();
+  REQUIRE(r.questions->questions.size() == 1);
+  r.state("completed");
+  REQUIRE(r.count("tasks/result") == 1);
+  r.advance(60'000);
+  CHECK(r.box.times == 0);
+  r.questions->answer(0, R"({"action":"decline"})");
+  r.turn();
+  r.advance(4'000);
+  CHECK(r.box.times == 0);
+  SUBCASE("which comes") {
+    r.answer("tasks/result", R"({"content":[]})");
+    CHECK(r.box.answered());
+  }
+  SUBCASE("which does not come") {
+    r.advance(1'000);
+    CHECK(contains(r.box.text(), "has ended its task and gives no result"));
+  }
 }

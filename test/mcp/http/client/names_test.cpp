@@ -186,3 +186,45 @@ TEST_CASE("client: requests and the client may go while names are looked up") {
   second.reset();
   third.reset();
 }
+
+TEST_CASE("G44: an address that the rule of a request refuses is not connected to, however its name is spelled") {
+  std::atomic<int> asked = 0;
+  const http_listener server(0, [&](http_peer& peer, std::uint64_t) {
+    http_peer::request q;
+    while (peer.read(q)) {
+      ++asked;
+      send_plain(peer, 200, "text/plain", "x");
+    }
+  });
+  name_server names;
+  http_loop loop(nullptr, with(names));
+  const auto ask_with = [&](const std::string& host, const std::string& refused) {
+    http::request r;
+    r.method = "GET";
+    r.url = "http://" + host + ":" + std::to_string(server.port()) + "/";
+    if (!refused.empty())
+      r.addresses =
+          std::make_shared<http::address_rule>(refused, [refused](const std::string& address) -> result<void> {
+            if (address == refused) return fail(errc::protocol, "it has the address " + address);
+            return {};
+          });
+    recorder got;
+    const auto exchange = loop.client->start(std::move(r), got);
+    REQUIRE(loop.until([&] { return got.over(); }));
+    return got;
+  };
+  // Connections that others have opened there do not help.
+  CHECK(ask_with("inner.example", "").status == 200);
+  CHECK(ask_with("inner.example", "10.0.0.1").status == 200);
+  CHECK(asked == 2);
+  for (const char* host : {"inner.example", "127.0.0.1"}) {
+    const auto got = ask_with(host, "127.0.0.1");
+    REQUIRE(got.failure);
+    CHECK(got.failure->stage == http::stage::resolve);
+    CHECK(got.failure->why.code == errc::protocol);
+    CHECK(got.failure->why.message.ends_with(" was not asked: it has the address 127.0.0.1."));
+  }
+  // Of several addresses the others are tried.
+  CHECK(ask_with("localhost", "::1").status == 200);
+  CHECK(asked == 3);
+}

@@ -1,0 +1,157 @@
+// The reading on a lane, and the replacement on the main thread.
+#include "daemon/app/reloading.hpp"
+
+#include "daemon/app/configuration.hpp"
+#include "daemon/app/options/process_settings.hpp"
+#include "daemon/app/process/service.hpp"
+#include "mcp/support/log.hpp"
+#include "mcp/support/shared_bytes.hpp"
+#include "mcp/support/text.hpp"
+
+#include <boost/asio/post.hpp>
+
+#include <chrono>
+#include <optional>
+#include <utility>
+
+namespace mcpbx::daemon {
+namespace {
+
+template <class T>
+std::string text_of(const std::optional<T>& value) {
+  return value ? value->text : std::string();
+}
+
+std::string monotonic_us() {
+  const auto now = std::chrono::steady_clock::now().time_since_epoch();
+  return std::to_string(std::chrono::duration_cast<std::chrono::microseconds>(now).count());
+}
+
+std::string joined(const std::vector<std::string>& words) {
+  std::string out;
+  for (const auto& w : words) out += (out.empty() ? "" : ", ") + w;
+  return out;
+}
+
+}  // namespace
+
+std::vector<std::string> waiting_for_start(const conf::configuration& at_start, const conf::configuration& now) {
+  std::vector<std::string> keys;
+  const auto differs = [&](std::string_view key, bool different) {
+    if (different) keys.emplace_back(key);
+  };
+  const auto &a = at_start, &b = now;
+  differs("store.url", text_of(a.store.url) != text_of(b.store.url));
+  differs("store.maxAgeDays", a.store.max_age_days != b.store.max_age_days);
+  differs("store.maxBytes", a.store.max_bytes != b.store.max_bytes);
+  differs("store.sync", a.store.sync != b.store.sync);
+  differs("audit", a.audit != b.audit);
+  differs("http.address", text_of(a.http.address) != text_of(b.http.address));
+  differs("http.tokenFile", text_of(a.http.token_file) != text_of(b.http.token_file));
+  differs("http.auth", a.http.auth != b.http.auth);
+  differs("limits.maxMessageBytes", a.limits.max_message_bytes != b.limits.max_message_bytes);
+  differs("limits.maxJsonDepth", a.limits.max_json_depth != b.limits.max_json_depth);
+  differs("limits.callers", a.limits.callers != b.limits.callers);
+  differs("limits.heldCallMs", a.limits.held_call_ms != b.limits.held_call_ms);
+  differs("loop.resumeDetached", a.loop.resume_detached != b.loop.resume_detached);
+  differs("idleExitMs", a.idle_exit_ms != b.idle_exit_ms);
+  return keys;
+}
+
+/// A reading of all files: a snapshot and its world, or the errors.
+struct reloading::outcome {
+  configuration_ptr read;
+  std::optional<started_world> world;
+  std::string errors;
+};
+
+reloading::reloading(base_parts& base, const command_line& o, current_configuration& current, started_world& world)
+    : base_(base), options_(o), current_(current), world_(world), at_start_(current.snapshot()) {}
+
+reloading::~reloading() {
+  stop();
+}
+
+void reloading::ask(const std::string& why, reload_answer then) {
+  if (stopped_) return then(fail(errc::unavailable, "mcpbx is stopping"));
+  auto& waiting = busy_ ? next_ : reading_;
+  if (waiting.size() >= most_waiting)
+    return then(fail(errc::limit, "too many requests wait for a reload; it reads the files once for all of them"));
+  waiting.push_back(std::move(then));
+  why_ = why;
+  if (!busy_) begin();
+}
+
+void reloading::begin() {
+  busy_ = true;
+  log::info("reading the configuration again: " + why_);
+  notify_service_manager("RELOADING=1\nMONOTONIC_USEC=" + monotonic_us());
+  auto posted = lane_.post(
+      [self = std::weak_ptr(self_), executor = base_.executor(), o = options_, idle_exit = world_.exits_when_idle()] {
+        outcome read;
+        auto loaded = load_configuration(o);
+        if (loaded.ok()) {
+          read.world.emplace(conf::environment_for_places(), files_of(o), loaded.config, idle_exit);
+          read.read = std::make_shared<const configuration_snapshot>(std::move(loaded.config));
+        } else {
+          read.errors = loaded.error_text();
+        }
+        boost::asio::post(executor, [self, read = std::move(read)]() mutable {
+          if (const auto here = self.lock()) (*here)->take(std::move(read));
+        });
+      });
+  if (posted) return;
+  boost::asio::post(base_.executor(), [self = std::weak_ptr(self_), why = posted.error().message] {
+    if (const auto here = self.lock()) (*here)->take({{}, {}, why + "\n"});
+  });
+}
+
+void reloading::take(outcome read) {
+  if (stopped_) return;
+  const auto told = put_in_force(read);
+  notify_service_manager("READY=1");
+  busy_ = false;
+  // Whoever asked meanwhile wants what the files say now.
+  auto waiting = std::exchange(reading_, std::exchange(next_, {}));
+  const auto self = std::weak_ptr(self_);
+  if (!reading_.empty()) begin();
+  for (const auto& then : waiting) {
+    then(told);
+    if (self.expired()) return;
+  }
+}
+
+result<reload_report> reloading::put_in_force(outcome& read) {
+  if (!read.read) {
+    const auto why =
+        "the configuration is wrong, and the one before stays in force:\n" + std::string(trimmed(read.errors));
+    log::error(why);
+    return fail(errc::config, why);
+  }
+  const auto& config = read.read->config;
+  log::set_threshold(log_level_of(options_, config));
+  byte_account::set_limit(byte_limit_of(config));
+  current_.replace(read.read);
+  world_ = std::move(*read.world);
+  if (carry_out_) carry_out_(read.read);
+  reload_report report{config.sources, waiting_for_start(at_start_->config, config), {}};
+  for (const auto& n : config.notices) {
+    log::warn(n.text());
+    report.notices.push_back(n.text());
+  }
+  if (!report.waiting.empty())
+    log::warn("these keys have changed and hold from the daemon's next start: " + joined(report.waiting));
+  log::info("the configuration is in force");
+  return report;
+}
+
+void reloading::stop() {
+  if (std::exchange(stopped_, true)) return;
+  self_.reset();
+  const error why{errc::unavailable, "mcpbx is stopping"};
+  auto waiting = std::exchange(reading_, {});
+  for (auto& then : std::exchange(next_, {})) waiting.push_back(std::move(then));
+  for (const auto& then : waiting) then(std::unexpected(why));
+}
+
+}  // namespace mcpbx::daemon

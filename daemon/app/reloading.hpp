@@ -1,0 +1,65 @@
+// Reads the configuration again while the daemon runs: on SIGHUP, by mcpbx/reload, or when a watched file has changed
+// (docs/guarantees.md, G34). A wrong configuration changes nothing.
+#pragma once
+#include "daemon/app/base_parts.hpp"
+#include "daemon/app/process/options.hpp"
+#include "daemon/app/references/current_configuration.hpp"
+#include "daemon/app/started_world.hpp"
+#include "daemon/front/base/reload_report.hpp"
+#include "mcp/async/lane.hpp"
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace mcpbx::daemon {
+
+/// Returns the keys whose values hold from the daemon's start to its end, and differ between two configurations.
+std::vector<std::string> waiting_for_start(const conf::configuration& at_start, const conf::configuration& now);
+
+class reloading {
+ public:
+  /// Most callers that wait for one outcome.
+  static constexpr std::size_t most_waiting = 1'024;
+  /// Makes the parts of the daemon follow a snapshot, in one turn.
+  using follow = std::function<void(const configuration_ptr&)>;
+
+  /// All references must outlive this object. `world` is what the daemon began with; a reload replaces it.
+  reloading(base_parts& base, const command_line& o, current_configuration& current, started_world& world);
+  ~reloading();
+  reloading(const reloading&) = delete;
+  reloading& operator=(const reloading&) = delete;
+
+  /// Sets what follows a new snapshot. To be called before the event loop runs.
+  void carried_out_by(follow carry_out) { carry_out_ = std::move(carry_out); }
+
+  /// Reads the files on a lane of its own and, if all of them are right, puts what they say in force. Calls `then`
+  /// once, in a later turn or, with errc::limit or errc::unavailable, at once. While the files are being read, further
+  /// requests wait for one more reading together, since what they want may have been written after the first began.
+  void ask(const std::string& why, reload_answer then);
+  /// Refuses requests from now on; those that wait get errc::unavailable.
+  void stop();
+
+ private:
+  struct outcome;
+  void begin();
+  void take(outcome read);
+  result<reload_report> put_in_force(outcome& read);
+
+  base_parts& base_;
+  const command_line& options_;
+  current_configuration& current_;
+  started_world& world_;
+  follow carry_out_;
+  const configuration_ptr at_start_;
+  std::string why_;                            // of the next reading
+  std::vector<reload_answer> reading_, next_;  // callers of this reading and of the next one
+  bool busy_ = false, stopped_ = false;
+  std::shared_ptr<reloading*> self_ = std::make_shared<reloading*>(this);  // ends answers of the lane
+  lane lane_{"configuration", 1};
+};
+
+}  // namespace mcpbx::daemon

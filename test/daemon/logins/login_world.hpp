@@ -1,0 +1,84 @@
+// Logins of one server named "files" with a real port and a real file, and an authorization server in the same loop.
+// The test is the browser.
+#pragma once
+#include "daemon/logins/logins.hpp"
+#include "test/daemon/logins/authorization_server.hpp"
+#include "test/support/temporary_directory.hpp"
+
+#include <doctest/doctest.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace mcpbx::test {
+
+struct login_world {
+  http_loop loop;
+  temporary_directory dir;
+  authorization_server as{loop};
+  std::vector<std::string> changed;
+  std::vector<std::vector<std::string>> programs;
+  std::unique_ptr<daemon::logins> all;
+
+  login_world() {
+    all = daemon_beside();
+    all->set_entries({entry()});
+  }
+  ~login_world() { all.reset(); }
+  // Returns the logins of a daemon that shares the file.
+  std::unique_ptr<daemon::logins> daemon_beside() {
+    return std::make_unique<daemon::logins>(
+        daemon::login_parts{loop.context.get_executor(), loop.real, *loop.client, auth::system_secrets()},
+        daemon::logins::options{
+            dir / "credentials.json",
+            [] { return daemon::credential_key{daemon::key_place::systemd, std::string(32, 'k')}; }},
+        daemon::logins::hooks{[this](const std::string& server, bool) { changed.push_back(server); },
+                              [this](std::vector<std::string> command) { programs.push_back(std::move(command)); }});
+  }
+  daemon::login_entry entry(daemon::login_settings s = {}) const {
+    daemon::login_entry e;
+    e.server = "files";
+    if (s.url.empty()) s.url = as.server_url();
+    e.address = e.fingerprint = s.url;
+    e.opens = !s.open.empty();
+    if (e.opens) e.fingerprint += " opens";
+    e.settings = [s](const auto& then) { then(s); };
+    return e;
+  }
+  mcp::authorizer& tokens() { return *all->tokens_of("files"); }
+
+  // Logs in as a person with a browser does.
+  void log_in() {
+    std::optional<daemon::login_invitation> told;
+    all->begin("files", [&](result<daemon::login_invitation> i) { told = std::move(i).value(); });
+    REQUIRE(loop.until([&] { return told.has_value(); }));
+    std::optional<result<void>> over;
+    all->when_over("files", [&](result<void> o) { over = std::move(o); });
+    CHECK(get(loop, authorization_server::redirect_of(told->address)).status == 200);
+    REQUIRE(loop.until([&] { return over.has_value(); }));
+    CHECK(over->has_value());
+  }
+  // Reports a refusal and returns if the request may be sent again.
+  bool refuse(int status = 401, const std::string& challenge = "Bearer") {
+    std::optional<bool> again;
+    tokens().refused(status, challenge, tokens().header(), [&](bool a) { again = a; });
+    REQUIRE(loop.until([&] { return again.has_value(); }));
+    return *again;
+  }
+  std::string prepared() {
+    bool ready = false;
+    tokens().prepare([&] { ready = true; });
+    REQUIRE(loop.until([&] { return ready; }));
+    return tokens().header();
+  }
+  daemon::login_status status() {
+    std::optional<daemon::login_status> got;
+    all->status([&](const daemon::login_report& report) { got = report.servers.at(0); });
+    REQUIRE(loop.until([&] { return got.has_value(); }));
+    return *got;
+  }
+};
+
+}  // namespace mcpbx::test

@@ -1,0 +1,91 @@
+// Bounds of one connection to a server at an address: each message that is one too many has an answer of its own.
+#include "test/mcp/client/remote/remote_rig.hpp"
+
+#include <doctest/doctest.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace {
+
+using namespace mcpbx;
+using namespace mcpbx::test;
+
+/// Sends over one link what the test says, and keeps what comes.
+struct plain_speaker final : mcp::link_events, mcp::transport_events {
+  explicit plain_speaker(remote_rig& rig, bool events_first = false)
+      : way(mcp::make_remote_connector("far", rig.url, {*rig.loop.client, rig.time, rig.verdicts, rig.framing},
+                                       [&rig, events_first](const auto& then) {
+                                         mcp::remote_spec spec;
+                                         spec.url = rig.url;
+                                         spec.events_first = events_first;
+                                         then(std::move(spec));
+                                       })),
+        link(way->open(*this)) {
+    REQUIRE(rig.until([&] { return line != nullptr; }));
+  }
+  void say(std::int64_t id, std::string_view method) {
+    const mcp::message_facts facts{method, id > 1 || id == 0 ? "2025-11-25" : "", false, {}, {}};
+    auto what = id == 0 ? mcp::outgoing() : mcp::outgoing::request(id);
+    what.facts = &facts;
+    const auto none = raw_json::literal("{}");
+    line->send(id == 0 ? mcp::make_notification(method, none) : mcp::make_request(id, method, none), what);
+  }
+  void on_open(std::unique_ptr<mcp::transport> connection) override {
+    line = std::move(connection);
+    line->start(*this);
+  }
+  void on_not_opened(const mcp::link_failure&) override {}
+  void on_ended(const std::string&) override {}
+  void on_message(mcp::message&&) override { ++messages; }
+  void on_fault(mcp::message_fault) override {}
+  void on_lost(mcp::lost_request&& one) override { lost.push_back(std::move(one)); }
+  void on_closed(const error&) override {}
+
+  std::unique_ptr<mcp::connector> way;
+  std::unique_ptr<mcp::transport> line;
+  std::unique_ptr<mcp::server_link> link;
+  int messages = 0;
+  std::vector<mcp::lost_request> lost;
+};
+
+}  // namespace
+
+TEST_CASE("remote: a request that finds no room to wait for the event stream is told so") {
+  const remote_server server(remote_server::era::legacy, [](http_peer& peer, const auto&, const auto&) {
+    peer.wait_closed();
+    return true;
+  });
+  remote_rig rig(server.url());
+  plain_speaker one(rig, true);
+  for (int i = 1; i <= 70; ++i) one.say(i, "tools/list");
+  CHECK(one.lost.empty());
+  REQUIRE(rig.until([&] { return one.lost.size() == 6; }));
+  CHECK(one.lost.front().id == 65);
+  CHECK(one.lost.front().unseen);
+  CHECK(one.lost.front().why.message == "was not sent: too many messages wait for the event stream");
+}
+
+TEST_CASE("remote: a call whose question cannot be answered for want of room fails and nobody else's does") {
+  const remote_server server(remote_server::era::legacy, [](http_peer& peer, const auto& q, const std::string& method) {
+    if (method == "initialize" || q.method == "GET") return false;
+    peer.wait_closed();
+    return true;
+  });
+  remote_rig rig(server.url());
+  plain_speaker one(rig);
+  one.say(1, "initialize");
+  REQUIRE(rig.until([&] { return one.messages == 1; }));
+  one.say(2, "tools/call");
+  one.say(3, "tools/call");
+  for (int i = 0; i < 64; ++i) one.say(0, "notifications/progress");
+  one.line->send(mcp::make_result(mcp::rpc_id::number(7), raw_json::literal("{}")), mcp::outgoing::response(2));
+  CHECK(one.lost.empty());
+  REQUIRE(rig.until([&] { return one.lost.size() == 1; }));
+  CHECK(one.lost.front().id == 2);
+  CHECK_FALSE(one.lost.front().unseen);
+  CHECK(one.lost.front().why.message ==
+        "got no answer: the server asked a question whose answer was not sent: too many notifications are under way, "
+        "and it is not known whether it did what was asked");
+}
