@@ -57,10 +57,12 @@ bool run_sql(const std::string& sql) {
   return psql.wait().status == 0;
 }
 
-// A server counts silence from its own start on. This one has been up for an hour, as daemons see it that connect from now on.
+// A server counts silence from its own start on. This one has been up for an hour, as daemons see it that connect from
+// now on.
 bool has_been_up() {
   return run_sql(
-      "DO $$ BEGIN EXECUTE format('CREATE OR REPLACE FUNCTION pg_catalog.pg_postmaster_start_time() RETURNS timestamptz "
+      "DO $$ BEGIN EXECUTE format('CREATE OR REPLACE FUNCTION pg_catalog.pg_postmaster_start_time() RETURNS "
+      "timestamptz "
       "LANGUAGE sql STABLE AS %L', format('SELECT %L::timestamptz', now() - interval '1 hour')); END $$");
 }
 
