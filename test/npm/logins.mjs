@@ -58,7 +58,10 @@ const byListener = async (address) => {
 };
 const byPasting = async (address, child) => { child.stdin.write(`${await sayYes(address)}\n`); };
 const ready = async (name) => {
-  const there = async () => JSON.parse((await cli('--json', 'servers')).stdout || '[]').find((entry) => entry.name === name)?.state === 'ready';
+  const there = async () => {
+    const list = await cli('--json', 'servers');  // fails until the daemon listens
+    return list.status === 0 && JSON.parse(list.stdout).find((entry) => entry.name === name)?.state === 'ready';
+  };
   for (const end = Date.now() + 30_000; !await there();) { assert.ok(Date.now() < end, `${name} is not there\n${d.log}`); await new Promise((later) => setTimeout(later, 30)); }
 };
 const greets = async () => {
