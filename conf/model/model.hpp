@@ -55,6 +55,7 @@ struct server_tools : tool_filter {
 struct server_auth {
   std::optional<reference_string> open;  ///< the browser command, split at blanks; the URL is appended
   std::optional<reference_string> client_metadata_url;
+  std::optional<reference_string> issuer;  ///< the only authorization server that is asked
   std::optional<reference_string> client_id;
   std::optional<reference_string> client_secret;  ///< this and the next two: resolve with resolve_secret
   std::optional<reference_string> private_key;

@@ -2,6 +2,7 @@
 // may have had, rules that allow only at those that it has for certain.
 #include "daemon/policy/policy.hpp"
 
+#include "mcp/client/catalog/item_filter.hpp"
 #include "mcp/client/catalog/listed_tools.hpp"
 #include "mcp/support/text.hpp"
 
@@ -128,6 +129,16 @@ decision decide(const direct_caller& who, const tool_facts& tool) {
   auto wanted = decide_approval(who.rules, tool);
   if (wanted.says == verdict::ask) wanted.says = verdict::deny;
   return wanted;
+}
+
+decision decide(const direct_caller& who, const read_facts& what) {
+  if (who.is_person) return {verdict::allow, rule::by_a_person};
+  const auto* terms = terms_of(who.rules.entries, what.server);
+  if (terms == nullptr || terms->approve.empty()) return allowed;
+  // A pattern holds for every spelling of a URI, as one that denies does.
+  if (what.is_uri && mcp::uri_filter({{}, terms->approve}).denies(what.own)) return denied(rule::entry_approve);
+  if (const auto* glob = first_for(terms->approve, what.own)) return denied(rule::entry_approve, *glob);
+  return allowed;
 }
 
 tool_facts facts_of(const mcp::catalog_entry& tool) {

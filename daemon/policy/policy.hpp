@@ -58,4 +58,13 @@ struct direct_caller {
 /// Allows or denies.
 decision decide(const direct_caller& who, const tool_facts& tool);
 
+/// A prompt or resource that a caller reads itself.
+struct read_facts {
+  std::string_view server;  ///< configured name
+  std::string_view own;     ///< the server's own name or URI of it
+  bool is_uri = false;
+};
+/// Allows or denies, by `approve` of the server's entry: reading destroys nothing.
+decision decide(const direct_caller& who, const read_facts& what);
+
 }  // namespace mcpbx::daemon

@@ -86,7 +86,7 @@ void pending_calls::count_stray(const rpc_id& id) {
   if (found != ended_.end()) found->answered = true;
 }
 
-bool pending_calls::answer(message&& response) {
+bool pending_calls::answer(message& response) {
   // JSON-RPC allows any result; in MCP every result is an object.
   if (response.error.empty() && !response.result.is_object())
     return answer_malformed(response.id, "member \"result\" must be an object");

@@ -58,8 +58,10 @@ class pending_calls {
   /// opener adds the subject.
   call_number open(call_limits limits, time_point now, done_handler done, progress_handler progress = {});
 
-  /// Ends the call that a response matches; counts and drops any other response. Returns true if there was a match.
-  bool answer(message&& response);
+  /// Ends the call that a response matches, and takes the result or error out of it. Counts any other response, which
+  /// stays whole. Returns true if there was a match.
+  bool answer(message& response);
+  bool answer(message&& response) { return answer(response); }
   /// Fails the call of a malformed response whose id is readable, with errc::protocol (G14).
   bool answer_malformed(const rpc_id& id, const std::string& what);
   /// Takes the peer's `notifications/progress`: extends the idle limit and calls the handler. Returns false for a

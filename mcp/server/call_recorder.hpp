@@ -1,4 +1,5 @@
-// Takes the record of every tools/call of a caller for the audit (docs/guarantees.md, G48).
+// Takes the record of every tools/call, prompts/get and resources/read of a caller for the audit (docs/guarantees.md,
+// G48).
 #pragma once
 #include "mcp/json/raw_json.hpp"
 
@@ -18,14 +19,15 @@ std::string_view to_string(call_decision d);
 enum class call_end : std::uint8_t { result, tool_error, error, failed, cancelled };
 std::string_view to_string(call_end e);
 
-/// A tools/call that is over.
+/// A call that is over.
 struct finished_call {
-  std::string name;    ///< the tool as the caller named it; "" if it named none
+  std::string name;    ///< the tool or prompt as the caller named it, or the URI; "" if it named none
   std::string server;  ///< configured name of its tool server, or ""
   raw_json arguments;  ///< as the caller sent them; may be absent
   call_decision decision = call_decision::refused;
   call_end end = call_end::error;
   std::size_t result_bytes = 0;  ///< size of the result object; 0 without one
+  std::string method = "tools/call";
 };
 
 class call_recorder {

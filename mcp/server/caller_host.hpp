@@ -75,7 +75,12 @@ class caller_host {
   virtual result<void> admit_call() const { return {}; }
   /// Fails if this caller may not call this tool, with the reason.
   virtual result<void> admit_call(const catalog_entry& /*tool*/) const { return {}; }
-  /// Returns the recorder of the caller's tools/calls; null: nobody records them.
+  /// Fails if this caller may not read this prompt or resource of a server, which knows it as `own`, with the reason.
+  virtual result<void> admit_read(const feature_kind& /*kind*/, std::string_view /*server*/,
+                                  std::string_view /*own*/) const {
+    return {};
+  }
+  /// Returns the recorder of the caller's tools/calls, prompts/gets and resources/reads; null: nobody records them.
   virtual std::shared_ptr<call_recorder> recorder() const { return nullptr; }
   /// Returns the scope of the caller's calls, for server_call::scope; null: it reaches shared servers only.
   virtual call_scope_ptr scope() const { return nullptr; }

@@ -63,16 +63,25 @@ found_route tool_route(const caller_host& host, const catalog& tools, const std:
   return route_to(tool->owner, tool->server, tool->tool, tool->manner.limits);
 }
 
-found_route prompt_route(const catalog& all, const std::string& name) {
+// Returns the route to a prompt or a resource, if the caller may read it.
+found_route read_route(const caller_host& host, const feature_kind& kind, const std::weak_ptr<client>& owner,
+                       const std::string& server, const std::string& own) {
+  if (auto admitted = host.admit_read(kind, server, own); !admitted)
+    return std::unexpected(no_route{to_rpc_error(admitted.error())});
+  return route_to(owner, server, own, {});
+}
+
+found_route prompt_route(const caller_host& host, const catalog& all, const std::string& name) {
   const auto prompt = all.find(prompt_kind(), name);
-  if (prompt) return route_to(prompt->owner, prompt->server, prompt->own_key, {});
+  if (prompt) return read_route(host, prompt_kind(), prompt->owner, prompt->server, prompt->own_key);
   return std::unexpected(no_route{
       invalid_params("unknown prompt " + json_quoted(cut_utf8(name, 128)) + "; prompts/list tells which there are"),
       call_decision::unknown, true});
 }
 
-found_route resource_route_of(const catalog& all, const std::string& uri) {
-  if (const auto route = all.route_resource(uri)) return route_to(route->owner, route->server, route->uri, {});
+found_route resource_route_of(const caller_host& host, const catalog& all, const std::string& uri) {
+  if (const auto route = all.route_resource(uri))
+    return read_route(host, resource_kind(), route->owner, route->server, route->uri);
   return std::unexpected(
       no_route{{code::not_found, "no tool server has the resource " + json_quoted(cut_utf8(uri, 256)),
                 raw_json::own(json_object("uri", uri))},
@@ -80,10 +89,10 @@ found_route resource_route_of(const catalog& all, const std::string& uri) {
                true});
 }
 
-found_route template_route(const catalog& all, const std::string& uri) {
+found_route template_route(const caller_host& host, const catalog& all, const std::string& uri) {
   const auto found = all.find(template_kind(), uri);
   if (found) return route_to(found->owner, found->server, found->own_key, {});
-  return resource_route_of(all, uri);
+  return resource_route_of(host, all, uri);
 }
 
 found_route task_route(caller_host& host, const std::string& id, bool modern) {
@@ -103,15 +112,15 @@ found_route find_route(caller_host& host, const call_shape& shape, const incomin
     case call_shape::target::tool:
       return tool_route(host, *all, in.name);
     case call_shape::target::prompt:
-      return prompt_route(*all, in.name);
+      return prompt_route(host, *all, in.name);
     case call_shape::target::resource:
-      return resource_route_of(*all, in.name);
+      return resource_route_of(host, *all, in.name);
     case call_shape::target::task:
       return task_route(host, in.name, modern);
     case call_shape::target::completion:
       break;
   }
-  return in.by_prompt ? prompt_route(*all, in.name) : template_route(*all, in.name);
+  return in.by_prompt ? prompt_route(host, *all, in.name) : template_route(host, *all, in.name);
 }
 
 }  // namespace
@@ -120,8 +129,9 @@ void caller_session::add_call_methods(methods& m, bool modern) {
   for (const call_shape& shape : call_shapes) {
     if (modern ? !shape.in_modern : !shape.in_legacy) continue;
     m.add(shape.method, [&shape](caller_session& s, const raw_json& params, const reply_once& reply) {
-      const bool recorded = shape.to == call_shape::target::tool;
-      s.call(shape, params, {reply, recorded ? s.host_.recorder() : nullptr}, false);
+      const bool recorded = shape.to == call_shape::target::tool || shape.to == call_shape::target::prompt ||
+                            shape.to == call_shape::target::resource;
+      s.call(shape, params, {reply, recorded ? s.host_.recorder() : nullptr, shape.method}, false);
     });
   }
 }
@@ -129,7 +139,8 @@ void caller_session::add_call_methods(methods& m, bool modern) {
 void caller_session::call(const call_shape& shape, const raw_json& params, const tool_call_reply& reply, bool settled) {
   incoming_call in;
   const auto read = read_call(shape, params, in);
-  reply.about(in.name, in.arguments);
+  // A URI is all that a resource is asked for by, and stands for its arguments.
+  reply.about(in.name, shape.to == call_shape::target::resource ? raw_json::own(in.key) : in.arguments);
   if (!read) return reply.refused(invalid_params(read.error().message));
   if (shape.to == call_shape::target::task && reply.request().modern() && !has_tasks(*reply.request().modern()))
     return reply.refused(rpc_error{

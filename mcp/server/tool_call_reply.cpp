@@ -33,10 +33,12 @@ std::string_view to_string(call_end e) {
   return "cancelled";
 }
 
-tool_call_reply::tool_call_reply(reply_once reply, std::shared_ptr<call_recorder> recorder)
+tool_call_reply::tool_call_reply(reply_once reply, std::shared_ptr<call_recorder> recorder, std::string_view method)
     : reply_(std::move(reply)),
       recorder_(std::move(recorder)),
-      record_(recorder_ ? std::make_shared<finished_call>() : nullptr) {}
+      record_(recorder_ ? std::make_shared<finished_call>() : nullptr) {
+  if (record_) record_->method = method;
+}
 
 void tool_call_reply::about(std::string_view name, const raw_json& arguments) const {
   if (!record_) return;

@@ -1,4 +1,5 @@
-// The answer to one tools/call: goes to the recorder of calls first, if there is one, and then to the caller.
+// The answer to one tools/call, or another request that is recorded: goes to the recorder of calls first, if there is
+// one, and then to the caller.
 #pragma once
 #include "mcp/rpc/rpc_message.hpp"
 #include "mcp/server/call_recorder.hpp"
@@ -15,7 +16,7 @@ namespace mcpbx::mcp {
 /// A handle on the answer; copies stand for the same call. Without a recorder it is a reply_once and nothing more.
 class tool_call_reply {
  public:
-  tool_call_reply(reply_once reply, std::shared_ptr<call_recorder> recorder);
+  tool_call_reply(reply_once reply, std::shared_ptr<call_recorder> recorder, std::string_view method = "tools/call");
 
   const reply_once& request() const noexcept { return reply_; }
   bool open() const noexcept { return reply_.open(); }

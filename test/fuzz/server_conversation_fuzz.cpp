@@ -102,6 +102,7 @@ class conversation final : session_output, session_events {
   void session_updated(const raw_json&) override {}
   void session_note(std::string_view, const raw_json&) override {}
   void session_late_progress(call_number, const raw_json&) override {}
+  void session_late_result(call_number, const raw_json&) override {}
   void session_problem(const std::string&) override {}
   void session_log(const raw_json&) override {}
   void session_hangs(const std::string&) override {}

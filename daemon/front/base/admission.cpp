@@ -3,6 +3,7 @@
 
 #include "daemon/policy/policy.hpp"
 #include "daemon/store/records/principal.hpp"
+#include "mcp/support/text.hpp"
 
 namespace mcpbx::daemon {
 
@@ -15,6 +16,16 @@ result<void> admit_call(const door_context& door, const std::string& principal, 
   if (decide(direct_caller{door.settings.approvals(), !is_tool_server(principal)}, facts_of(tool)).allows()) return {};
   return fail(errc::unavailable, "the tool " + json_quoted(tool.name) +
                                      " needs a yes of the user, so a tool server may not call it by itself");
+}
+
+result<void> admit_read(const door_context& door, const std::string& principal, const mcp::feature_kind& kind,
+                        std::string_view server, std::string_view own) {
+  const bool is_uri = kind.id == mcp::kind_id::resources;
+  if (decide(direct_caller{door.settings.approvals(), !is_tool_server(principal)}, read_facts{server, own, is_uri})
+          .allows())
+    return {};
+  return fail(errc::unavailable, "the " + std::string(kind.noun) + " " + json_quoted(cut_utf8(own, 256)) +
+                                     " needs a yes of the user, so a tool server may not read it by itself");
 }
 
 }  // namespace mcpbx::daemon

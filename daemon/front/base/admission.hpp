@@ -5,6 +5,7 @@
 #include "mcp/support/error.hpp"
 
 #include <string>
+#include <string_view>
 
 namespace mcpbx::daemon {
 
@@ -13,5 +14,8 @@ result<void> admit_call(const door_context& door);
 /// Fails if this principal may not call the tool: a tool server is no person, and nobody could be asked for an
 /// approval.
 result<void> admit_call(const door_context& door, const std::string& principal, const mcp::catalog_entry& tool);
+/// Fails if this principal may not read the prompt or resource that the server knows as `own`, for the same reason.
+result<void> admit_read(const door_context& door, const std::string& principal, const mcp::feature_kind& kind,
+                        std::string_view server, std::string_view own);
 
 }  // namespace mcpbx::daemon

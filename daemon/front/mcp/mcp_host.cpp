@@ -23,6 +23,10 @@ result<void> mcp_host::admit_call(const mcp::catalog_entry& tool) const {
   return daemon::admit_call(door_, who_.principal, tool);
 }
 
+result<void> mcp_host::admit_read(const mcp::feature_kind& kind, std::string_view server, std::string_view own) const {
+  return daemon::admit_read(door_, who_.principal, kind, server, own);
+}
+
 std::shared_ptr<mcp::question_handler> mcp_host::own_answers(const mcp::server_question& q) {
   auto* const answers = door_.settings.answers;
   if (!answers || !answers->answers(q)) return nullptr;

@@ -33,6 +33,7 @@ class mcp_host : public mcp::caller_host {
   mcp::catalog_ptr tools() const override { return door_.tools_for(who_.profile); }
   result<void> admit_call() const override;
   result<void> admit_call(const mcp::catalog_entry& tool) const override;
+  result<void> admit_read(const mcp::feature_kind& kind, std::string_view server, std::string_view own) const override;
   std::shared_ptr<mcp::call_recorder> recorder() const override { return audit_; }
   std::shared_ptr<mcp::question_handler> own_answers(const mcp::server_question& q) override;
   mcp::call_scope_ptr scope() const override { return scope_; }

@@ -32,7 +32,12 @@ error no_such(const mcp::feature_kind& kind, std::string_view key, const mcp::ca
 
 opening_reads::opening_reads(rpc_caller& c, chat_opening what, std::string profile, const mcp::reply_once& reply,
                              opened_handler then)
-    : caller_(c), what_(std::move(what)), profile_(std::move(profile)), reply_(reply), then_(std::move(then)) {}
+    : caller_(c),
+      what_(std::move(what)),
+      profile_(std::move(profile)),
+      reply_(reply),
+      then_(std::move(then)),
+      recorder_(c.recorder()) {}
 
 void opening_reads::start(rpc_caller& c, chat_opening what, std::string profile, const mcp::reply_once& reply,
                           opened_handler then) {
@@ -68,25 +73,36 @@ void opening_reads::send_all(const mcp::catalog& tools) {
     w.begin_object().member("name", item->own_key);
     if (what_.arguments) w.member("arguments", what_.arguments);
     w.end_object();
-    send("the prompt " + shown(what_.prompt), item->server, item->owner, "prompts/get", w.json());
+    mcp::finished_call record{what_.prompt, item->server, what_.arguments};
+    record.method = "prompts/get";
+    send("the prompt " + shown(what_.prompt), item->owner, mcp::prompt_kind(), item->own_key, w.json(),
+         std::move(record));
   }
   for (const auto& uri : what_.resources) {
     const auto route = tools.route_resource(uri);
-    send("the resource " + shown(uri), route->server, route->owner, "resources/read",
-         raw_json::own(json_object("uri", route->uri)));
+    mcp::finished_call record{uri, route->server, raw_json::string(uri)};
+    record.method = "resources/read";
+    send("the resource " + shown(uri), route->owner, mcp::resource_kind(), route->uri,
+         raw_json::own(json_object("uri", route->uri)), std::move(record));
   }
 }
 
-void opening_reads::send(std::string what, const std::string& of, const std::weak_ptr<mcp::client>& owner,
-                         std::string method, raw_json params) {
+void opening_reads::send(std::string what, const std::weak_ptr<mcp::client>& owner, const mcp::feature_kind& kind,
+                         const std::string& own, raw_json params, mcp::finished_call record) {
   if (!then_) return;  // another one failed already
+  if (auto admitted = caller_.admit_read(kind, record.server, own); !admitted) {
+    note(record, mcp::call_end::error);
+    return give_up(admitted.error());
+  }
   const auto server = owner.lock();
   const std::size_t number = asks_.size();
-  asks_.push_back({std::move(what), of, server, 0, {}});
-  ++open_;
   mcp::server_call call;
-  call.method = std::move(method);
-  call.name = asks_.back().what;
+  call.method = record.method;
+  call.name = what;
+  record.decision = mcp::call_decision::called;
+  const std::string of = record.server;
+  asks_.push_back({std::move(what), of, server, 0, {}, std::move(record)});
+  ++open_;
   call.params = std::move(params);
   call.has_meta = false;
   call.asker = this;
@@ -97,13 +113,28 @@ void opening_reads::send(std::string what, const std::string& of, const std::wea
   asks_[number].ticket = server->call(std::move(call));
 }
 
+// Records a read for the audit.
+void opening_reads::note(mcp::finished_call record, mcp::call_end end, std::size_t bytes) {
+  record.end = end;
+  record.result_bytes = bytes;
+  if (recorder_) recorder_->record(std::move(record), [] {});
+}
+
 void opening_reads::arrived(std::size_t number, const mcp::call_outcome& outcome) {
+  using kind = mcp::call_outcome::kind;
+  ask& one = asks_[number];
+  const bool came = outcome.type == kind::result;
+  note(std::move(one.record),
+       !then_                         ? mcp::call_end::cancelled
+       : came                         ? mcp::call_end::result
+       : outcome.type == kind::failed ? mcp::call_end::failed
+                                      : mcp::call_end::error,
+       came ? outcome.value.text().size() : 0);
   if (!then_) return;
   if (!reply_.open()) return cancel("its request is over");
-  ask& one = asks_[number];
-  if (outcome.type == mcp::call_outcome::kind::failed)
+  if (outcome.type == kind::failed)
     return give_up({outcome.failure.code, one.what + " cannot be read: " + outcome.failure.message});
-  if (outcome.type == mcp::call_outcome::kind::error)
+  if (outcome.type == kind::error)
     return give_up({errc::peer,
                     "the tool server " + json_quoted(one.server) + " refused " + one.what + ": " +
                         cut_for_people(find_member(outcome.value, "message").as_string().value_or(""), longest_error)});

@@ -31,14 +31,16 @@ class opening_reads : public std::enable_shared_from_this<opening_reads> {
     std::weak_ptr<mcp::client> client;
     mcp::client::ticket ticket = 0;
     raw_json result;
+    mcp::finished_call record;
   };
 
   opening_reads(rpc_caller& c, chat_opening what, std::string profile, const mcp::reply_once& reply,
                 opened_handler then);
   void look(bool settled);
   void send_all(const mcp::catalog& tools);
-  void send(std::string what, const std::string& of, const std::weak_ptr<mcp::client>& owner, std::string method,
-            raw_json params);
+  void send(std::string what, const std::weak_ptr<mcp::client>& owner, const mcp::feature_kind& kind,
+            const std::string& own, raw_json params, mcp::finished_call record);
+  void note(mcp::finished_call record, mcp::call_end end, std::size_t bytes = 0);
   void arrived(std::size_t number, const mcp::call_outcome& outcome);
   void give_up(const error& why);
   void cancel(std::string_view reason);
@@ -48,7 +50,8 @@ class opening_reads : public std::enable_shared_from_this<opening_reads> {
   std::string profile_;
   mcp::reply_once reply_;
   opened_handler then_;
-  std::vector<ask> asks_;  // the prompt first, if there is one, then the resources
+  std::shared_ptr<mcp::call_recorder> recorder_;  // null: the audit is off
+  std::vector<ask> asks_;                         // the prompt first, if there is one, then the resources
   std::size_t open_ = 0, bytes_ = 0;
 };
 

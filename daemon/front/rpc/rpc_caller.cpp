@@ -177,6 +177,11 @@ result<void> rpc_caller::admit_call(const mcp::catalog_entry& tool) const {
   return daemon::admit_call(door_, principal_, tool);
 }
 
+result<void> rpc_caller::admit_read(const mcp::feature_kind& kind, std::string_view server,
+                                    std::string_view own) const {
+  return daemon::admit_read(door_, principal_, kind, server, own);
+}
+
 std::shared_ptr<mcp::question_handler> rpc_caller::own_answers(const mcp::server_question& q) {
   auto* const answers = door_.settings.answers;
   if (!answers || !answers->answers(q)) return nullptr;

@@ -56,6 +56,8 @@ class rpc_caller final : public std::enable_shared_from_this<rpc_caller>,
   }
   /// Returns the scope of its calls; null once closed.
   const mcp::call_scope_ptr& calls_scope() const noexcept { return scope_; }
+  result<void> admit_read(const mcp::feature_kind& kind, std::string_view server, std::string_view own) const override;
+  std::shared_ptr<mcp::call_recorder> recorder() const override { return audit_; }
   /// Sets its working directory (mcpbx/hello), for servers that run there.
   void set_cwd(std::string cwd) {
     if (scope_) scope_->set_cwd(std::move(cwd));
@@ -110,7 +112,6 @@ class rpc_caller final : public std::enable_shared_from_this<rpc_caller>,
   time_source& time() override { return door_.time; }
   result<void> admit_call() const override;
   result<void> admit_call(const mcp::catalog_entry& tool) const override;
-  std::shared_ptr<mcp::call_recorder> recorder() const override { return audit_; }
   std::shared_ptr<mcp::question_handler> own_answers(const mcp::server_question& q) override;
   mcp::held_calls* held() override { return &door_.held; }
   mcp::task_routes* tasks() override { return &door_.tasks; }

@@ -4,6 +4,7 @@
 #include "daemon/guard/state_file.hpp"
 #include "mcp/crypto/sha256.hpp"
 #include "mcp/json/json_writer.hpp"
+#include "mcp/redact/secret.hpp"
 #include "mcp/support/text.hpp"
 
 #include <string_view>
@@ -12,6 +13,17 @@ namespace mcpbx::daemon {
 namespace {
 
 constexpr std::size_t longest_name = 256;
+
+/// Returns a URI without the parts in which secrets stand.
+std::string shown_uri(std::string_view uri) {
+  std::string text = redactor::redact(uri.substr(0, uri.find_first_of("?#")));
+  const auto begin = text.find("://");
+  const auto host = begin == std::string::npos ? begin : begin + 3;
+  if (host != std::string::npos)
+    if (const auto at = text.rfind('@', text.find('/', host)); at != std::string::npos && at > host)
+      text.erase(host, at + 1 - host);
+  return std::string(cut_utf8(text, longest_name));
+}
 
 }  // namespace
 
@@ -26,7 +38,12 @@ std::string to_line(const audit_record& r) {
   if (r.pid >= 0) out.member("pid", r.pid);
   name("name", r.name);
   name("run", r.run);
-  out.member("tool", cut_utf8(r.call.name, longest_name));
+  if (r.call.method == "prompts/get")
+    out.member("prompt", cut_utf8(r.call.name, longest_name));
+  else if (r.call.method == "resources/read")
+    out.member("resource", shown_uri(r.call.name));
+  else
+    out.member("tool", cut_utf8(r.call.name, longest_name));
   name("server", r.call.server);
   out.member("decision", to_string(r.call.decision)).member("end", to_string(r.call.end));
   if (r.arguments_known)

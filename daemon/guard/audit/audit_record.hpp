@@ -1,5 +1,5 @@
-// One line of the audit (docs/guarantees.md, G48): the caller, the tool, the time, a hash of the arguments, the
-// outcome.
+// One line of the audit (docs/guarantees.md, G48): the caller, the tool, prompt or resource, the time, a hash of the
+// arguments, the outcome.
 #pragma once
 #include "mcp/json/raw_json.hpp"
 #include "mcp/server/call_recorder.hpp"

@@ -163,7 +163,10 @@ void session_core::check_life() {
 void session_core::on_response(message&& m) {
   // The answer to a check shows that the server lives, not that its calls come to an end.
   if (check_ == 0 || m.id != rpc_id::number(check_)) timeouts_in_row_ = 0;
-  if (!pending_.answer(std::move(m)) && phase_ != phase::closed) log_sometimes("sent an answer that nobody waits for");
+  if (pending_.answer(m) || phase_ == phase::closed) return;
+  log_sometimes("sent an answer that nobody waits for");
+  const auto number = raw_json::literal(m.id.token()).as_integer();
+  if (number && m.result.is_object()) events_.session_late_result(*number, m.result);
 }
 
 void session_core::on_notification(const message& m) {

@@ -67,6 +67,8 @@ class session_events {
   virtual void session_note(std::string_view method, const raw_json& params) = 0;
   /// Passes on progress of a request that has ended, as that of a task.
   virtual void session_late_progress(call_number request, const raw_json& params) = 0;
+  /// Reports the result of a request that nobody waits for any more.
+  virtual void session_late_result(call_number request, const raw_json& result) = 0;
   /// Reports a problem that does not end the conversation, for the status; "" reports that it is over.
   virtual void session_problem(const std::string& what) = 0;
   /// Reports that the list that renew_headers() waited for is here, or cannot be had.

@@ -35,6 +35,7 @@ struct call_course {
 
   // Task
   bool runs_task = false;
+  bool made = false;  ///< the server has answered with a task, or with the result
   std::string task_id;
   call_number creation = 0;         ///< number of the call, which stays the task's progress token
   call_number poll = 0, fetch = 0;  ///< the open requests for its state and its result

@@ -159,7 +159,15 @@ class managed_client final : public client,
   void note_principal(const server_call& c);
   void note_unanswered();
   void forget_questions(std::string_view why);
-  result<ticket> asked_call(const raw_json& params) const;
+  struct asked_by {
+    ticket call = 0;
+    bool guessed = false;  // nothing says that it is this call
+  };
+  result<asked_by> asked_call(const raw_json& params) const;
+  ticket latest_call() const;
+  ticket call_before(ticket ended, const server_call& of) const;
+  void pose(asked_by by, const rpc_id& id, server_question q);
+  void move_questions(ticket ended, const server_call& of);
   void refuse_question(const rpc_id& id, std::string_view method, std::string why);
   void ask(ticket t, server_question q, question_desk::done_handler done);
   void pause(ticket t);
@@ -184,10 +192,12 @@ class managed_client final : public client,
   void poll_task(ticket t, open_call& r, time_point now);
   void task_told(ticket t, call_number poll, call_outcome&& outcome);
   void fetch_result(ticket t, open_call& r, time_point now);
+  void cancel_task(const std::string& id);
   void leave_task(open_call& r, std::string_view why);
   void tick_tasks(time_point now);
   time_point next_task_time() const;
   void session_late_progress(call_number request, const raw_json& params) override;
+  void session_late_result(call_number request, const raw_json& result) override;
 
   // Watches (managed_client_watches.cpp)
   void session_updated(const raw_json& params) override;
@@ -246,13 +256,20 @@ class managed_client final : public client,
   ticket last_ticket_ = 0;
 
   std::shared_ptr<question_desk> desk_;
-  std::map<std::string, question_desk::number, std::less<>> questions_;  // of a legacy server, by key of its id
+  struct posed_question {
+    question_desk::number number = 0;
+    rpc_id id;
+    server_question what;  // kept if it may have to go on with another call
+    bool guessed = false;
+  };
+  std::map<std::string, posed_question, std::less<>> questions_;  // of a legacy server, by key of its id
   std::string principal_;        // of the calls since the server was last idle; "": not told
   const void* asker_ = nullptr;  // the same, if no principal was told
   bool principals_mixed_ = false;
   time_point lingers_until_{};  // until then calls that have ended may still be at work in the server
   note_book notes_;
   std::vector<ticket> task_runs_;                  // calls that run a task here
+  std::vector<call_number> left_creations_;        // calls that ended while a task may have been made for them
   std::set<std::string, std::less<>> task_tools_;  // tools that are called as tasks only
   server_watches watches_;
 

@@ -244,7 +244,8 @@ void managed_client::conclude(ticket t, call_outcome&& outcome) {
   if (!waiting_.empty() || stopping_) dirty_ = true;
   if (calls_.empty()) note_load(context_.time.now());
   server_call& c = node.mapped().call;
-  if (outcome.type != call_outcome::kind::failed) {
+  const bool answered = outcome.type != call_outcome::kind::failed;
+  if (answered) {
     suspect_ = false;
     recovered(recovery::answer);
     recovered(recovery::ready);
@@ -266,6 +267,7 @@ void managed_client::conclude(ticket t, call_outcome&& outcome) {
       outcome = call_outcome::lost(fault->code, who() + " " + fault->message + " (" + c.what() + ")");
   }
   if (c.notified) remember_notes(c, outcome, node.mapped().wants_task);
+  if (!questions_.empty() && answered) move_questions(t, c);
   if (!desk_->empty()) desk_->end_call(t, "the call that the question belongs to has ended");
   told(c, std::move(outcome));
 }

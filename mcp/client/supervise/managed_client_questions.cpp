@@ -16,6 +16,12 @@ constexpr std::size_t most_elicitations = 16;
 /// Time in which a server may still work on a call that has ended without its answer.
 constexpr milliseconds longest_afterlife{60'000};
 
+/// Returns true if both calls are of one principal, or of one asker where it is not told.
+bool same_principal(const server_call& a, const server_call& b) {
+  return a.principal.empty() ? b.principal.empty() && a.asker != nullptr && a.asker == b.asker
+                             : a.principal == b.principal;
+}
+
 }  // namespace
 
 // A server that is idle has forgotten its earlier callers; one that is not may ask on behalf of any of them. One that
@@ -34,19 +40,18 @@ void managed_client::note_principal(const server_call& c) {
   principals_mixed_ = !same;
 }
 
-result<client::ticket> managed_client::asked_call(const raw_json& params) const {
+result<managed_client::asked_by> managed_client::asked_call(const raw_json& params) const {
   if (!task_runs_.empty()) {
     const raw_json task = find_member(find_member(params, "_meta"), related_task);
     const std::string id = member_text(task, "taskId");
     for (const ticket t : task_runs_)
-      if (const auto r = calls_.find(t); !id.empty() && r != calls_.end() && r->second.course->task_id == id) return t;
+      if (const auto r = calls_.find(t); !id.empty() && r != calls_.end() && r->second.course->task_id == id)
+        return asked_by{t};
   }
   // Over HTTP a request comes in the stream of the call that it is about (2025-11-25, "Sending Messages to the
   // Server").
-  if (const auto* r = call_spoken_in()) return r->first;
-  ticket latest = 0;
-  for (const auto& [t, r] : calls_)
-    if (r.sent) latest = std::max(latest, t);
+  if (const auto* r = call_spoken_in()) return asked_by{r->first};
+  const ticket latest = latest_call();
   if (latest == 0)
     return fail(errc::unavailable, "mcpbx passes a question on while a call is open at the server, and none is");
   if (principals_mixed_)
@@ -54,6 +59,24 @@ result<client::ticket> managed_client::asked_call(const raw_json& params) const 
                 "several callers have calls at this server, and a question of MCP " + revision_ +
                     " does not say whose call it belongs to; with sharing: \"perCaller\" in the entry of \"" +
                     options_.name + "\" each caller gets a process of its own");
+  return asked_by{latest, true};
+}
+
+// Returns the latest call that has been sent, or 0.
+client::ticket managed_client::latest_call() const {
+  ticket latest = 0;
+  for (const auto& [t, r] : calls_)
+    if (r.sent) latest = std::max(latest, t);
+  return latest;
+}
+
+// Returns the latest call of the same principal that was made before this one, or 0.
+client::ticket managed_client::call_before(ticket ended, const server_call& of) const {
+  const bool one_caller = options_.sharing != server_sharing::shared;
+  ticket latest = 0;
+  for (const auto& [t, r] : calls_)
+    if (r.sent && t < ended && r.call.questions && (one_caller || same_principal(of, r.call)))
+      latest = std::max(latest, t);
   return latest;
 }
 
@@ -66,13 +89,19 @@ void managed_client::refuse_question(const rpc_id& id, std::string_view method, 
 }
 
 void managed_client::session_asks(const rpc_id& id, std::string_view method, raw_json params) {
-  const auto t = asked_call(params);
-  if (!t) return refuse_question(id, method, t.error().message);
-  const server_call& c = calls_.find(*t)->second.call;
-  if (!c.questions) return refuse_question(id, method, "nobody can be asked for the call that this question is about");
-  if (c.notified && method == "elicitation/create") notes_.add(member_text(params, "elicitationId"), c.notified);
-  questions_[id.key()] = desk_->next_number();
-  ask(*t, {options_.name, std::string(method), std::move(params)}, [this, id, t = *t](call_outcome&& outcome) {
+  const auto by = asked_call(params);
+  if (!by) return refuse_question(id, method, by.error().message);
+  pose(*by, id, {options_.name, std::string(method), std::move(params)});
+}
+
+// Passes a question of a legacy server to its call.
+void managed_client::pose(asked_by by, const rpc_id& id, server_question q) {
+  const server_call& c = calls_.find(by.call)->second.call;
+  if (!c.questions)
+    return refuse_question(id, q.method, "nobody can be asked for the call that this question is about");
+  if (c.notified && q.method == "elicitation/create") notes_.add(member_text(q.params, "elicitationId"), c.notified);
+  questions_[id.key()] = {desk_->next_number(), id, by.guessed ? q : server_question(), by.guessed};
+  ask(by.call, std::move(q), [this, id, t = by.call](call_outcome&& outcome) {
     questions_.erase(id.key());
     if (session_ && session_->core()) session_->core()->answer(id, std::move(outcome));
     if (!calls_.contains(t)) return;
@@ -81,10 +110,29 @@ void managed_client::session_asks(const rpc_id& id, std::string_view method, raw
   });
 }
 
+// A server that has answered a call does not ask about it any more: its open questions belong to calls before that one,
+// if there are any.
+void managed_client::move_questions(ticket ended, const server_call& of) {
+  std::vector<posed_question> to_move;
+  for (const auto& [key, q] : questions_)
+    if (q.guessed && desk_->call_of(q.number) == ended) to_move.push_back(q);
+  for (posed_question& q : to_move) {
+    const auto open = questions_.find(q.id.key());
+    if (open == questions_.end() || open->second.number != q.number || call_before(ended, of) == 0) continue;
+    questions_.erase(open);
+    desk_->withdraw(q.number, "the tool server asks about another call");
+    if (!up()) return;
+    if (const ticket before = call_before(ended, of))
+      pose({before, true}, q.id, std::move(q.what));
+    else
+      refuse_question(q.id, q.what.method, "the call that the question belongs to has ended");
+  }
+}
+
 void managed_client::session_asks_no_more(const rpc_id& id) {
   const auto found = questions_.find(id.key());
   if (found == questions_.end()) return;
-  const auto n = found->second;
+  const auto n = found->second.number;
   questions_.erase(found);
   const ticket t = desk_->call_of(n);
   desk_->withdraw(n, "the tool server does not wait for the answer any more");
@@ -100,6 +148,7 @@ void managed_client::note_unanswered() {
 // questions are over, but for those that come back unseen.
 void managed_client::forget_questions(std::string_view why) {
   lingers_until_ = {};
+  left_creations_.clear();
   questions_.clear();
   if (desk_->empty()) return;
   desk_->clear(why);

@@ -12,6 +12,8 @@ namespace mcpbx::mcp {
 namespace {
 
 constexpr call_limits cancel_limits{milliseconds(60'000), milliseconds(60'000)};
+/// Most calls whose late tasks are ended; of further ones the oldest is forgotten, and its task ends with its ttl.
+constexpr std::size_t most_left_creations = 64;
 constexpr call_limits endless{milliseconds::max(), milliseconds::max()};
 
 raw_json task_params(const std::string& id) {
@@ -59,6 +61,7 @@ raw_json managed_client::with_task(const open_call& r) const {
 void managed_client::task_created(ticket t, const raw_json& result) {
   open_call& r = calls_.find(t)->second;
   call_course& c = *r.course;
+  c.made = true;
   const raw_json task = find_member(result, "task");
   c.task_id = member_text(task, "taskId");
   if (c.task_id.empty() || c.task_id.size() > note_book::longest_id) {
@@ -126,14 +129,32 @@ void managed_client::fetch_result(ticket t, open_call& r, time_point now) {
                                                   });
 }
 
-// Leaves a task alone that may still run: the server is told to end it.
+// Leaves a task alone that may still run: the server is told to end it. If its id has not come yet, this is done when
+// it comes, for the cancellation of the call may have come too late.
 void managed_client::leave_task(open_call& r, std::string_view why) {
-  if (!r.course || r.course->task_id.empty() || !up()) return;
+  if (!r.course || !r.course->runs_task || !up()) return;
   call_course& c = *r.course;
+  if (c.task_id.empty()) {
+    if (c.made || c.creation == 0) return;
+    if (left_creations_.size() >= most_left_creations) left_creations_.erase(left_creations_.begin());
+    left_creations_.push_back(c.creation);
+    return;
+  }
+  cancel_task(std::exchange(c.task_id, {}));
   auto* core = session_->core();
-  core->own_request("tasks/cancel", task_params(std::exchange(c.task_id, {})), cancel_limits, context_.time.now(), {});
   for (const call_number open : {std::exchange(c.poll, 0), std::exchange(c.fetch, 0)})
     if (open != 0) core->cancel(open, why);
+}
+
+void managed_client::cancel_task(const std::string& id) {
+  session_->core()->own_request("tasks/cancel", task_params(id), cancel_limits, context_.time.now(), {});
+}
+
+void managed_client::session_late_result(call_number request, const raw_json& result) {
+  if (std::erase(left_creations_, request) == 0 || !up()) return;
+  const raw_json task = find_member(result, "task");
+  const std::string id = member_text(task, "taskId");
+  if (!id.empty() && id.size() <= note_book::longest_id && !has_ended(member_text(task, "status"))) cancel_task(id);
 }
 
 void managed_client::tick_tasks(time_point now) {

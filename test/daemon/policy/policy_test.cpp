@@ -178,3 +178,19 @@ TEST_CASE("G37: the decision about a withheld tool has the clause that says why"
   CHECK(decide(direct_caller{{}, true}, tool).text == "its definition changed");
   CHECK(decide(calling_run{}, tool, {}).text == "its definition changed");
 }
+
+TEST_CASE("L19 G41: a tool server reads no prompt or resource that its entry wants approved, a person reads all") {
+  const direct_caller server{{.entries = approving({"sum*", "file:///secret/*"}), .destructive = true}};
+  direct_caller person = server;
+  person.is_person = true;
+  const auto prompt = [](std::string_view name) { return read_facts{"git", name}; };
+  const auto resource = [](std::string_view uri) { return read_facts{"git", uri, true}; };
+  CHECK(decide(server, prompt("review")).allows());
+  CHECK(decide(server, prompt("summary")).by == rule::entry_approve);
+  CHECK(decide(server, resource("file:///open/a")).allows());
+  for (const char* uri : {"file:///secret/a", "FILE:///secret/a", "file:///open/../secret/a", "file:///%73ecret/a"})
+    CHECK_MESSAGE(decide(server, resource(uri)).denies(), uri);
+  CHECK(decide(person, resource("file:///secret/a")).by == rule::by_a_person);
+  CHECK(decide(server, read_facts{"unknown", "summary"}).allows());
+  CHECK(decide(server, read_facts{"other", "x:1", true}).denies());
+}

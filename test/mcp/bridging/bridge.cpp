@@ -12,7 +12,7 @@ bridge::bridge(eras e) : era(e) {
   session_options.version = "1";
   held_options.expiry = milliseconds(10'000);
   changes_ = rig.supervisor->on_catalog_change([this](const mcp::feature_kind& kind) {
-    for (const auto& c : callers_) c->list_changed(kind);
+    for (std::size_t i = 0; i < callers_.size(); ++i) callers_[i]->list_changed(kind);  // one may join meanwhile
   });
 }
 
@@ -43,21 +43,26 @@ bridge_caller& bridge::add_caller(const std::string& name, const std::string& pr
 }
 
 void bridge::start(std::function<void(mcp::server_options&)> edit) {
-  std::vector<mcp::server_options> wanted;
   for (const auto& s : servers_) {
     auto o = server_named(s->name);
     o.plain_names = s == servers_.front();
     o.limits = {milliseconds(5'000), milliseconds(20'000)};
     o.question_timeout = milliseconds(8'000);
     if (edit) edit(o);
-    wanted.push_back(std::move(o));
+    wanted_.push_back(std::move(o));
     rig.launcher.add(s->name, scripted_launcher::setup([server = s.get()](scripted_process& p) {
                        server->lives.push_back(std::make_shared<server_life>(*server, p));
                        p.on_message = server->life_script();
                      }));
   }
-  rig.start(std::move(wanted));
+  wanted_ = rig.with_processes(std::move(wanted_));
+  rig.start(wanted_);
   pass(60);
+}
+
+void bridge::remove_server(const std::string& name) {
+  std::erase_if(wanted_, [&](const mcp::server_options& o) { return o.name == name; });
+  rig.supervisor->apply(wanted_);
 }
 
 void bridge::pass(int ms) {
@@ -79,7 +84,7 @@ void bridge::remark(std::string text) {
 std::string member_at(std::string_view json, std::initializer_list<std::string_view> path) {
   if (json.empty()) return {};
   const auto parsed = raw_json::parse(json);
-  REQUIRE_MESSAGE(parsed, std::string(json));
+  if (!parsed) FAIL(json);
   raw_json value = *parsed;
   for (const std::string_view key : path) value = find_member(value, key);
   return std::string(value.text());

@@ -68,12 +68,17 @@ class bridge {
   bridge_caller& add_caller(const std::string& name, const std::string& principal, bool modern);
   /// Starts all servers and waits until their lists are there.
   void start(std::function<void(mcp::server_options&)> edit = {});
+  /// Takes a server out of the configuration.
+  void remove_server(const std::string& name);
   /// Runs the work that is due within so many milliseconds, in small parts.
   void pass(int ms = 30);
 
   /// Called before each message leaves, with its number: the first is 1. Messages are counted from count_steps() on.
   std::function<void(int, const bridge_step&)> on_step;
-  void count_steps() { counting_ = true; }
+  void count_steps() {
+    counting_ = true;
+    steps_ = 0;
+  }
   int steps() const { return steps_; }
   /// Counts and records a message that is about to leave.
   void step(bridge_step s);
@@ -89,6 +94,7 @@ class bridge {
  private:
   std::vector<std::unique_ptr<bridge_server>> servers_;
   std::vector<std::unique_ptr<bridge_caller>> callers_;
+  std::vector<mcp::server_options> wanted_;
   mcp::supervisor::subscription changes_;
   std::vector<bridge_step> recorded_;
   int steps_ = 0;

@@ -47,7 +47,8 @@ void bridge_caller::ask_as(const std::string& id, std::string_view method, const
   const request& r = requests_[id] = {std::string(method), members, meta};
   const std::string params = params_of(r);
   say(R"({"jsonrpc":"2.0","id":)" + id + R"(,"method":")" + std::string(method) + '"' +
-      (params.empty() ? "" : R"(,"params":{)" + params + "}") + "}");
+          (params.empty() ? "" : R"(,"params":{)" + params + "}") + "}",
+      id);
 }
 
 void bridge_caller::notify(std::string_view method, const std::string& params) {
@@ -60,12 +61,16 @@ void bridge_caller::cancel(const std::string& id) {
   notify("notifications/cancelled", R"({"requestId":)" + id + R"(,"reason":"enough"})");
 }
 
-void bridge_caller::say(const std::string& line) {
+void bridge_caller::say(const std::string& line, const std::string& id) {
   if (left_) return;
   bridge_.step({bridge_step::way::caller_in, name, line});
   if (left_) return;
+  if (!id.empty()) {
+    requests_.at(id).sent = true;
+    requests_.at(id).step = bridge_.steps();
+  }
   auto m = mcp::parse_message(raw_json::own(line));
-  REQUIRE_MESSAGE(m, line);
+  if (!m) FAIL(line);
   session_->on_message(std::move(*m));
 }
 
@@ -84,6 +89,15 @@ std::string bridge_caller::last_id(std::string id) const {
 std::string bridge_caller::answer(const std::string& id) const {
   const auto r = requests_.find(last_id(id));
   return r == requests_.end() || r->second.answers.empty() ? std::string() : r->second.answers.back();
+}
+
+std::string bridge_caller::open_request() const {
+  std::string last;
+  for (const auto& [id, r] : requests_)
+    if (r.sent && r.answers.empty() && !r.cancelled &&
+        (last.empty() || id.size() > last.size() || (id.size() == last.size() && id > last)))
+      last = id;
+  return last;
 }
 
 std::vector<std::string> bridge_caller::got(std::string_view method) const {
@@ -120,6 +134,9 @@ void bridge_caller::out(const segments& text, const std::string& same) {
     wrong.push_back("after it left: " + line);
     return;
   }
+  const auto answered = requests_.find(member_at(line, {"id"}));
+  if (member_at(line, {"method"}).empty() && answered != requests_.end() && answered->second.cancelled)
+    wrong.push_back("an answer to a cancelled request: " + line);
   bridge_.step({bridge_step::way::caller_out, name, line});
   if (left_) return;
   received_.push_back(line);

@@ -22,8 +22,10 @@ class bridge_caller final : private mcp::caller_host {
   struct request {
     std::string method, members, meta;
     std::vector<std::string> answers{};  ///< whole messages; a right one is alone
-    bool cancelled = false;              ///< by this caller
-    std::string retry{};                 ///< id of the request that goes on with it
+    bool sent = false;
+    int step = 0;            ///< its number among the messages that are counted
+    bool cancelled = false;  ///< by this caller
+    std::string retry{};     ///< id of the request that goes on with it
   };
 
   bridge_caller(bridge& b, std::string name, std::string principal, bool modern);
@@ -55,10 +57,14 @@ class bridge_caller final : private mcp::caller_host {
   }
   void notify(std::string_view method, const std::string& params = "");
   void cancel(const std::string& id);
-  /// Sends any line.
-  void say(const std::string& line);
+  /// Sends any line. `id`: that of the request that it is.
+  void say(const std::string& line, const std::string& id = {});
   /// Closes the connection.
   void leave();
+  /// Destroys the session, as the owner of a closed connection does in a later turn.
+  void forget() { session_.reset(); }
+  /// Returns the id of the last request that has been sent, has no answer and was not cancelled; "": none.
+  std::string open_request() const;
 
   bool left() const { return left_; }
   mcp::caller_session& session() { return *session_; }

@@ -27,7 +27,10 @@ std::string braced(const std::string& members) {
 void server_life::say(const std::string& line) {
   if (process_.exited) return;
   server_.owner().step({bridge_step::way::server_out, server_.name, line});
-  process_.say(line);
+  if (server_.mute) return kept_back_.push_back(line);
+  if (!std::exchange(server_.cuts_next, false)) return process_.say(line);
+  process_.say_bytes(line.substr(0, line.size() / 2));
+  process_.die(9);
 }
 
 void server_life::answer_raw(const mcp::rpc_id& id, const std::string& result) {
@@ -70,6 +73,12 @@ void server_life::tell(std::string_view method, const std::string& members) {
            (R"("_meta":{"io.modelcontextprotocol/subscriptionId":)" + listens.rbegin()->first + "}");
   }
   notify(method, all.empty() ? "" : braced(all));
+}
+
+void bridge_server::unmute() {
+  mute = false;
+  for (const auto& l : lives)
+    for (const auto& line : std::exchange(l->kept_back_, {})) l->process_.say(line);
 }
 
 bridge_server::bridge_server(bridge& b, std::string n, bool new_era) : name(std::move(n)), modern(new_era), bridge_(b) {

@@ -44,6 +44,7 @@ class server_life : public std::enable_shared_from_this<server_life> {
 
  private:
   friend class bridge_server;
+  std::vector<std::string> kept_back_;
   bridge_server& server_;
   scripted_process& process_;
   std::map<std::string, std::function<void(const mcp::message&)>> then_;
@@ -62,6 +63,10 @@ class bridge_server {
   std::size_t page = 0;                                               ///< items of a list's page; 0: all
   std::string list_hints = R"("ttlMs":60000,"cacheScope":"public")";  ///< of a modern server
   std::string revision = "2025-11-25";                                ///< of a legacy server
+  bool mute = false;                                                  ///< keeps back all that it says, until unmute()
+  bool cuts_next = false;                                             ///< dies in the middle of its next message
+  /// Says what it has kept back.
+  void unmute();
   /// Sees every request first; returns true if it has dealt with it.
   std::function<bool(server_life&, const mcp::message&)> first;
 

@@ -44,7 +44,7 @@ class session_rig : public mcp::session_output, public mcp::session_events {
   std::vector<question> questions;
   std::vector<mcp::rpc_id> cancelled_questions;
   std::vector<std::string> updates, notes;
-  std::vector<mcp::call_number> late_progress;
+  std::vector<mcp::call_number> late_progress, late_results;
   int ready = 0;
   std::string refused, hangs, problem;
   std::size_t unsent = 0;
@@ -160,6 +160,7 @@ class session_rig : public mcp::session_output, public mcp::session_events {
     notes.push_back(std::string(method) + " " + std::string(params.text()));
   }
   void session_late_progress(mcp::call_number request, const raw_json&) override { late_progress.push_back(request); }
+  void session_late_result(mcp::call_number request, const raw_json&) override { late_results.push_back(request); }
   void session_problem(const std::string& what) override { problem = what; }
   void session_log(const raw_json& params) override { logs.emplace_back(params.text()); }
   void session_hangs(const std::string& why) override { hangs = why; }

@@ -188,6 +188,11 @@ class fake_host final : public mcp::caller_host {
     if (stopping) return fail(errc::unavailable, "mcpbx is stopping");
     return {};
   }
+  result<void> admit_read(const mcp::feature_kind& kind, std::string_view server, std::string_view own) const override {
+    if (read_refusal.empty()) return {};
+    return fail(errc::unavailable,
+                std::string(kind.noun) + " " + std::string(server) + " " + std::string(own) + " " + read_refusal);
+  }
   std::shared_ptr<mcp::call_recorder> recorder() const override { return calls; }
   bool settled() const override { return !starting; }
   void when_settled(milliseconds, std::function<void()> then) override { waiting.push_back(std::move(then)); }
@@ -232,6 +237,7 @@ class fake_host final : public mcp::caller_host {
   manual_time clock;
   std::vector<std::function<void()>> waiting;
   std::vector<mcp::reply_once> slow;
+  std::string read_refusal;              ///< reason why prompts and resources may not be read; "": they may
   std::shared_ptr<fake_recorder> calls;  ///< null: calls are not recorded
   int ended = 0;
   bool stopping = false;

@@ -114,16 +114,45 @@ TEST_CASE("progress and cancellation and failures of each method are those of a 
   }
 }
 
-TEST_CASE("only calls of tools are recorded for the audit") {
+TEST_CASE("G48: prompts and resources that a caller reads are recorded before it has them, as calls of tools are") {
   served s;
-  s.caller.host.calls = std::make_shared<fake_recorder>();
-  s.ask("prompts/get", R"({"name":"s__p"})");
+  auto& calls = s.caller.host.calls = std::make_shared<fake_recorder>();
+  s.ask("prompts/get", R"({"name":"s__p","arguments":{"a":"b"}})");
   s.server->answer(0, R"({"messages":[]})");
+  CHECK(s.caller.host.sent.empty());
+  calls->write();
   CHECK(s.caller.host.sent.size() == 1);
-  CHECK(s.caller.host.calls->records.empty());
-  s.ask("tools/call", R"({"name":"s__t"})", "2");
-  s.server->answer(1, R"({"content":[]})");
-  CHECK(s.caller.host.calls->records.size() == 1);
+  REQUIRE(calls->records.size() == 1);
+  CHECK(calls->records[0].method == "prompts/get");
+  CHECK(calls->records[0].name == "s__p");
+  CHECK(calls->records[0].server == "s");
+  CHECK(calls->records[0].arguments.text() == R"({"a":"b"})");
+  CHECK(calls->records[0].result_bytes == 15);
+  s.ask("resources/read", R"({"uri":"nobody:has"})", "2");
+  s.caller.host.settle();
+  REQUIRE(calls->records.size() == 2);
+  CHECK(calls->records[1].method == "resources/read");
+  CHECK(calls->records[1].name == "nobody:has");
+  CHECK(calls->records[1].arguments.text() == R"("nobody:has")");
+  CHECK(calls->records[1].decision == mcp::call_decision::unknown);
+  s.ask("completion/complete", R"({"ref":{"type":"ref/prompt","name":"s__p"},"argument":{"name":"a","value":""}})",
+        "3");
+  CHECK(calls->records.size() == 2);
+}
+
+TEST_CASE("G41: a prompt or resource that a caller may not read goes to no server and is recorded as refused") {
+  served s;
+  auto& calls = s.caller.host.calls = std::make_shared<fake_recorder>();
+  s.caller.host.read_refusal = "needs a yes of the user";
+  s.ask("prompts/get", R"({"name":"s__p"})");
+  calls->write();
+  CHECK(text_of(s.caller.host.sent.at(0)) == "prompt s p needs a yes of the user");
+  CHECK(calls->records.at(0).decision == mcp::call_decision::refused);
+  s.caller.host.calls = nullptr;
+  CHECK(s.ask("completion/complete",
+              R"({"ref":{"type":"ref/prompt","name":"s__p"},"argument":{"name":"a","value":""}})", "3")
+            .find("needs a yes") != std::string::npos);
+  CHECK(s.server->calls.empty());
 }
 
 TEST_CASE("a URI in a result leads to the server that said it") {

@@ -3,6 +3,7 @@
 
 #include "daemon/guard/audit/audit_record.hpp"
 #include "mcp/crypto/sha256.hpp"
+#include "mcp/redact/secret.hpp"
 #include "test/support/temporary_directory.hpp"
 
 #include <doctest/doctest.h>
@@ -49,6 +50,26 @@ TEST_CASE("G48: a line says who called which tool when, with what, and what came
   CHECK(to_line(bare) == R"({"time":"1970-01-01T00:00:00.000Z","tool":")" + std::string(256, 'n') +
                              R"(","decision":"unknown","end":"error","argumentsSha256":")" + sha256_hex("{}") +
                              R"(","resultBytes":0})" + "\n");
+}
+
+TEST_CASE("G48: a line about a prompt or a resource names it and holds no secret of its address") {
+  audit_record r;
+  r.call.method = "prompts/get";
+  r.call.name = "s__p";
+  CHECK(to_line(r).find(R"("prompt":"s__p","decision")") != std::string::npos);
+  r.call.method = "resources/read";
+  const auto told = [&](const char* uri) {
+    r.call.name = uri;
+    const std::string line = to_line(r);
+    const auto begin = line.find("\"resource\":\"") + 12;
+    return line.substr(begin, line.find('"', begin) - begin);
+  };
+  CHECK(told("https://me:word@host/a?token=x#y") == "https://host/a");
+  CHECK(told("file:///a/b@c") == "file:///a/b@c");
+  CHECK(told("mcpbx://s/db:rows?key=1") == "mcpbx://s/db:rows");
+  redactor::add(secret("canary-secret"));
+  CHECK(told("db://canary-secret/x") == "db://***/x");
+  redactor::clear();
 }
 
 TEST_CASE("G48: the file is appended to, belongs to its owner and is made again when it was moved away") {

@@ -140,6 +140,44 @@ TEST_CASE("of several calls of one principal the latest is asked") {
   CHECK(b.questions->questions.size() == 1);
 }
 
+TEST_CASE("a question goes on with the call before if the server answers the latest one first") {
+  asking_rig r;
+  asking_rig::open_one a, b;
+  r.open(a);
+  r.open(b);
+  r.ask("1");
+  REQUIRE(b.questions->questions.size() == 1);
+  SUBCASE("of the same principal") {
+    r.answer_call();
+    CHECK(b.box.answered());
+    CHECK(b.questions->questions[0].withdrawn);
+    REQUIRE(a.questions->questions.size() == 1);
+    CHECK(a.questions->questions[0].question.params.text() == R"({"message":"m"})");
+    a.questions->answer(0, R"({"action":"accept"})");
+    r.turn();
+    CHECK(contains(r.last(), R"("id":1,"result":{"action":"accept"})"));
+    CHECK(r.launcher.last().count("") == 1);  // one answer
+  }
+  SUBCASE("but not with one of another principal that came later") {
+    asking_rig::open_one c;
+    r.open(c, "uid:2");
+    auto m = parse_message(raw_json::own(r.launcher.last().received.at(r.launcher.last().received.size() - 2)));
+    REQUIRE(m.has_value());
+    r.launcher.last().answer(*m, R"({"content":[]})");
+    r.turn();
+    CHECK(b.box.answered());
+    CHECK(c.questions->questions.empty());
+    CHECK(a.questions->questions.size() == 1);
+  }
+  SUBCASE("but not if nobody waits for the latest one any more") {
+    r.owner("srv__echo")->cancel(b.ticket, "enough");
+    r.turn();
+    CHECK(b.questions->questions[0].withdrawn);
+    CHECK(a.questions->questions.empty());
+    CHECK(contains(r.last(), R"("id":1,"error")"));
+  }
+}
+
 TEST_CASE("a question is refused once calls of two principals met since the server was idle, and the mend is named") {
   asking_rig r;
   asking_rig::open_one a, b;

@@ -201,6 +201,35 @@ TEST_CASE("a cancelled call cancels its task") {
   CHECK(r.supervisor->open_calls() == 0);
 }
 
+TEST_CASE("a task whose id comes after the end of its call is cancelled once") {
+  tasks_rig r;
+  r.call();
+  SUBCASE("its caller has cancelled it") {
+    r.owner("srv__slow")->cancel(r.ticket, "enough");
+  }
+  SUBCASE("its time is over") {
+    r.advance(4'000'000);
+  }
+  r.turn();
+  CHECK(r.box.failed());
+  REQUIRE(r.launcher.spawned.size() == 1);
+  CHECK(r.count("tasks/cancel") == 0);
+  r.create();
+  CHECK(r.count("tasks/cancel") == 1);
+  CHECK(find_member(r.last("tasks/cancel").params, "taskId").text() == "\"t1\"");
+  r.create();
+  CHECK(r.count("tasks/cancel") == 1);
+}
+
+TEST_CASE("a task that has ended when its id comes late is left alone") {
+  tasks_rig r;
+  r.call();
+  r.owner("srv__slow")->cancel(r.ticket, "enough");
+  r.turn();
+  r.answer("tools/call", R"({"task":{"taskId":"t1","status":"completed"}})");
+  CHECK(r.count("tasks/cancel") == 0);
+}
+
 TEST_CASE("the time of a task is bounded, and its end costs no turn more than others") {
   auto o = server_named("srv");
   o.limits = {milliseconds(5'000), milliseconds(20'000)};
