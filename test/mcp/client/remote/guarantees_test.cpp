@@ -1,4 +1,4 @@
-// What mcpbx promises of every tool server, for those at an address (docs/guarantees.md): noise, floods, wrong bytes,
+// Proves for servers at an address what docs/guarantees.md promises of all tool servers: noise, floods, wrong bytes,
 // answers that belong to others, lists without end.
 #include "test/mcp/client/remote/remote_rig.hpp"
 
