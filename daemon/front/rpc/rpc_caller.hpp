@@ -4,6 +4,7 @@
 #include "daemon/front/base/caller_audit.hpp"
 #include "daemon/front/base/door_context.hpp"
 #include "daemon/front/base/event_stream.hpp"
+#include "daemon/front/base/news_round.hpp"
 #include "daemon/front/base/outgoing_queue.hpp"
 #include "daemon/front/base/seen_pins.hpp"
 #include "daemon/front/base/turns.hpp"
@@ -31,6 +32,7 @@ class rpc_caller final : public std::enable_shared_from_this<rpc_caller>,
                          public mcp::transport_events,
                          private mcp::caller_host,
                          private outgoing_queue::owner,
+                         private news_round::outlet,
                          private event_stream::owner {
  public:
   /// `principal`: the identity of the caller (daemon/store/records/principal.hpp).
@@ -124,6 +126,8 @@ class rpc_caller final : public std::enable_shared_from_this<rpc_caller>,
   void pause_reading(bool paused) override;
   void ask_flush() override;
   void on_stuck(const std::string& why) override;
+  // Implements news_round::outlet.
+  void deliver() override;
   // Implements event_stream::owner.
   void on_ready(const std::shared_ptr<event_stream>& stream, outgoing_queue::pace how) override;
   void on_end(event_stream& stream) override;

@@ -1,5 +1,5 @@
 // A protected MCP server of the old era with its authorization server, on one port. Registrations are public clients; tokens
-// hold until they are taken back. Everything secret that passes has the word `canary` in it or is remembered in `secrets`.
+// hold until they are taken back. With `page` its authorization page asks a person, by two buttons. Everything secret that passes has the word `canary` in it or is remembered in `secrets`.
 import { createHash, randomBytes } from 'node:crypto';
 import http from 'node:http';
 
@@ -12,9 +12,11 @@ export class ProtectedServer {
   renewals = 0;
   greeted = 0;
   callsLeft = 0;
+  used = [];             // for each call its token, and whatever else its headers have
 
-  static async start() {
+  static async start({ page = false } = {}) {
     const server = new ProtectedServer();
+    server.page = page;
     server.listener = http.createServer((request, response) => server.serve(request, response));
     await new Promise((ready) => server.listener.listen(0, '127.0.0.1', ready));
     server.base = `http://127.0.0.1:${server.listener.address().port}`;
@@ -50,15 +52,25 @@ export class ProtectedServer {
           registration_endpoint: `${this.base}/register`, response_types_supported: ['code'], grant_types_supported: ['authorization_code', 'refresh_token'],
           code_challenge_methods_supported: ['S256'], token_endpoint_auth_methods_supported: ['none'], authorization_response_iss_parameter_supported: true });
       case '/register':
+        this.clientName = JSON.parse(text).client_name;
         return json({ ...JSON.parse(text), client_id: 'client-1' }, 201);
       case '/authorize': {
         const asked = Object.fromEntries(url.searchParams);
+        if (this.page && request.method !== 'POST')
+          return response.writeHead(200, { 'content-type': 'text/html; charset=utf-8' }).end(`<!doctype html><title>Authorize</title>
+            <p>${this.clientName} wants to use ${this.url}</p>
+            <form method="post"><button name="answer" value="yes">Allow</button> <button name="answer" value="no">Deny</button></form>`);
+        if (this.page && new URLSearchParams(text).get('answer') !== 'yes') {
+          const back = new URL(asked.redirect_uri);
+          for (const [name, value] of Object.entries({ error: 'access_denied', state: asked.state, iss: this.base })) back.searchParams.set(name, value);
+          return response.writeHead(303, { location: back.href }).end();
+        }
         const code = this.secret('code');
         this.codes.set(code, asked);
         this.secrets.add(asked.state);
         const back = new URL(asked.redirect_uri);
         for (const [name, value] of Object.entries({ code, state: asked.state, iss: this.base })) back.searchParams.set(name, value);
-        return response.writeHead(302, { location: back.href }).end();
+        return response.writeHead(this.page ? 303 : 302, { location: back.href }).end();
       }
       case '/token': return this.giveTokens(new URLSearchParams(text), json);
       case '/mcp': return this.serveMcp(request, response, text, json);
@@ -93,6 +105,7 @@ export class ProtectedServer {
       case 'initialize': return result({ protocolVersion: '2025-11-25', capabilities: { tools: {} }, serverInfo: { name: 'protected', version: '1' } });
       case 'tools/list': return result({ tools: [{ name: 'greet', description: 'Greets', inputSchema: empty }, { name: 'blab', description: 'Fails with the token in its words', inputSchema: empty }] });
       case 'tools/call':
+        this.used.push({ token, headers: JSON.stringify(request.headers), who: params.arguments.who });
         if (params.name === 'greet') this.greeted++;
         if (--this.callsLeft === 0) this.access.clear();
         if (params.name === 'greet') return result({ content: [{ type: 'text', text: 'a protected greeting' }] });
