@@ -299,7 +299,7 @@ TEST_CASE("logins: the lock of a renewal keeps nobody waiting but the renewals o
   std::optional<bool> again;
   {
     credential_file other(world.dir / "credentials.json", [] { return credential_key{}; });
-    const auto held = other.lock_renewal("files");
+    const auto held = other.lock_renewal(world.name_in_file());
     REQUIRE(held);
     world.tokens().refused(401, "Bearer", world.tokens().header(), [&](bool a) { again = a; });
     const auto since = std::chrono::steady_clock::now();
