@@ -139,7 +139,7 @@ class entry_tokens final : public mcp::authorizer, public std::enable_shared_fro
   auth::grant grant_;
   std::int64_t serial_ = 0;                     // of grant_
   bool kept_ = false;                           // grant_ is on disk, or was when it was looked at last
-  std::string unreadable_;                      // why it is not known if there are tokens on disk, or ""
+  std::string unreadable_;                      // reason why it is not known if there are tokens on disk, or ""
   std::optional<time_point> last_load_, lost_;  // last try to read them; time of the last failure to write them
   std::uint64_t age_ = 0;  // counts logins and logouts: what was begun before one must not touch the tokens after it
   std::uint64_t logouts_ = 0;  // counts logouts: a login that was wished for before one does not begin after it
