@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -75,6 +76,8 @@ class caller_host {
   virtual result<void> admit_call() const { return {}; }
   /// Fails if this caller may not call this tool, with the reason.
   virtual result<void> admit_call(const catalog_entry& /*tool*/) const { return {}; }
+  /// Returns the error of a call that contradicts what its caller said beside it, such as in headers.
+  virtual std::optional<rpc_error> check_call(const catalog_entry& /*tool*/) const { return std::nullopt; }
   /// Fails if this caller may not read this prompt or resource of a server, which knows it as `own`, with the reason.
   virtual result<void> admit_read(const feature_kind& /*kind*/, std::string_view /*server*/,
                                   std::string_view /*own*/) const {

@@ -40,6 +40,11 @@ class server_watches {
     std::function<void()> dropped;
   };
   using watcher_ptr = std::shared_ptr<watcher>;
+  /// Those to tell of something. One that is told may end the watches of others, so that nobody is kept alive here.
+  using audience = std::vector<std::weak_ptr<watcher>>;
+
+  /// Tells those whose watches have not ended by their turn.
+  static void tell(const audience& to, const raw_json& params);
 
   /// Returns null at the bound.
   watcher_ptr add_resource(std::string_view uri, handler updated, std::function<void()> dropped);
@@ -52,28 +57,31 @@ class server_watches {
 
   /// Returns those to tell of an update now. An update may be about a part of the watched resource (2025-11-25,
   /// resources/updated).
-  std::vector<watcher_ptr> updated(const raw_json& params, time_point now);
+  audience updated(const raw_json& params, time_point now);
   /// An update that had to wait, and those to tell of it.
   struct late_update {
     raw_json params;
-    std::vector<watcher_ptr> to;
+    audience to;
   };
   std::vector<late_update> due(time_point now);
   /// Returns the time for the next due(), or `never`.
   time_point next_time() const noexcept { return next_; }
   /// Returns those to tell of a log.
-  std::vector<watcher_ptr> logged(const raw_json& params) const;
+  audience logged(const raw_json& params) const;
 
  private:
-  struct resource {
-    std::vector<std::weak_ptr<watcher>> watchers;
-    time_point quiet_until{};
-    raw_json waits;  // update to deliver then
+  struct waiting_update {
+    std::string uri;
+    raw_json params;
   };
-  static std::vector<watcher_ptr> living(const std::vector<std::weak_ptr<watcher>>& watchers);
+  struct resource {
+    audience watchers;
+    time_point quiet_until{};
+    std::shared_ptr<const waiting_update> waits;  // to deliver then; null: none
+  };
 
   std::map<std::string, resource, std::less<>> resources_;
-  std::vector<std::weak_ptr<watcher>> logs_;
+  audience logs_;
   time_point next_ = never;
 };
 

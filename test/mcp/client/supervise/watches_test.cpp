@@ -182,6 +182,39 @@ TEST_CASE("a watch may be dropped inside of its own update") {
   CHECK(r.count("resources/unsubscribe") == 1);
 }
 
+TEST_CASE("a caller that leaves while it is told of one watch is told of none of its others") {
+  watched_rig r;
+  std::vector<watch> held;
+  int told = 0;
+  // As a caller whose outbox is full: all that it watches ends with it.
+  const auto leave = [&](const raw_json&) {
+    ++told;
+    held.clear();
+  };
+  const auto watch_all = [&] {
+    told = 0;
+    for (const char* uri : {"a:1", "a:1/b", "a:1"}) held.push_back(r.c->watch_resource(uri, leave));
+    for (int i = 0; i < 2; ++i) held.push_back(r.c->watch_logs("debug", leave));
+    r.turn();
+  };
+  watch_all();
+  r.update("a:1/b");
+  CHECK(told == 1);
+  watch_all();
+  r.log("error", "x");
+  CHECK(told == 1);
+  // Updates that had to wait.
+  const auto other = r.resource("a:2");
+  r.turn();
+  r.update("a:2");
+  told = 0;
+  for (int i = 0; i < 2; ++i) held.push_back(r.c->watch_resource("a:2", leave));
+  r.update("a:2");
+  CHECK(told == 0);
+  r.advance(100);
+  CHECK(told == 1);
+}
+
 TEST_CASE("the number of watched resources of a server is bounded") {
   server_watches w;
   std::vector<server_watches::watcher_ptr> kept;
