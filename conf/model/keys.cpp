@@ -77,6 +77,7 @@ const section_spec& auth_keys() {
   static const section_spec s{"serverAuth", {
     key<&server_auth::open>("open", "The command that opens a browser, split at blanks; the address is appended. Without it the server waits for `mcpbx auth login`.").like(forms::filled),
     key<&server_auth::client_metadata_url>("clientMetadataUrl", "Where the client metadata document of this client is published.").like(forms::http_url),
+    key<&server_auth::issuer>("issuer", "The only authorization server that is asked, by its issuer identifier. Without it a client with a `clientId` is bound to the one that the server names first, for as long as its tokens are kept.").like(forms::http_url),
     key<&server_auth::client_id>("clientId", "The id under which this client is registered.").like(forms::filled),
     key<&server_auth::client_secret>("clientSecret", "The secret of the registered client; better a reference than the value.").like(forms::filled).secret(),
     key<&server_auth::private_key>("privateKey", "The private key of the registered client, in PEM: it signs in place of the secret (private_key_jwt). P-256 (ES256) or RSA (RS256), without a passphrase; better a reference than the value.").like(forms::filled).secret(),
@@ -334,6 +335,7 @@ const section_spec& root_section() {
     section<&c::log>("log", "The daemon's log.", log_keys()),
     key<&c::audit>("audit", "A file that gets a line for every tool call: off, on (audit.jsonl in the state directory), or its path.").like(forms::filled),
     key<&c::idle_exit_ms>("idleExitMs", "When a daemon that the CLI started ends without callers and runs; 0: never.").range(0, week),
+    key<&c::watch>("watch", "Reads the configuration again when one of its files has changed, as `mcpbx reload` does."),
   }};
   return s;
 }

@@ -55,6 +55,7 @@ struct server_tools : tool_filter {
 struct server_auth {
   std::optional<reference_string> open;  ///< the browser command, split at blanks; the URL is appended
   std::optional<reference_string> client_metadata_url;
+  std::optional<reference_string> issuer;  ///< the only authorization server that is asked
   std::optional<reference_string> client_id;
   std::optional<reference_string> client_secret;  ///< this and the next two: resolve with resolve_secret
   std::optional<reference_string> private_key;
@@ -244,6 +245,7 @@ struct configuration {
   log_settings log;
   switch_or_text audit;                ///< the text is the path of its file
   milliseconds idle_exit_ms{900'000};  ///< of a daemon that the CLI started; 0: never
+  bool watch = false;                  ///< read the files again when one has changed
 
   std::vector<notice> notices;
   std::vector<std::string> sources;  ///< the files that were read, in order

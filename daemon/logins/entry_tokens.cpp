@@ -5,13 +5,15 @@
 #include "mcp/support/log.hpp"
 #include "mcp/support/text.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace mcpbx::daemon {
 namespace {
 
 constexpr std::chrono::minutes between_attempts{1};
-constexpr std::chrono::seconds between_renewals{20};
+constexpr std::chrono::seconds between_renewals{20}, between_loads{5};
+constexpr std::chrono::minutes between_saves{1};
 constexpr milliseconds page_time{5'000};
 constexpr std::size_t most_waiting = 4096;
 constexpr std::ptrdiff_t most_hidden = 6;
@@ -67,25 +69,41 @@ void entry_tokens::when_loaded(std::function<void()> then) {
   if (loaded_ || dropped_) return then();
   when_loaded_.push_back(std::move(then));
   if (std::exchange(loading_, true)) return;
+  last_load_ = parts_.time.now();
   entry_.settings([weak = weak_from_this()](result<login_settings> settings) {
     const auto self = weak.lock();
     if (!self || self->dropped_) return;
     if (!settings) {
-      // Tried again at the next use.
-      self->problem_ = settings.error().message;
-      self->loading_ = false;
+      self->unreadable(settings.error().message);
       return call_all(self->when_loaded_);
     }
     self->settings_ = std::move(*settings);
-    self->keeper_.load(self->entry_.server, self->settings_.url,
-                       [weak, age = self->age_](std::optional<auth::grant> g) {
-                         const auto tokens = weak.lock();
-                         if (!tokens || tokens->dropped_) return;
-                         tokens->loaded_ = true;
-                         if (g && age == tokens->age_ && tokens->grant_.empty()) tokens->take(std::move(*g));
-                         call_all(tokens->when_loaded_);
-                       });
+    self->keeper_.load(self->entry_.server, self->settings_.url, [weak, age = self->age_](grant_keeper::found f) {
+      const auto tokens = weak.lock();
+      if (!tokens || tokens->dropped_) return;
+      if (age == tokens->age_) tokens->loaded_as(std::move(f));
+      call_all(tokens->when_loaded_);
+    });
   });
+}
+
+void entry_tokens::loaded_as(grant_keeper::found f) {
+  if (!f) return unreadable(f.error().message);
+  loaded_ = true;
+  if (!unreadable_.empty() && problem_ == unreadable_) problem_.clear();
+  unreadable_.clear();
+  const bool elsewhere = *f && !settings_.issuer.empty() && (*f)->grant.issuer != settings_.issuer;
+  if (!*f || elsewhere || !grant_.empty()) return;
+  take(std::move((*f)->grant));
+  serial_ = (*f)->serial;
+  kept_ = true;
+}
+
+// Notes that it is not known if there are tokens. It is tried again at the next use.
+void entry_tokens::unreadable(std::string why) {
+  loading_ = false;
+  if (unreadable_ != why) log::warn("server \"" + entry_.server + "\": " + why);
+  unreadable_ = problem_ = std::move(why);
 }
 
 void entry_tokens::take(auth::grant g) {
@@ -95,9 +113,39 @@ void entry_tokens::take(auth::grant g) {
   if (std::ssize(hidden_) > most_hidden) hidden_.erase(hidden_.begin(), hidden_.end() - most_hidden);
 }
 
+// Takes the grant of a login or a renewal. Serial numbers are times, so that those of other daemons fit in.
+void entry_tokens::take_new(auth::grant g) {
+  take(std::move(g));
+  serial_ = std::max(serial_ + 1, parts_.time.wall_ms());
+  kept_ = false;
+  loaded_ = true;
+  unreadable_.clear();
+}
+
+// Writes the grant; one that cannot be written is tried again with a later request.
+void entry_tokens::keep(grant_keeper::held_lock held, std::function<void(const result<void>&)> then) {
+  lost_.reset();
+  keeper_.save(entry_.server, settings_.url, kept_grant{grant_, serial_}, std::move(held),
+               [weak = weak_from_this(), serial = serial_, then = std::move(then)](const result<void>& saved) {
+                 const auto self = weak.lock();
+                 if (!self || self->dropped_) return;
+                 if (serial == self->serial_ && !self->grant_.empty()) {
+                   self->kept_ = saved.has_value();
+                   if (!saved) self->lost_ = self->parts_.time.now();
+                   if (!saved) self->problem_ = "the tokens hold until mcpbx ends, since " + saved.error().message;
+                 }
+                 if (then) then(saved);
+               });
+}
+
 void entry_tokens::prepare(std::function<void()> then) {
   if (dropped_) return then();
-  if (loaded_ && !wants_renewal()) return then();
+  const time_point now = parts_.time.now();
+  if (lost_ && now - *lost_ >= between_saves)
+    keep(nullptr, [weak = weak_from_this()](const result<void>& saved) {
+      if (const auto self = weak.lock(); self && saved) self->problem_.clear();
+    });
+  if (loaded_ ? !wants_renewal() : !unreadable_.empty() && now - *last_load_ < between_loads) return then();
   when_loaded([this, then = std::move(then)]() mutable {
     if (!wants_renewal()) return then();
     renew([then = std::move(then)](bool) { then(); });
@@ -107,30 +155,45 @@ void entry_tokens::prepare(std::function<void()> then) {
 // Renewal.
 
 // A token that ends within the minute in which it was given is renewed when it is refused, and not for each request.
+bool entry_tokens::just_renewed() const {
+  return last_renewal_ != time_point::min() && parts_.time.now() - last_renewal_ < between_renewals;
+}
+
 bool entry_tokens::wants_renewal() const {
-  const time_point now = parts_.time.now();
-  const bool just_renewed = last_renewal_ != time_point::min() && now - last_renewal_ < between_renewals;
-  return !just_renewed && !grant_.refresh_token.empty() && grant_.wants_renewal(parts_.time.wall_ms());
+  return !just_renewed() && !grant_.refresh_token.empty() && grant_.wants_renewal(parts_.time.wall_ms());
 }
 
 void entry_tokens::renew(std::function<void(bool)> then) {
   if (dropped_ || when_renewed_.size() >= most_waiting) return then(false);
   when_renewed_.push_back(std::move(then));
   if (std::exchange(renewing_, true)) return;
-  keeper_.lock(
-      entry_.server, settings_.url,
-      [weak = weak_from_this(), age = age_](result<grant_keeper::held_lock> held, std::optional<auth::grant> stored) {
-        const auto self = weak.lock();
-        if (!self || self->dropped_ || age != self->age_) return;
-        // Another daemon may have renewed the tokens meanwhile, which makes the refresh token here a spent
-        // one.
-        if (stored && !stored->access_token.empty() &&
-            stored->access_token.reveal() != self->grant_.access_token.reveal()) {
-          self->take(std::move(*stored));
-          if (!self->grant_.wants_renewal(self->parts_.time.wall_ms())) return self->end_renewal(true);
-        }
-        self->send_renewal(held ? *held : nullptr);
-      });
+  keeper_.lock(entry_.server, settings_.url,
+               [weak = weak_from_this(), age = age_](result<grant_keeper::held_lock> held, grant_keeper::found stored) {
+                 const auto self = weak.lock();
+                 if (!self || self->dropped_ || age != self->age_) return;
+                 if (stored && !*stored && self->kept_) return self->forgotten_elsewhere();
+                 // Another daemon may have renewed the tokens meanwhile, which makes the refresh token here a spent
+                 // one. Tokens of this daemon that could not be written are later than those on disk.
+                 if (stored && *stored && (*stored)->serial > self->serial_) {
+                   self->take(std::move((*stored)->grant));
+                   self->serial_ = (*stored)->serial;
+                   self->kept_ = true;
+                   if (!self->grant_.wants_renewal(self->parts_.time.wall_ms())) return self->end_renewal(true);
+                 }
+                 self->send_renewal(held ? *held : nullptr);
+               });
+}
+
+// Forgets the tokens, since a logout at another daemon has removed them from the file.
+void entry_tokens::forgotten_elsewhere() {
+  const auto self = shared_from_this();
+  outdate();
+  grant_ = {};
+  kept_ = false;
+  problem_.clear();
+  set_waiting("needs a login: run `mcpbx auth login " + shell_word(entry_.server) + "`");
+  end_renewal(false);
+  if (!dropped_) keeper_.tokens_changed(entry_.server, false);
 }
 
 void entry_tokens::send_renewal(grant_keeper::held_lock held) {
@@ -159,13 +222,10 @@ void entry_tokens::renewal_over(grant_keeper::held_lock held, result<auth::grant
     }
     return end_renewal(false);
   }
-  take(std::move(*outcome));
+  take_new(std::move(*outcome));
   last_renewal_ = parts_.time.now();
   problem_.clear();
-  keeper_.save(entry_.server, settings_.url, grant_, std::move(held),
-               [weak = weak_from_this()](const result<void>& saved) {
-                 if (const auto self = weak.lock(); self && !saved) self->problem_ = saved.error().message;
-               });
+  keep(std::move(held), nullptr);
   end_renewal(true);
 }
 
@@ -198,6 +258,11 @@ void entry_tokens::refused(int status, std::string_view challenge, std::string_v
     const bool more_scopes = status == 403 && read.error == "insufficient_scope";
     if (status == 403 && !more_scopes) {
       set_waiting("does not allow this with the present login");
+      return again(false);
+    }
+    if (!more_scopes && just_renewed()) {
+      // A further renewal would bring nothing else, and each request would ask for one.
+      set_waiting("refuses the token that its authorization server has just given");
       return again(false);
     }
     const auto ask_person = [this, more_scopes](std::function<void(bool)> then) {
@@ -254,7 +319,14 @@ void entry_tokens::prepare_login() {
 }
 
 void entry_tokens::start_login() {
+  // The tokens on disk tell at which authorization server the client has been used: its secret is for no other.
+  const bool shows_secret = !settings_.client_id.empty() || !settings_.assertion.empty();
+  if (!unreadable_.empty() && settings_.issuer.empty() && shows_secret)
+    return login_over(fail(errc::unavailable, "server \"" + entry_.server +
+                                                  "\": no login is begun with the client of its entry, since " +
+                                                  unreadable_ + "; or name its authorization server as auth.issuer"));
   auth::authorization::options o{.server = entry_.server, .server_url = settings_.url};
+  o.issuer = settings_.issuer;
   o.challenge = challenge_;
   o.scopes = entry_.scopes;
   o.client_id = settings_.client_id;
@@ -292,19 +364,17 @@ void entry_tokens::login_over(result<auth::grant> outcome) {
     return;
   }
   outdate();
-  take(std::move(*outcome));
+  take_new(std::move(*outcome));
   problem_.clear();
   sentence_.clear();
   challenge_ = {};
   if (renewing_) end_renewal(true);
   last_outcome_ = result<void>();
-  keeper_.save(entry_.server, settings_.url, grant_, nullptr, [weak = weak_from_this()](const result<void>& saved) {
-    const auto self = weak.lock();
-    if (!self || self->dropped_) return;
-    if (!saved) self->problem_ = "the tokens hold until mcpbx ends, since " + saved.error().message;
-    call_all(self->when_ready_);
-    call_all(self->when_over_, result<void>());
-    if (!self->dropped_) self->keeper_.tokens_changed(self->entry_.server, true);
+  keep(nullptr, [this](const result<void>&) {
+    const auto me = shared_from_this();
+    call_all(when_ready_);
+    call_all(when_over_, result<void>());
+    if (!dropped_) keeper_.tokens_changed(entry_.server, true);
   });
 }
 
@@ -317,18 +387,31 @@ void entry_tokens::log_out(std::function<void(result<void>)> then) {
   outdate();
   ++logouts_;
   grant_ = {};
+  kept_ = false;
+  lost_.reset();
   loaded_ = true;
+  unreadable_.clear();
   if (auto* present = present_login()) present->cancel("somebody has logged out");
   if (std::exchange(preparing_, false)) login_over(std::unexpected(logged_out().error()));
   if (renewing_) end_renewal(false);
   sentence_.clear();
   problem_.clear();
-  keeper_.save(entry_.server, settings_.url, std::nullopt, nullptr,
-               [weak = weak_from_this(), then = std::move(then)](const result<void>& saved) {
-                 const auto self = weak.lock();
-                 if (self && !self->dropped_) self->keeper_.tokens_changed(self->entry_.server, false);
-                 then(saved);
-               });
+  auto forget = [weak = weak_from_this(), then = std::move(then)](result<login_settings> settings) mutable {
+    const auto me = weak.lock();
+    if (!settings || !me || me->dropped_)
+      return then(!settings ? std::unexpected(settings.error())
+                            : fail(errc::cancelled, "the entry of the server has changed"));
+    me->settings_ = std::move(*settings);
+    me->keeper_.save(me->entry_.server, me->settings_.url, std::nullopt, nullptr,
+                     [weak, then = std::move(then)](const result<void>& saved) {
+                       const auto tokens = weak.lock();
+                       if (tokens && !tokens->dropped_) tokens->keeper_.tokens_changed(tokens->entry_.server, false);
+                       then(saved);
+                     });
+  };
+  // The address of the server tells which tokens on disk are meant.
+  if (settings_.url.empty()) return entry_.settings(std::move(forget));
+  forget(settings_);
 }
 
 }  // namespace mcpbx::daemon

@@ -20,6 +20,7 @@ namespace mcpbx::daemon {
 /// The settings of a protected server's entry for its logins, with every reference resolved.
 struct login_settings {
   std::string url = {};
+  std::string issuer = {};  ///< the only authorization server that is asked, or ""
   std::string client_id = {}, client_document = {};
   secret client_secret = {}, assertion = {};
   auth::client_key key = {};
@@ -42,20 +43,28 @@ struct login_entry {
   auth::grant_kind grant = auth::grant_kind::person;
 };
 
+/// A grant with its place in the order of all that the server's entry had: a later one has a higher number.
+struct kept_grant {
+  auth::grant grant = {};
+  std::int64_t serial = 0;
+};
+
 /// Keeps the grants of all servers; `logins` implements it. Callbacks come later, on the speaking thread.
 class grant_keeper {
  public:
+  /// The grant on disk; nullopt: there is none; a failure: it cannot be told, since something cannot be read now.
+  using found = result<std::optional<kept_grant>>;
+  using held_lock = std::shared_ptr<void>;
   virtual ~grant_keeper() = default;
-  /// Reads a server's grant from the file, if it is for this address.
-  virtual void load(const std::string& server, const std::string& url,
-                    std::function<void(std::optional<auth::grant>)> then) = 0;
+  /// Reads the grant of a server at this address from the file.
+  virtual void load(const std::string& server, const std::string& url, std::function<void(found)> then) = 0;
   /// Takes the lock between daemons and reads the grant as it is now. `then` gets a failure if the lock cannot be had.
   /// The lock is held until the returned object of `then` is dropped.
-  using held_lock = std::shared_ptr<void>;
   virtual void lock(const std::string& server, const std::string& url,
-                    std::function<void(result<held_lock>, std::optional<auth::grant>)> then) = 0;
-  /// Writes or removes the grant; `held`: under that lock. `then` gets a failure if it is not on disk.
-  virtual void save(const std::string& server, const std::string& url, std::optional<auth::grant> g, held_lock held,
+                    std::function<void(result<held_lock>, found)> then) = 0;
+  /// Writes the grant unless a later one is there, or removes it; `held`: under that lock. `then` gets a failure if it
+  /// is not on disk.
+  virtual void save(const std::string& server, const std::string& url, std::optional<kept_grant> g, held_lock held,
                     std::function<void(result<void>)> then) = 0;
   /// Opens the person's browser by the entry's command.
   virtual void open_browser(const std::vector<std::string>& command, std::string_view address) = 0;
@@ -103,6 +112,12 @@ class entry_tokens final : public mcp::authorizer, public std::enable_shared_fro
 
  private:
   void when_loaded(std::function<void()> then);
+  void loaded_as(grant_keeper::found f);
+  void unreadable(std::string why);
+  void take_new(auth::grant g);
+  void keep(grant_keeper::held_lock held, std::function<void(const result<void>&)> then);
+  void forgotten_elsewhere();
+  bool just_renewed() const;
   bool wants_renewal() const;
   void renew(std::function<void(bool renewed)> then);
   void send_renewal(grant_keeper::held_lock held);
@@ -122,6 +137,10 @@ class entry_tokens final : public mcp::authorizer, public std::enable_shared_fro
   login_entry entry_;
   login_settings settings_;
   auth::grant grant_;
+  std::int64_t serial_ = 0;                     // of grant_
+  bool kept_ = false;                           // grant_ is on disk, or was when it was looked at last
+  std::string unreadable_;                      // why it is not known if there are tokens on disk, or ""
+  std::optional<time_point> last_load_, lost_;  // last try to read them; time of the last failure to write them
   std::uint64_t age_ = 0;  // counts logins and logouts: what was begun before one must not touch the tokens after it
   std::uint64_t logouts_ = 0;  // counts logouts: a login that was wished for before one does not begin after it
   std::vector<passing_secret> hidden_;  // the secrets of this grant and the one before, which a server may still quote

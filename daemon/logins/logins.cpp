@@ -2,6 +2,7 @@
 #include "daemon/logins/logins.hpp"
 
 #include "mcp/auth/metadata.hpp"
+#include "mcp/crypto/sha256.hpp"
 #include "mcp/support/log.hpp"
 #include "mcp/support/text.hpp"
 
@@ -13,21 +14,38 @@
 namespace mcpbx::daemon {
 namespace {
 
-// Reads the grant of a server out of the file's text, if it is for this address.
-std::optional<auth::grant> grant_in(const credential_file::entries& all, const std::string& server,
-                                    const std::string& url) {
-  const auto found = all.find(server);
-  if (found == all.end()) return std::nullopt;
-  const auto json = raw_json::parse(found->second, 16);
-  if (!json || find_member(*json, "url").as_string() != url) return std::nullopt;
-  auto read = auth::read_grant(find_member(*json, "grant"));
-  if (!read) return std::nullopt;
-  return std::move(*read);
+// Returns the name in the file of a server's tokens. Daemons with other configurations may have another server of the
+// same name, and an address may hold secrets.
+std::string name_in_file(const std::string& server, const std::string& url) {
+  return server + " " + sha256_hex(url).substr(0, 16);
 }
 
-std::string entry_text(const std::string& url, const auth::grant& g) {
-  return "{\"url\":" + json_quoted(url) + ",\"grant\":" + auth::grant_json(g) + "}";
+// Reads the grant of a server out of the file.
+grant_keeper::found grant_in(credential_file& file, const std::string& server, const std::string& url) {
+  const auto text = file.find(name_in_file(server, url));
+  if (!text) return std::unexpected(text.error());
+  if (!*text) return std::nullopt;
+  const auto wrong = [&](const std::string& what) {
+    return fail(errc::parse, "the tokens in " + file.path() + " cannot be understood: " + what);
+  };
+  const auto json = raw_json::parse(**text, 16);
+  if (!json) return wrong(json.error().message);
+  if (find_member(*json, "url").as_string() != url) return std::nullopt;
+  auto read = auth::read_grant(find_member(*json, "grant"));
+  if (!read) return wrong(read.error().message);
+  return kept_grant{std::move(*read), find_member(*json, "serial").as_integer().value_or(0)};
 }
+
+std::string entry_text(const std::string& url, const kept_grant& g) {
+  return "{\"url\":" + json_quoted(url) + ",\"serial\":" + std::to_string(g.serial) +
+         ",\"grant\":" + auth::grant_json(g.grant) + "}";
+}
+
+// An outcome of work elsewhere, which has failed unless the work was done.
+template <class T>
+struct done_elsewhere {
+  result<T> value = fail(errc::unavailable, "there is no thread for it");
+};
 
 }  // namespace
 
@@ -188,31 +206,27 @@ void logins::status(std::function<void(login_report)> then) {
 
 // The file.
 
-void logins::load(const std::string& server, const std::string& url,
-                  std::function<void(std::optional<auth::grant>)> then) {
+void logins::load(const std::string& server, const std::string& url, std::function<void(found)> then) {
+  using loaded = done_elsewhere<std::optional<kept_grant>>;
   on_lane(
-      [file = file_, server, url]() -> std::optional<auth::grant> {
-        if (!file) return std::nullopt;
-        const auto all = file->read();
-        if (all) return grant_in(*all, server, url);
-        log::warn("the tokens of tool servers cannot be read: " + all.error().message);
-        return std::nullopt;
+      [file = file_, server, url] {
+        return loaded{file ? grant_in(*file, server, url) : found(std::nullopt)};  // without a file nothing was kept
       },
-      std::move(then));
+      [then = std::move(then)](loaded l) { then(std::move(l.value)); });
 }
 
 void logins::lock(const std::string& server, const std::string& url,
-                  std::function<void(result<held_lock>, std::optional<auth::grant>)> then) {
+                  std::function<void(result<held_lock>, found)> then) {
   struct locked {
     result<held_lock> held = fail(errc::unavailable, "there is no thread for it");
-    std::optional<auth::grant> stored;
+    found stored = fail(errc::unavailable, "there is no thread for it");
   };
   // Another daemon may keep the lock for seconds: only the renewals of this server wait for it, and nobody's file.
   elsewhere([this, server](auto job) { return renewals_.post(server, std::move(job)); },
-            [file = file_, server] {
+            [file = file_, server, url] {
               locked out;
               if (!file) return out;
-              auto lock = file->lock_renewal(server);
+              auto lock = file->lock_renewal(name_in_file(server, url));
               if (lock)
                 out.held = std::make_shared<state_lock>(std::move(*lock));
               else
@@ -223,26 +237,30 @@ void logins::lock(const std::string& server, const std::string& url,
               on_lane(
                   [file = file_, server, url, l = std::move(l)]() mutable {
                     if (!l.held) return std::move(l);
-                    if (const auto all = file->read()) l.stored = grant_in(*all, server, url);
+                    l.stored = grant_in(*file, server, url);
                     return std::move(l);
                   },
                   [then](locked l) { then(std::move(l.held), std::move(l.stored)); });
             });
 }
 
-void logins::save(const std::string& server, const std::string& url, std::optional<auth::grant> g, held_lock held,
+void logins::save(const std::string& server, const std::string& url, std::optional<kept_grant> g, held_lock held,
                   std::function<void(result<void>)> then) {
-  std::optional<std::string> text;
-  if (g) text = entry_text(url, *g);
   on_lane(
-      [file = file_, why = path_ ? std::string() : path_.error().message, server, text = std::move(text),
-       held = std::move(held)]() mutable -> result<void> {
-        if (!file) return fail(errc::io, why);
-        auto written = file->write(server, text);
+      [file = file_, why = path_ ? std::string() : path_.error().message, server, url, g = std::move(g),
+       held = std::move(held)]() mutable -> done_elsewhere<void> {
+        if (!file) return {fail(errc::io, why)};
+        std::optional<std::string> text;
+        if (g) {
+          const auto present = grant_in(*file, server, url);
+          if (present && *present && (*present)->serial > g->serial) return {result<void>()};
+          text = entry_text(url, *g);
+        }
+        auto written = file->write(name_in_file(server, url), text);
         held.reset();
-        return written;
+        return {std::move(written)};
       },
-      [then = std::move(then)](const result<void>& saved) { then(saved); });
+      [then = std::move(then)](const done_elsewhere<void>& saved) { then(saved.value); });
 }
 
 void logins::open_browser(const std::vector<std::string>& command, std::string_view address) {

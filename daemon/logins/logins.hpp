@@ -47,11 +47,10 @@ class logins final : public login_desk, private grant_keeper {
   void status(std::function<void(login_report)> then) override;
 
  private:
-  void load(const std::string& server, const std::string& url,
-            std::function<void(std::optional<auth::grant>)> then) override;
+  void load(const std::string& server, const std::string& url, std::function<void(found)> then) override;
   void lock(const std::string& server, const std::string& url,
-            std::function<void(result<held_lock>, std::optional<auth::grant>)> then) override;
-  void save(const std::string& server, const std::string& url, std::optional<auth::grant> g, held_lock held,
+            std::function<void(result<held_lock>, found)> then) override;
+  void save(const std::string& server, const std::string& url, std::optional<kept_grant> g, held_lock held,
             std::function<void(result<void>)> then) override;
   void open_browser(const std::vector<std::string>& command, std::string_view address) override;
   void tokens_changed(const std::string& server, bool held) override;

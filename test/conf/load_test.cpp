@@ -34,7 +34,8 @@ TEST_CASE("load: every member of a server entry arrives") {
            "maxConcurrency": 5, "sharing": "perRun", "approve": ["g_c"], "sampling": {"model": "demo/x", "maxTokens": 11, "perMinute": 12},
            "roots": ["~/a", {"uri": "file:///b", "name": "B"}], "mayCall": true, "orphans": "keep" },
     "a": { "url": "https://a.example/mcp", "headers": { "Authorization": "Bearer ${env:T}" },
-           "auth": { "open": "xdg-open", "clientMetadataUrl": "https://c.example", "clientId": "i", "clientSecret": "${env:S}",
+           "auth": { "open": "xdg-open", "clientMetadataUrl": "https://c.example", "issuer": "https://a.example",
+             "clientId": "i", "clientSecret": "${env:S}",
              "privateKey": "${file:~/k.pem}", "privateKeyId": "k", "assertion": "${file:/run/token}", "grant": "enterprise",
              "idpTokenUrl": "https://idp.example/token", "idpClientId": "j", "idpClientSecret": "${env:J}" } }
   } })");
@@ -82,6 +83,7 @@ TEST_CASE("load: every member of a server entry arrives") {
   const auto& a = made.config.servers[1];
   CHECK(a.url->text == "https://a.example/mcp");
   CHECK(a.headers[0].second.where == "mcpServers.a.headers.Authorization");
+  CHECK(a.auth->issuer->text == "https://a.example");
   CHECK(a.auth->client_secret->text == "${env:S}");
   CHECK(a.auth->private_key->text == "${file:~/k.pem}");
   CHECK(a.auth->private_key_id->text == "k");

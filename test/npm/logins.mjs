@@ -18,9 +18,9 @@ model.addFixture({ match: { userMessage: 'greet' }, response: { content: 'Greete
 await model.start();
 
 const config = {
-  mcpServers: { saas: { url: server.url }, calc: { command: 'mcpbx-toolbox' } },
+  mcpServers: { saas: { url: server.url }, own: { url: server.url, sharing: 'perCaller' }, calc: { command: 'mcpbx-toolbox' } },
   models: { mock: { api: 'openai-chat', baseUrl: `http://127.0.0.1:${model.port ?? new URL(model.url).port}/v1`, model: 'mock', apiKey: '${env:MOCK_KEY}' } },
-  defaultModel: 'mock', log: { level: 'trace' }, audit: true,
+  defaultModel: 'mock', log: { level: 'trace' }, audit: true, http: { address: '127.0.0.1:0' },
 };
 const env = { MOCK_KEY: 'mock-key-0123456789', DISPLAY: '', WAYLAND_DISPLAY: '', BROWSER: '', DBUS_SESSION_BUS_ADDRESS: '' };
 let d = await Daemon.start(config, { env });
@@ -34,8 +34,8 @@ const cli = async (...args) => {
 const state = async () => JSON.parse((await cli('--json', 'auth', 'status', 'saas')).stdout)[0].state;
 
 // `mcpbx auth login saas --no-browser`, with `answer` as the person. Resolves with its status and what it said.
-async function logIn(answer) {
-  const child = spawn(path.join(bin, 'mcpbx'), ['--socket', d.socket, 'auth', 'login', 'saas', '--no-browser'], { env: d.env, stdio: ['pipe', 'pipe', 'pipe'] });
+async function logIn(answer, name = 'saas') {
+  const child = spawn(path.join(bin, 'mcpbx'), ['--socket', d.socket, 'auth', 'login', name, '--no-browser'], { env: d.env, stdio: ['pipe', 'pipe', 'pipe'] });
   let err = '', answered = false;
   const watchdog = setTimeout(() => child.kill('SIGKILL'), 30_000);
   child.stderr.setEncoding('utf8').on('data', async (words) => {
@@ -57,8 +57,15 @@ const byListener = async (address) => {
   assert.ok(!text.includes('canary'), text);
 };
 const byPasting = async (address, child) => { child.stdin.write(`${await sayYes(address)}\n`); };
+const ready = async (name) => {
+  const there = async () => {
+    const list = await cli('--json', 'servers');  // fails until the daemon listens
+    return list.status === 0 && JSON.parse(list.stdout).find((entry) => entry.name === name)?.state === 'ready';
+  };
+  for (const end = Date.now() + 30_000; !await there();) { assert.ok(Date.now() < end, `${name} is not there\n${d.log}`); await new Promise((later) => setTimeout(later, 30)); }
+};
 const greets = async () => {
-  await d.ready(30);
+  await ready('saas');
   const r = await cli('call', 'saas__greet');
   assert.equal(r.status, 0, r.stderr + d.log);
   assert.match(r.stdout, /a protected greeting/);
@@ -119,6 +126,32 @@ await checks({
     assert.equal(server.logins, 2);
     await greets();
   },
+  'tokens are those of an entry: no caller, not even one of the port with its own token, changes what is sent': async () => {
+    assert.equal((await logIn(byListener, 'own')).status, 0);
+    await ready('own');
+    const { http, tokenFile } = JSON.parse((await cli('--json', 'status')).stdout);
+    const port = fs.readFileSync(tokenFile, 'utf8').trim();
+    server.secrets.add(port);
+    const initialize = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'test', version: '1' } };
+    const opened = await Promise.all([0, 1].map(async () => { const c = d.caller(); await c.request('initialize', initialize); return c; }));
+    const post = (message, more = {}) => fetch(new URL('/mcp', http), { method: 'POST', body: JSON.stringify({ jsonrpc: '2.0', ...message }),
+      headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream', authorization: `Bearer ${port}`, 'x-caller-token': 'canary-of-caller', ...more } });
+    const session = { 'mcp-session-id': (await post({ id: 1, method: 'initialize', params: initialize })).headers.get('mcp-session-id') };
+    await post({ method: 'notifications/initialized' }, session);
+    server.used.length = 0;
+    for (const entry of ['saas', 'own'])
+      await Promise.all([
+        ...opened.map((c) => c.request('tools/call', { name: `${entry}__greet`, arguments: { who: entry } })),
+        post({ id: entry, method: 'tools/call', params: { name: `${entry}__greet`, arguments: { who: entry } } }, session).then((answer) => answer.text()),
+      ].map(async (call) => assert.match(JSON.stringify(await call), /a protected greeting/)));
+    for (const c of opened) c.close();
+    const tokensOf = (entry) => [...new Set(server.used.filter((call) => call.who === entry).map((call) => call.token))];
+    assert.deepEqual([server.used.length, tokensOf('saas').length, tokensOf('own').length], [6, 1, 1]);
+    assert.notEqual(tokensOf('saas')[0], tokensOf('own')[0]);
+    for (const { headers } of server.used) assert.ok(!headers.includes(port) && !headers.includes('canary-of-caller'), headers);
+    assert.equal((await cli('auth', 'logout', 'own')).status, 0);
+    assert.equal(await state(), 'logged_in');  // one logout is no other's
+  },
   'a run calls the tools of the server, and one that repeats the token in its error': async () => {
     const c = d.caller();
     const r = await c.request('mcpbx/chat', { model: 'mock', input: 'greet', detach: false });
@@ -134,7 +167,7 @@ await checks({
     logs += log;
     d = await Daemon.start(config, { env, folder });
     await greets();
-    assert.equal(server.logins, 2);
+    assert.equal(server.logins, 3);
   },
   'logout forgets the tokens, here and on disk': async () => {
     assert.equal((await cli('auth', 'logout', 'saas')).status, 0);
@@ -146,7 +179,7 @@ await checks({
     const r = await logIn(byPasting);
     assert.equal(r.status, 0, r.err + d.log);
     await greets();
-    assert.equal(server.logins, 3);
+    assert.equal(server.logins, 4);
   },
   'an answer that is not to this login is refused, and the right one still counts': async () => {
     const r = await logIn(async (address, child) => {
@@ -170,7 +203,7 @@ await checks({
     const places = { 'what mcpbx said': said, 'the log': logs };
     for (const file of fs.readdirSync(d.folder, { recursive: true })) {
       const whole = path.join(d.folder, file);
-      if (path.basename(file) !== 'credentials.json' && fs.statSync(whole).isFile()) places[file] = fs.readFileSync(whole, 'latin1');
+      if (!['credentials.json', 'token'].includes(path.basename(file)) && fs.statSync(whole).isFile()) places[file] = fs.readFileSync(whole, 'latin1');
     }
     assert.ok(Object.keys(places).some((name) => /audit/.test(name)) && Object.keys(places).some((name) => /\.db|sqlite/.test(name)), Object.keys(places).join(' '));
     for (const secret of server.secrets)

@@ -20,12 +20,17 @@ namespace {
 constexpr std::chrono::milliseconds secret_service_limit{5'000};
 
 using text_member = std::optional<conf::reference_string> conf::server_auth::*;
-constexpr std::array<text_member, 10> auth_texts{
-    &conf::server_auth::open,          &conf::server_auth::client_metadata_url,
-    &conf::server_auth::client_id,     &conf::server_auth::client_secret,
-    &conf::server_auth::private_key,   &conf::server_auth::private_key_id,
-    &conf::server_auth::assertion,     &conf::server_auth::idp_token_url,
-    &conf::server_auth::idp_client_id, &conf::server_auth::idp_client_secret};
+constexpr std::array<text_member, 11> auth_texts{&conf::server_auth::issuer,
+                                                 &conf::server_auth::open,
+                                                 &conf::server_auth::client_metadata_url,
+                                                 &conf::server_auth::client_id,
+                                                 &conf::server_auth::client_secret,
+                                                 &conf::server_auth::private_key,
+                                                 &conf::server_auth::private_key_id,
+                                                 &conf::server_auth::assertion,
+                                                 &conf::server_auth::idp_token_url,
+                                                 &conf::server_auth::idp_client_id,
+                                                 &conf::server_auth::idp_client_secret};
 
 auth::grant_kind grant_of(conf::login_grant g) {
   switch (g) {
@@ -53,9 +58,9 @@ result<login_settings> settings_of(const conf::server_entry& entry) {
   using plain = std::pair<const std::optional<conf::reference_string>*, std::string*>;
   std::string open;
   for (const auto& [written, to] :
-       {plain(&a.open, &open), plain(&a.client_metadata_url, &s.client_document), plain(&a.client_id, &s.client_id),
-        plain(&a.private_key_id, &s.key.id), plain(&a.idp_token_url, &s.provider.token_url),
-        plain(&a.idp_client_id, &s.provider.client_id)}) {
+       {plain(&a.issuer, &s.issuer), plain(&a.open, &open), plain(&a.client_metadata_url, &s.client_document),
+        plain(&a.client_id, &s.client_id), plain(&a.private_key_id, &s.key.id),
+        plain(&a.idp_token_url, &s.provider.token_url), plain(&a.idp_client_id, &s.provider.client_id)}) {
     if (!*written) continue;
     auto resolved = conf::resolve(**written, source, conf::source_content::plain);
     if (!resolved) return std::unexpected(resolved.error());

@@ -24,6 +24,15 @@ result<void> credential_file::need_key() {
   return {};
 }
 
+// Returns true if an entry is encrypted. That there was no key is forgotten then: the one that keeps it may be there
+// again.
+bool credential_file::forget_no_key(const table& all) {
+  const std::string_view plain = to_string(key_place::none);
+  const bool protects = std::ranges::any_of(all, [&](const auto& e) { return e.second.key != plain; });
+  if (protects && key_ && key_->place == key_place::none) key_.reset();
+  return protects;
+}
+
 result<credential_file::table> credential_file::load() {
   auto text = read_state_file(path_, largest_file);
   if (!text) return std::unexpected(text.error());
@@ -49,19 +58,37 @@ result<credential_file::table> credential_file::load() {
   return all;
 }
 
+// Decrypts an entry with the key that has been found.
+result<std::string> credential_file::opened(std::string_view name, const stored& s) {
+  if (s.key == to_string(key_place::none)) return s.text;
+  if (s.key == to_string(key_->place))
+    if (auto plain = decrypted(*key_, name, s.text)) return plain;
+  return fail(errc::unavailable,
+              "the tokens are there but their key (" + s.key +
+                  ") cannot be had now; unlock the keyring or start mcpbx with that key, or log out to forget them");
+}
+
+result<std::optional<std::string>> credential_file::find(std::string_view name) {
+  const auto all = load();
+  if (!all) return std::unexpected(all.error());
+  const auto found = all->find(name);
+  if (found == all->end()) return std::nullopt;
+  forget_no_key(*all);
+  if (auto have = need_key(); !have) return std::unexpected(have.error());
+  auto text = opened(name, found->second);
+  if (!text) return std::unexpected(text.error());
+  return std::move(*text);
+}
+
 result<credential_file::entries> credential_file::read() {
   const auto all = load();
   if (!all) return std::unexpected(all.error());
   entries out;
   if (all->empty()) return out;
+  forget_no_key(*all);
   if (auto have = need_key(); !have) return std::unexpected(have.error());
-  for (const auto& [name, s] : *all) {
-    if (s.key == to_string(key_place::none)) {
-      out[name] = s.text;
-    } else if (s.key == to_string(key_->place)) {
-      if (auto plain = decrypted(*key_, name, s.text)) out[name] = std::move(*plain);
-    }
-  }
+  for (const auto& [name, s] : *all)
+    if (auto plain = opened(name, s)) out[name] = std::move(*plain);
   return out;
 }
 
@@ -81,9 +108,7 @@ result<void> credential_file::write_locked(std::string_view name, const std::opt
   auto all = load();
   if (!all) return std::unexpected(all.error());
   const std::string_view plain = to_string(key_place::none);
-  const bool protects = std::ranges::any_of(*all, [&](const auto& e) { return e.second.key != plain; });
-  // The one that keeps the key may be there again.
-  if (protects && key_ && key_->place == key_place::none) key_.reset();
+  const bool protects = forget_no_key(*all);
   if (!text) {
     if (all->erase(std::string(name)) == 0) return {};
   } else if (auto have = need_key(); !have) {

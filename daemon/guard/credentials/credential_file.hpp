@@ -20,6 +20,10 @@ class credential_file {
   credential_file(std::string path, std::function<result<credential_key>()> find_key)
       : path_(std::move(path)), find_key_(std::move(find_key)) {}
 
+  /// Returns the text of one entry; nullopt: the file has none of this name. errc::io, errc::parse, errc::unavailable:
+  /// it cannot be told, since the file, the entry or the key cannot be read now. The key is looked for anew if there
+  /// was none.
+  result<std::optional<std::string>> find(std::string_view name);
   /// Returns the texts of all entries that can be read. Entries of another key are left out and stay in the file.
   /// errc::io, errc::parse: the file or the key cannot be read, so that nothing may be written either.
   result<entries> read();
@@ -41,8 +45,10 @@ class credential_file {
   };
   using table = std::map<std::string, stored, std::less<>>;
   result<table> load();
+  result<std::string> opened(std::string_view name, const stored& s);
   result<void> write_locked(std::string_view name, const std::optional<std::string>& text);
   result<void> need_key();
+  bool forget_no_key(const table& all);
 
   std::string path_;
   std::function<result<credential_key>()> find_key_;

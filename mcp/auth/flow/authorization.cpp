@@ -100,6 +100,7 @@ void authorization::next_resource_document() {
     // origin.
     server_.issuer = origin_text(options_.server_url);
     if (server_.issuer.empty()) return fail_with(errc::invalid_argument, "its address has no place for a login");
+    if (!is_pinned(server_.issuer)) return;
     addresses_ = server_metadata_addresses(server_.issuer);
     std::ranges::reverse(addresses_);
     return next_server_document();
@@ -127,12 +128,22 @@ void authorization::on_resource_document(const document_answer& a) {
   choose_server();
 }
 
+// Fails and returns false if the entry names another authorization server.
+bool authorization::is_pinned(std::string_view issuer) {
+  if (options_.issuer.empty() || issuer == options_.issuer) return true;
+  fail_with(errc::config, "it names the authorization server " + shown_url(issuer) + ", and auth.issuer allows " +
+                              shown_url(options_.issuer) + " only");
+  return false;
+}
+
 void authorization::choose_server() {
   const auto& all = resource_document_->authorization_servers;
-  std::string_view issuer = all.front();
-  if (options_.before && contains(all, options_.before->issuer)) issuer = options_.before->issuer;
+  std::string_view issuer = options_.issuer.empty() || !contains(all, options_.issuer) ? all.front() : options_.issuer;
+  if (options_.issuer.empty() && options_.before && contains(all, options_.before->issuer))
+    issuer = options_.before->issuer;
   if (auto allowed = rule_.check("its authorization server", issuer); !allowed)
     return fail_with(allowed.error().code, allowed.error().message);
+  if (!is_pinned(issuer)) return;
   server_.issuer = issuer;
   addresses_ = server_metadata_addresses(issuer);
   std::ranges::reverse(addresses_);
@@ -189,10 +200,12 @@ void authorization::choose_scopes() {
 }
 
 void authorization::identify() {
+  if (!is_pinned(server_.issuer)) return;
   if (!options_.client_id.empty()) {
     // A client is registered at one authorization server, and its secret is for no other (2026-07-28,
     // client-registration, "Authorization Server Binding").
-    if (const auto& b = options_.before; b && b->client.source == identity_source::configured &&
+    if (const auto& b = options_.before; b && options_.issuer.empty() &&
+                                         b->client.source == identity_source::configured &&
                                          b->client.id == options_.client_id && b->issuer != server_.issuer)
       return fail_with(errc::config, "it names another authorization server now, " + shown_url(server_.issuer) +
                                          ", than the one that auth.clientId was used at before, " +

@@ -43,6 +43,7 @@ class authorization {
     std::string server_url;                ///< address of the MCP endpoint
     bearer_challenge challenge = {};       ///< of the server's 401 or 403; empty: none was seen
     std::vector<std::string> scopes = {};  ///< wanted by the entry, beside those that the server names
+    std::string issuer = {};  ///< the only authorization server that is asked; "": one that the server names
     std::string client_name = "mcpbx";
     std::string client_id = {};  ///< registered by a person; "" otherwise
     secret client_secret = {};
@@ -99,6 +100,7 @@ class authorization {
   void fail_with(errc code, const std::string& what);
   void next_resource_document();
   void on_resource_document(const document_answer& a);
+  bool is_pinned(std::string_view issuer);
   void choose_server();
   void next_server_document();
   void on_server_document(const document_answer& a);

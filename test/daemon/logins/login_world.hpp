@@ -2,7 +2,9 @@
 // The test is the browser.
 #pragma once
 #include "daemon/logins/logins.hpp"
+#include "mcp/crypto/sha256.hpp"
 #include "test/daemon/logins/authorization_server.hpp"
+#include "test/support/manual_time.hpp"
 #include "test/support/temporary_directory.hpp"
 
 #include <doctest/doctest.h>
@@ -16,9 +18,11 @@ namespace mcpbx::test {
 
 struct login_world {
   http_loop loop;
+  manual_time clock;  // of the logins
   temporary_directory dir;
   authorization_server as{loop};
   std::vector<std::string> changed;
+  bool locked = false;  // the key cannot be had
   std::vector<std::vector<std::string>> programs;
   std::unique_ptr<daemon::logins> all;
 
@@ -30,13 +34,18 @@ struct login_world {
   // Returns the logins of a daemon that shares the file.
   std::unique_ptr<daemon::logins> daemon_beside() {
     return std::make_unique<daemon::logins>(
-        daemon::login_parts{loop.context.get_executor(), loop.real, *loop.client, auth::system_secrets()},
-        daemon::logins::options{
-            dir / "credentials.json",
-            [] { return daemon::credential_key{daemon::key_place::systemd, std::string(32, 'k')}; }},
+        daemon::login_parts{loop.context.get_executor(), clock, *loop.client, auth::system_secrets()},
+        daemon::logins::options{dir / "credentials.json",
+                                [this] {
+                                  return locked
+                                             ? daemon::credential_key{}
+                                             : daemon::credential_key{daemon::key_place::systemd, std::string(32, 'k')};
+                                }},
         daemon::logins::hooks{[this](const std::string& server, bool) { changed.push_back(server); },
                               [this](std::vector<std::string> command) { programs.push_back(std::move(command)); }});
   }
+  // Returns the name in the file of the tokens of "files".
+  std::string name_in_file() const { return "files " + sha256_hex(as.server_url()).substr(0, 16); }
   daemon::login_entry entry(daemon::login_settings s = {}) const {
     daemon::login_entry e;
     e.server = "files";
@@ -67,6 +76,8 @@ struct login_world {
     REQUIRE(loop.until([&] { return again.has_value(); }));
     return *again;
   }
+  // Lets so much time pass that a refused token is renewed again.
+  void pass_renewals() { clock.advance(std::chrono::seconds(21)); }
   std::string prepared() {
     bool ready = false;
     tokens().prepare([&] { ready = true; });

@@ -2,6 +2,7 @@
 #include "daemon/logins/logins.hpp"
 
 #include "mcp/http/url.hpp"
+#include "mcp/json/raw_json.hpp"
 #include "test/daemon/logins/login_world.hpp"
 
 #include <boost/asio/ip/address.hpp>
@@ -148,6 +149,39 @@ TEST_CASE("logins: with auth.open a refusal opens the browser and the request wa
   CHECK(world.tokens().header() == "Bearer token-number-1");
 }
 
+TEST_CASE("G44: logins: the address of a login is one argument of the browser's command, whatever a server has in it") {
+  login_world world;
+  world.all->set_entries({world.entry({.open = {"browser", "--new"}})});
+  const auto offer = [&](const std::string& endpoint) {
+    world.as.instead["/.well-known/oauth-authorization-server"] = [&, endpoint](const std::string&) {
+      return authorization_server::reply{200, R"({"issuer":")" + world.as.base() + R"(","authorization_endpoint":)" +
+                                                  json_quoted(endpoint) + R"(,"token_endpoint":")" + world.as.base() +
+                                                  R"(/token","registration_endpoint":")" + world.as.base() +
+                                                  R"(/register","code_challenge_methods_supported":["S256"]})"};
+    };
+  };
+  offer(world.as.base() + "/authorize;$(touch${IFS}x)&|`x`?a=$HOME");
+  std::optional<bool> again;
+  world.tokens().refused(401, "Bearer", "", [&](bool a) { again = a; });
+  REQUIRE(world.loop.until([&] { return again || !world.programs.empty(); }));
+  REQUIRE(world.programs.size() == 1);
+  world.all->log_out("files", [](const result<void>&) {});
+  REQUIRE(world.loop.until([&] { return again.has_value(); }));
+  REQUIRE(world.programs[0].size() == 3);
+  CHECK(world.programs[0][1] == "--new");
+  CHECK(world.programs[0][2].starts_with(world.as.base() + "/authorize;$(touch${IFS}x)&|`x`?a=$HOME&response_type="));
+  // An address begins with http or https, or it is none.
+  for (const char* const other : {"--help", "javascript:alert(1)", "file:///etc/passwd", "data:text/html,x", "x y"}) {
+    offer(other);
+    std::optional<result<login_invitation>> told;
+    world.all->begin("files", [&](result<login_invitation> i) { told = std::move(i); });
+    REQUIRE(world.loop.until([&] { return told.has_value(); }));
+    REQUIRE_FALSE(*told);
+    CHECK_MESSAGE(told->error().message.contains("authorization endpoint"), told->error().message);
+    CHECK(world.programs.size() == 1);
+  }
+}
+
 TEST_CASE("logins: a server that refuses every new token is asked three times, then a person has to") {
   login_world world;
   world.all->set_entries({world.entry({.open = {"browser"}})});
@@ -265,7 +299,7 @@ TEST_CASE("logins: the lock of a renewal keeps nobody waiting but the renewals o
   std::optional<bool> again;
   {
     credential_file other(world.dir / "credentials.json", [] { return credential_key{}; });
-    const auto held = other.lock_renewal("files");
+    const auto held = other.lock_renewal(world.name_in_file());
     REQUIRE(held);
     world.tokens().refused(401, "Bearer", world.tokens().header(), [&](bool a) { again = a; });
     const auto since = std::chrono::steady_clock::now();

@@ -75,7 +75,10 @@ class bridge {
 
   /// Called before each message leaves, with its number: the first is 1. Messages are counted from count_steps() on.
   std::function<void(int, const bridge_step&)> on_step;
-  void count_steps() { counting_ = true; }
+  void count_steps() {
+    counting_ = true;
+    steps_ = 0;
+  }
   int steps() const { return steps_; }
   /// Counts and records a message that is about to leave.
   void step(bridge_step s);

@@ -126,24 +126,51 @@ struct outcome {
   std::ptrdiff_t renewed = 0;   // the same after a restart of the server, whose pages are then there a second time
 };
 
-outcome play(const flow& f, eras e, const event* ev, int at, const outcome* undisturbed) {
+/// Every call at a server belongs to a request of a caller, or to one that is held for its caller.
+void check_owned(const disturbed& d) {
+  std::size_t most = d.b.held.size();
+  for (const auto& c : d.b.callers())
+    if (!c->left()) most += c->session().open() - c->session().listens();
+  CHECK(d.b.rig.supervisor->open_calls() <= most);
+}
+
+/// The place of an event: just before a message leaves, or some time after it.
+struct moment {
+  int step = 0;
+  bool after = false;
+};
+
+/// Plays a flow on a bridge that is ready, which is not used again unless `keep`.
+outcome play(const flow& f, disturbed* d, const event* ev, moment at, const outcome* undisturbed, bool keep) {
   outcome out;
-  auto d = prepared(f, e);
+  const eras e = d->b.era;
+  for (const auto& l : d->srv->lives) {
+    l->tasks.clear();
+    l->polls.clear();
+  }
   const std::size_t bytes = byte_account::total();
   d->caller = &join(*d, "caller", "uid:1");
   d->innocent = &join(*d, "innocent", "uid:2");
   auto& b = d->b;
   bool happened = false;
-  b.on_step = [&, d = d.get()](int step, const bridge_step& s) {
-    if (ev == nullptr && s.who != "b") out.steps.push_back(s.direction);
-    if (ev == nullptr || step != at || std::exchange(happened, true)) return;
+  const auto happen = [&](const bridge_step& s) {
     ev->happen(*d, s);
     d->innocent->call("b__echo", R"({"text":"hello"})");
+  };
+  const auto timer = b.rig.time.make_timer();
+  b.on_step = [&](int step, const bridge_step& s) {
+    if (ev == nullptr) return out.steps.push_back(s.direction);
+    if (step != at.step || std::exchange(happened, true)) return;
+    if (at.after)
+      timer->arm(b.rig.time.now() + milliseconds(5), [&, s] { happen(s); });
+    else
+      happen(s);
   };
   b.count_steps();
   for (const auto& act : f.acts) {
     act(*d);
     b.pass(40);
+    check_owned(*d);
   }
   b.on_step = {};
   if (ev && ev->aftermath) {
@@ -161,8 +188,8 @@ outcome play(const flow& f, eras e, const event* ev, int at, const outcome* undi
     if (ev->harmless) CHECK(answers_of(*d->caller, 1'000) == undisturbed->told.back());
     // A request from before goes on; a retry at a new server is a request of its own.
     if (ev->refuses_calls && !(e.new_caller && e.new_server)) {
-      const answers now = answers_of(*d->caller, at);
-      for (const auto& [id, text] : undisturbed->told[static_cast<std::size_t>(at)]) {
+      const answers now = answers_of(*d->caller, at.step);
+      for (const auto& [id, text] : undisturbed->told[static_cast<std::size_t>(at.step)]) {
         const auto found = now.find(id);
         if (found == now.end() || found->second != text)
           FAIL_CHECK("request ", id, " has the answer ", found == now.end() ? "" : found->second, " and not ", text);
@@ -176,6 +203,7 @@ outcome play(const flow& f, eras e, const event* ev, int at, const outcome* undi
   b.rig.advance(3'000);
   check_unwatched(*d);
   for (const auto& c : b.callers()) c->forget();
+  d->twin = nullptr;
   b.rig.advance(70'000);
   const auto more = [bytes] {
     return static_cast<std::ptrdiff_t>(byte_account::total()) - static_cast<std::ptrdiff_t>(bytes);
@@ -187,6 +215,7 @@ outcome play(const flow& f, eras e, const event* ev, int at, const outcome* undi
     CHECK_MESSAGE(out.bytes <= most + (f.changes_lists ? 512 : 0), "bytes: ", out.bytes, " more, and not ", most);
     return out;
   }
+  if (keep) return out;
   d->srv->life().process().die(9);
   b.rig.advance(10'000);
   out.renewed = more();
@@ -200,23 +229,30 @@ int disturb(const flow& f, const event& e) {
   // Some texts are made once for all.
   static const bool warm = [&] {
     const outcome any{.bytes = 1 << 20, .renewed = 1 << 20};
-    for (const flow& one : flows()) play(one, {}, &events().at(11), 2, &any);
+    for (const flow& one : flows()) play(one, prepared(one, {}).get(), &events().front(), {2}, &any, false);
     return true;
   }();
   REQUIRE(warm);
   for (const eras combination : all_eras) {
     CAPTURE(combination.sign());
-    const outcome undisturbed = play(f, combination, nullptr, 0, nullptr);
+    const outcome undisturbed = play(f, prepared(f, combination).get(), nullptr, {}, nullptr, false);
     REQUIRE_FALSE(undisturbed.steps.empty());
     if (!f.changes_lists) CHECK(undisturbed.bytes == 0);
-    for (int at = 1; at <= static_cast<int>(undisturbed.steps.size()); ++at) {
-      if (e.before == event::place::first && at > 1) break;
-      if (e.before == event::place::server_speaks &&
-          undisturbed.steps[static_cast<std::size_t>(at - 1)] != bridge_step::way::server_out)
-        continue;
-      CAPTURE(at);
-      play(f, combination, &e, at, &undisturbed);
+    std::unique_ptr<disturbed> kept;
+    const auto run = [&](moment at) {
+      CAPTURE(at.step);
+      CAPTURE(at.after);
+      if (!kept || !e.spares_servers || f.changes_lists) kept = prepared(f, combination);
+      play(f, kept.get(), &e, at, &undisturbed, true);
       ++runs;
+    };
+    for (int step = 1; step <= static_cast<int>(undisturbed.steps.size()); ++step) {
+      if (e.before == event::place::first && step > 1) break;
+      if (e.before == event::place::server_speaks &&
+          undisturbed.steps[static_cast<std::size_t>(step - 1)] != bridge_step::way::server_out)
+        continue;
+      run({step, false});
+      if (e.also_between) run({step, true});
     }
   }
   return runs;

@@ -36,6 +36,10 @@ struct event {
   bool refuses_calls = false;  ///< new calls are refused from then on
   /// The steps that it can come before; the others would be the same once more.
   enum class place { any, server_speaks, first } before = place::any;
+  /// Happens also some time after each message, when nothing is on its way.
+  bool also_between = false;
+  /// Leaves the servers as they are, so that the next run can go on with them.
+  bool spares_servers = false;
   /// Happens some seconds later.
   std::function<void(disturbed&)> aftermath = {};
 };

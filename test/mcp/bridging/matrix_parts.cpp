@@ -135,9 +135,7 @@ scripted_process& process(disturbed& d) {
 }  // namespace
 
 const std::vector<flow>& flows() {
-  static const std::vector<flow> all = {call_of("call", "echo"),
-                                        call_of("progress", "steps", R"("progressToken":"t")"),
-                                        call_of("one question", "ask"),
+  static const std::vector<flow> all = {call_of("progress", "steps", R"("progressToken":"t")"),
                                         call_of("two questions at once", "ask_two"),
                                         call_of("two questions in turn", "ask_twice"),
                                         call_of("roots", "roots"),
@@ -153,7 +151,7 @@ const std::vector<flow>& flows() {
 const std::vector<event>& events() {
   using step = const bridge_step&;
   static const std::vector<event> all = {
-      {.name = "the server is killed", .happen = [](disturbed& d, step) { process(d).die(9); }},
+      {.name = "the server is killed", .happen = [](disturbed& d, step) { process(d).die(9); }, .also_between = true},
       {.name = "the server dies in the middle of a message",
        .happen =
            [](disturbed& d, step s) {
@@ -176,13 +174,19 @@ const std::vector<event>& events() {
       {.name = "the server is removed", .happen = [](disturbed& d, step) { d.b.remove_server("srv"); }},
       {.name = "the caller sends each retry twice",
        .happen = [](disturbed& d, step) { d.caller->retries = 2; },
-       .before = event::place::first},
+       .before = event::place::first,
+       .spares_servers = true},
       {.name = "the caller cancels",
        .happen =
            [](disturbed& d, step) {
              if (const auto id = d.caller->open_request(); !id.empty()) d.caller->cancel(id);
-           }},
-      {.name = "the caller leaves", .happen = [](disturbed& d, step) { d.caller->leave(); }},
+           },
+       .also_between = true,
+       .spares_servers = true},
+      {.name = "the caller leaves",
+       .happen = [](disturbed& d, step) { d.caller->leave(); },
+       .also_between = true,
+       .spares_servers = true},
       {.name = "the caller cancels what it has not asked",
        .happen =
            [](disturbed& d, step) {
@@ -190,14 +194,16 @@ const std::vector<event>& events() {
              d.caller->notify("notifications/cancelled", R"({"requestId":"1"})");
              d.caller->notify("notifications/cancelled", R"({})");
            },
-       .harmless = true},
-      {.name = "the lists change",
+       .harmless = true,
+       .spares_servers = true},
+      {.name = "meanwhile the lists change",
        .happen =
            [](disturbed& d, step) {
              for (const std::string kind : {"tools", "prompts", "resources"}) d.srv->change(kind);
            },
-       .harmless = true},
-      {.name = "a second caller has the same ids",
+       .harmless = true,
+       .spares_servers = true},
+      {.name = "meanwhile a second caller has the same ids",
        .happen =
            [](disturbed& d, step) {
              auto& twin = d.b.add_caller("twin", "uid:3");
@@ -206,7 +212,7 @@ const std::vector<event>& events() {
              for (const std::string id : {"3", "4"})
                twin.ask_as(id, "tools/call", R"("name":"echo","arguments":{"text":"twin"})");
            }},
-      {.name = "mcpbx begins to stop",
+      {.name = "meanwhile mcpbx begins to stop",
        .happen = [](disturbed& d, step) { d.b.stopping = true; },
        .refuses_calls = true},
   };

@@ -12,6 +12,7 @@ export class ProtectedServer {
   renewals = 0;
   greeted = 0;
   callsLeft = 0;
+  used = [];             // for each call its token, and whatever else its headers have
 
   static async start({ page = false } = {}) {
     const server = new ProtectedServer();
@@ -104,6 +105,7 @@ export class ProtectedServer {
       case 'initialize': return result({ protocolVersion: '2025-11-25', capabilities: { tools: {} }, serverInfo: { name: 'protected', version: '1' } });
       case 'tools/list': return result({ tools: [{ name: 'greet', description: 'Greets', inputSchema: empty }, { name: 'blab', description: 'Fails with the token in its words', inputSchema: empty }] });
       case 'tools/call':
+        this.used.push({ token, headers: JSON.stringify(request.headers), who: params.arguments.who });
         if (params.name === 'greet') this.greeted++;
         if (--this.callsLeft === 0) this.access.clear();
         if (params.name === 'greet') return result({ content: [{ type: 'text', text: 'a protected greeting' }] });

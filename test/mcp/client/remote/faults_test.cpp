@@ -59,7 +59,7 @@ remote_rig::outcome_box calling(remote_server::handler act, remote_server::era e
 
 }  // namespace
 
-TEST_CASE("remote: a server that cannot be used is failed with the reason and the kind of trouble") {
+TEST_CASE("G8: remote: a server that cannot be used is failed with the reason and the kind of trouble") {
   const auto [login, unauthorized] = opening(always(plain(401)));
   CHECK(login.contains("asks for a login (HTTP status 401)"));
   CHECK(login.contains("\"Authorization\": \"Bearer ${env:TOKEN}\""));
@@ -102,7 +102,7 @@ TEST_CASE("remote: a server that cannot be used is failed with the reason and th
   CHECK(silent.failure().contains("cannot be asked: The header \"X\""));
 }
 
-TEST_CASE("remote: a server that accepts and never answers is not ready in time and counts as slow") {
+TEST_CASE("G7: remote: a server that accepts and never answers is not ready in time and counts as slow") {
   const remote_server server(remote_server::era::modern, [](http_peer& peer, const auto&, const auto&) {
     peer.wait_closed();
     return true;
@@ -191,7 +191,7 @@ TEST_CASE("G3: a call is sent once whatever becomes of its pooled connection and
   }
 }
 
-TEST_CASE("remote: answers that are none fail their own call at once with a sentence") {
+TEST_CASE("G14: remote: answers that are none fail their own call at once with a sentence") {
   const auto json = [](std::string_view text) {
     return at_calls(
         [text = std::string(text)](http_peer& peer, const auto&) { remote_server::send_json(peer, 200, text); });
@@ -241,7 +241,7 @@ TEST_CASE("remote: answers that are none fail their own call at once with a sent
   CHECK(error.last.type == mcp::call_outcome::kind::error);
 }
 
-TEST_CASE("remote: messages above the limit fail their call and streams without end are bounded") {
+TEST_CASE("G11: remote: messages above the limit fail their call and streams without end are bounded") {
   for (const bool stream : {false, true}) {
     const remote_server server(remote_server::era::modern, at_calls([stream](http_peer& peer, const auto& q) {
                                  const std::string big =
@@ -320,7 +320,7 @@ TEST_CASE("remote: a dropped stream is resumed with its last event id after the 
   CHECK(server.count("tools/call") == 1);
 }
 
-TEST_CASE("remote: streams that are dropped at once with new ids and no wait lead to no storm of requests") {
+TEST_CASE("G10: remote: streams that are dropped at once with new ids and no wait lead to no storm of requests") {
   std::atomic<int> gets = 0;
   const remote_server server(remote_server::era::legacy,
                              [&](http_peer& peer, const auto& q, const std::string& method) {
@@ -543,7 +543,7 @@ TEST_CASE("G35: a token that the server repeats is in no sentence") {
   CHECK_FALSE(redactor::redact(box.text()).contains("canary"));
 }
 
-TEST_CASE("remote: a certificate that nobody trusts is refused before anything is sent") {
+TEST_CASE("G33: remote: a certificate that nobody trusts is refused before anything is sent") {
   const identity who("DNS:localhost");
   const tls_server server(who);
   remote_rig rig("https://localhost:" + std::to_string(server.port()) + "/mcp");

@@ -98,7 +98,7 @@ TEST_CASE("M3: an old server gets its session id and revision with everything af
   CHECK(all.back().method == "DELETE");
 }
 
-TEST_CASE("remote: tools with an x-mcp-header that breaks a rule are left out and named and the others stay") {
+TEST_CASE("G15: remote: tools with an x-mcp-header that breaks a rule are left out and named and the others stay") {
   remote_server server(remote_server::era::modern);
   server.tools =
       R"({"tools":[{"name":"bad","inputSchema":{"type":"object","properties":{"a":{"type":"number","x-mcp-header":"A"}}}},)"
@@ -271,7 +271,8 @@ TEST_CASE("remote: a call that no session takes fails after three more sessions 
   CHECK(server.count("tools/call") == 4);
 }
 
-TEST_CASE("remote: a redirect within the origin is followed and one to another origin is refused without headers") {
+TEST_CASE(
+    "G33: remote: a redirect within the origin is followed and one to another origin is refused without headers") {
   std::atomic<int> elsewhere = 0;
   const remote_server other(remote_server::era::modern, [&](http_peer&, const auto&, const std::string&) {
     ++elsewhere;
