@@ -62,6 +62,8 @@ class caller_host {
 
   /// Returns the identity of the person or program behind the caller ("uid:1000").
   virtual const std::string& principal() const = 0;
+  /// Returns true for a person, who may hear what tool servers say about calls of others; a program hears of its own.
+  virtual bool hears_of_others() const { return false; }
   /// Returns the calls that wait for their modern callers' answers to questions of legacy servers. One object serves
   /// all callers and outlives them. Null: such questions are declined.
   virtual held_calls* held() { return nullptr; }

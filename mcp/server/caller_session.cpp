@@ -275,7 +275,7 @@ void caller_session::close() {
   }
   if (link_) *link_ = nullptr;
   const auto asks = asks_;  // `end` may destroy this session
-  const auto watches = std::move(watches_);
+  if (watches_) watches_->close();
   if (listens_) listens_->close();
   for (auto& end : ends) end();
   asks->close();

@@ -71,7 +71,7 @@ void managed_client::deliver_updates(time_point now) {
   }
 }
 
-// A log goes to the call that it belongs to, as far as that can be known, else to all who watch.
+// A log goes to the call that it belongs to, as far as that can be known, else to all who watch and may hear it.
 void managed_client::session_log(const raw_json& params) {
   const auto* r = logging_call();
   const deferred::call inside(context_.soon);
@@ -79,6 +79,7 @@ void managed_client::session_log(const raw_json& params) {
     const auto handler = r->call.log;  // the handler may end the call
     return handler(params);
   }
+  log_subject_ = principals_mixed_ ? std::string() : principal_;
   server_watches::tell(watches_.logged(params), params);
 }
 

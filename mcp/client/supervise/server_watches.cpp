@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 
 namespace mcpbx::mcp {
 namespace {
@@ -36,10 +37,22 @@ void server_watches::tell(const audience& to, const raw_json& params) {
 
 server_watches::watcher_ptr server_watches::add_resource(std::string_view uri, handler updated,
                                                          std::function<void()> dropped) {
-  if (!resources_.contains(uri) && resources_.size() >= most_resources && resources().size() >= most_resources)
-    return nullptr;
-  auto w = std::make_shared<watcher>(std::string(uri), std::move(updated), std::move(dropped));
-  auto& watchers = resources_[w->what].watchers;
+  if (*watching_ >= most_watches) return nullptr;
+  auto found = resources_.find(uri);
+  if (found == resources_.end()) {
+    const auto full = [&] { return resources_.size() >= most_resources || uri.size() > most_bytes - bytes_; };
+    if (full()) forget_ended();
+    if (full()) return nullptr;
+    found = resources_.emplace(uri, resource()).first;
+    bytes_ += uri.size();
+  }
+  ++*watching_;
+  auto w =
+      std::make_shared<watcher>(std::string(), std::move(updated), [watching = watching_, then = std::move(dropped)] {
+        --*watching;
+        if (then) then();
+      });
+  auto& watchers = found->second.watchers;
   std::erase_if(watchers, [](const auto& weak) { return weak.expired(); });
   watchers.push_back(w);
   return w;
@@ -53,18 +66,19 @@ server_watches::watcher_ptr server_watches::add_log(std::string_view level, hand
   return w;
 }
 
-std::set<std::string, std::less<>> server_watches::resources() {
-  std::set<std::string, std::less<>> out;
+void server_watches::forget_ended() {
   for (auto entry = resources_.begin(); entry != resources_.end();) {
     auto& watchers = entry->second.watchers;
     std::erase_if(watchers, [](const auto& weak) { return weak.expired(); });
-    if (watchers.empty()) {
-      entry = resources_.erase(entry);
-    } else {
-      out.insert(out.end(), entry->first);
-      ++entry;
-    }
+    if (watchers.empty()) bytes_ -= entry->first.size();
+    entry = watchers.empty() ? resources_.erase(entry) : std::next(entry);
   }
+}
+
+std::set<std::string, std::less<>> server_watches::resources() {
+  forget_ended();
+  std::set<std::string, std::less<>> out;
+  for (const auto& [uri, r] : resources_) out.insert(out.end(), uri);
   return out;
 }
 

@@ -22,6 +22,8 @@ class server_watches {
  public:
   /// Largest number of watched resources of one server.
   static constexpr std::size_t most_resources = 4096;
+  /// Most bytes of their URIs, and most watches of resources.
+  static constexpr std::size_t most_bytes = std::size_t{4} << 20, most_watches = 65'536;
   /// Least time between two updates of one resource that are delivered; further ones are delivered as one.
   static constexpr milliseconds least_gap{100};
   using handler = std::function<void(const raw_json&)>;
@@ -35,7 +37,7 @@ class server_watches {
     }
     watcher(const watcher&) = delete;
     watcher& operator=(const watcher&) = delete;
-    std::string what;  // URI or level
+    std::string what;  // level; "": a resource
     handler told;
     std::function<void()> dropped;
   };
@@ -80,7 +82,11 @@ class server_watches {
     std::shared_ptr<const waiting_update> waits;  // to deliver then; null: none
   };
 
+  void forget_ended();
+
   std::map<std::string, resource, std::less<>> resources_;
+  std::size_t bytes_ = 0;  // of their URIs
+  std::shared_ptr<std::size_t> watching_ = std::make_shared<std::size_t>(0);
   audience logs_;
   time_point next_ = never;
 };
