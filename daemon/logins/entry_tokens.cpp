@@ -16,7 +16,7 @@ constexpr std::chrono::seconds between_renewals{20}, between_loads{5};
 constexpr std::chrono::minutes between_saves{1};
 constexpr milliseconds page_time{5'000};
 constexpr std::size_t most_waiting = 4096;
-constexpr std::ptrdiff_t most_hidden = 6;
+constexpr std::size_t most_hidden = 64, most_ended = 8;
 
 template <class Handlers, class... Arguments>
 void call_all(Handlers& handlers, const Arguments&... arguments) {
@@ -107,10 +107,18 @@ void entry_tokens::unreadable(std::string why) {
 }
 
 void entry_tokens::take(auth::grant g) {
+  const std::int64_t now = parts_.time.wall_ms();
+  std::erase_if(hidden_, [now](const hidden_value& h) { return h.until_ms >= 0 && h.until_ms < now; });
+  const auto hide = [this](hidden_value& present, const secret& next, std::int64_t until_ms) {
+    if (present.of.reveal() == next.reveal()) return;
+    if (!present.of.empty()) hidden_.push_back(std::move(present));
+    if (hidden_.size() > most_hidden) hidden_.erase(hidden_.begin());
+    present = {next, auth::worth_hiding(next.reveal()) ? passing_secret(next) : passing_secret(), until_ms};
+  };
+  hide(present_[0], g.access_token, g.expires_at_ms);
+  hide(present_[1], g.refresh_token, -1);
+  hide(present_[2], g.client.password, -1);
   grant_ = std::move(g);
-  for (const secret* one : {&grant_.access_token, &grant_.refresh_token, &grant_.client.password})
-    hidden_.emplace_back(*one);
-  if (std::ssize(hidden_) > most_hidden) hidden_.erase(hidden_.begin(), hidden_.end() - most_hidden);
 }
 
 // Takes the grant of a login or a renewal. Serial numbers are times, so that those of other daemons fit in.
@@ -199,10 +207,12 @@ void entry_tokens::forgotten_elsewhere() {
 void entry_tokens::send_renewal(grant_keeper::held_lock held) {
   auto request = auth::renewal_request(grant_, parts_.time.wall_ms(), settings_.key, parts_.secrets);
   if (!request) return end_renewal(false);
+  auto quoted =
+      std::make_shared<std::vector<passing_secret>>(request->secrets());  // a server may quote what it refuses
+  const auto trust = trust_towards(request->url, settings_.url, settings_.trust);
   exchange_ = std::make_unique<document_exchange>(
-      parts_.client, std::move(*request), settings_.trust,
-      auth::endpoint_rule::of(settings_.url, entry_.private_addresses),
-      [this, held = std::move(held)](result<auth::document_answer> answer) mutable {
+      parts_.client, std::move(*request), trust, auth::endpoint_rule::of(settings_.url, entry_.private_addresses),
+      [this, held = std::move(held), quoted = std::move(quoted)](result<auth::document_answer> answer) mutable {
         const auto self = shared_from_this();
         const auto ended = std::move(exchange_);
         const auto lock = std::move(held);
@@ -273,7 +283,7 @@ void entry_tokens::refused(int status, std::string_view challenge, std::string_v
       log_in(
           [this] {
             if (const auto* present = present_login(); present && !present->address().empty())
-              keeper_.open_browser(settings_.open, present->address());
+              keeper_.open_browser(settings_.open, present->opened_address());
           },
           [then = std::move(then)](const result<void>& over) { then(over.has_value()); });
     };
@@ -339,6 +349,8 @@ void entry_tokens::start_login() {
   o.provider = settings_.provider;
   if (!grant_.issuer.empty()) o.before = grant_;
   if (login_) {
+    // A program may begin logins faster than their pages are shown.
+    if (ended_.size() >= most_ended) ended_.erase(ended_.begin());
     ended_.push_back(std::move(login_));
     if (!tidy_) tidy_ = parts_.time.make_timer();
     tidy_->arm(parts_.time.now() + page_time, [this] { ended_.clear(); });
