@@ -335,6 +335,7 @@ const section_spec& root_section() {
     section<&c::log>("log", "The daemon's log.", log_keys()),
     key<&c::audit>("audit", "A file that gets a line for every tool call: off, on (audit.jsonl in the state directory), or its path.").like(forms::filled),
     key<&c::idle_exit_ms>("idleExitMs", "When a daemon that the CLI started ends without callers and runs; 0: never.").range(0, week),
+    key<&c::watch>("watch", "Reads the configuration again when one of its files has changed, as `mcpbx reload` does."),
   }};
   return s;
 }

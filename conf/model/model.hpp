@@ -245,6 +245,7 @@ struct configuration {
   log_settings log;
   switch_or_text audit;                ///< the text is the path of its file
   milliseconds idle_exit_ms{900'000};  ///< of a daemon that the CLI started; 0: never
+  bool watch = false;                  ///< read the files again when one has changed
 
   std::vector<notice> notices;
   std::vector<std::string> sources;  ///< the files that were read, in order

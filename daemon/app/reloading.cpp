@@ -66,7 +66,21 @@ struct reloading::outcome {
 };
 
 reloading::reloading(base_parts& base, const command_line& o, current_configuration& current, started_world& world)
-    : base_(base), options_(o), current_(current), world_(world), at_start_(current.snapshot()) {}
+    : base_(base),
+      options_(o),
+      current_(current),
+      world_(world),
+      at_start_(current.snapshot()),
+      watch_(base.executor(), base.time, [this] {
+        if (!world_.changed_files().empty()) ask("a file has changed", [](const result<reload_report>&) {});
+      }) {
+  watch();
+}
+
+void reloading::watch() {
+  const auto& config = current_.snapshot()->config;
+  watch_.set_files(config.watch ? config.sources : std::vector<std::string>());
+}
 
 reloading::~reloading() {
   stop();
@@ -133,6 +147,7 @@ result<reload_report> reloading::put_in_force(outcome& read) {
   byte_account::set_limit(byte_limit_of(config));
   current_.replace(read.read);
   world_ = std::move(*read.world);
+  watch();
   if (carry_out_) carry_out_(read.read);
   reload_report report{config.sources, waiting_for_start(at_start_->config, config), {}};
   for (const auto& n : config.notices) {
@@ -147,6 +162,7 @@ result<reload_report> reloading::put_in_force(outcome& read) {
 
 void reloading::stop() {
   if (std::exchange(stopped_, true)) return;
+  watch_.set_files({});
   self_.reset();
   const error why{errc::unavailable, "mcpbx is stopping"};
   auto waiting = std::exchange(reading_, {});

@@ -2,6 +2,7 @@
 // (docs/guarantees.md, G34). A wrong configuration changes nothing.
 #pragma once
 #include "daemon/app/base_parts.hpp"
+#include "daemon/app/file_watch.hpp"
 #include "daemon/app/process/options.hpp"
 #include "daemon/app/references/current_configuration.hpp"
 #include "daemon/app/started_world.hpp"
@@ -48,6 +49,7 @@ class reloading {
   void begin();
   void take(outcome read);
   result<reload_report> put_in_force(outcome& read);
+  void watch();
 
   base_parts& base_;
   const command_line& options_;
@@ -58,6 +60,7 @@ class reloading {
   std::string why_;                            // of the next reading
   std::vector<reload_answer> reading_, next_;  // callers of this reading and of the next one
   bool busy_ = false, stopped_ = false;
+  file_watch watch_;
   std::shared_ptr<reloading*> self_ = std::make_shared<reloading*>(this);  // ends answers of the lane
   lane lane_{"configuration", 1};
 };

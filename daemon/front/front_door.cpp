@@ -59,6 +59,7 @@ struct front_door::state : std::enable_shared_from_this<front_door::state> {
                 .handed = {},
                 .tasks = {},
                 .mcp = nullptr,
+                .news = {},
                 .refuses_calls = false,
                 .tools_cache = {},
                 .views = {}},
@@ -83,8 +84,7 @@ struct front_door::state : std::enable_shared_from_this<front_door::state> {
   }
 
   void tell_list_changed(const mcp::feature_kind& kind) {
-    for (const auto& c : all()) c->list_changed(kind);
-    mcp->list_changed(kind);
+    context.news.changed(kind, context.executor, [this] { return readers(); });
   }
 
   /// Tells callers of lists that differ because a profile does. Servers that come or go are told by the catalog.
@@ -106,6 +106,15 @@ struct front_door::state : std::enable_shared_from_this<front_door::state> {
     std::vector<std::shared_ptr<caller>> out;
     out.reserve(callers.size());
     for (const auto& [key, c] : callers) out.push_back(c);
+    return out;
+  }
+
+  news_round::readers readers() const {
+    news_round::readers out;
+    if (closed) return out;
+    out.reserve(callers.size());
+    for (const auto& [key, c] : callers) out.emplace_back(c);
+    mcp->add_readers(out);
     return out;
   }
 

@@ -9,6 +9,7 @@
 #include "mcp/server/rpc_errors.hpp"
 
 #include <algorithm>
+#include <unordered_map>
 #include <utility>
 
 namespace mcpbx::mcp {
@@ -18,8 +19,19 @@ std::string subscription_meta(const rpc_id& id) {
   return "{" + json_quoted(meta_key::subscription_id) + ":" + std::string(id.token()) + "}";
 }
 
-segments tagged_notification(std::string_view method, const rpc_id& id) {
-  return make_notification(method, raw_json::own(R"({"_meta":)" + subscription_meta(id) + "}"));
+/// Returns the notification that a list of this kind has changed, for one stream. All streams share what stands before
+/// its id.
+segments tagged_change(const feature_kind& kind, const rpc_id& id) {
+  static std::unordered_map<std::string_view, raw_json> heads;
+  const auto [found, fresh] = heads.try_emplace(kind.changed);
+  if (fresh)
+    found->second = raw_json::own(R"({"jsonrpc":"2.0","method":)" + json_quoted(kind.changed) +
+                                  R"(,"params":{"_meta":{)" + json_quoted(meta_key::subscription_id) + ":");
+  segments text;
+  text.append(found->second);
+  text.append_copy(id.token());
+  text.append_literal("}}}");
+  return text;
 }
 
 }  // namespace
@@ -142,8 +154,7 @@ void caller_listens::list_changed(const feature_kind& kind) {
     if (std::ranges::find(l.changes, kind.listen_member) != l.changes.end()) told.push_back(serial);
   for (const std::uint64_t serial : told)
     if (const auto found = listens_.find(serial); found != listens_.end())
-      host_.send_note({.about = serial, .same = kind.changed},
-                      tagged_notification(kind.changed, found->second.reply.id()));
+      host_.send_note({.about = serial, .same = kind.changed}, tagged_change(kind, found->second.reply.id()));
 }
 
 // "SHOULD respond to the original subscriptions/listen request with a completion result"; on stdio the cancellation

@@ -227,7 +227,13 @@ void stream_core::finish_draining() {
 void stream_core::send(const segments& text) {
   if (!open_ || sending_ended_ || write_error_) return;
   outbox_.push(text);
-  if (!flushing_) post_flush();
+  if (!flushing_ && !held_) post_flush();
+}
+
+// A flush that is posted or waits for the descriptor takes the bytes along.
+void stream_core::release() {
+  held_ = false;
+  if (!flushing_ && !outbox_.empty()) flush();
 }
 
 void stream_core::post_flush() {

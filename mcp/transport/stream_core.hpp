@@ -24,6 +24,8 @@ class stream_core final : public std::enable_shared_from_this<stream_core>, priv
 
   void start(transport_events& events);
   void send(const segments& text);
+  void hold() noexcept { held_ = true; }
+  void release();
   std::size_t unsent() const noexcept { return outbox_.size(); }
   void pause_reading(bool paused);
   void finish_sending();
@@ -69,6 +71,7 @@ class stream_core final : public std::enable_shared_from_this<stream_core>, priv
   bool feeding_ = false, paused_ = false;
   bool waiting_ = false, turn_posted_ = false;
   bool flushing_ = false;  // a flush is posted or waits until the descriptor is writable
+  bool held_ = false;      // sends post no flush
   bool sending_ended_ = false, sending_shut_ = false;
   bool widened_in_ = false, widened_out_ = false;
   bool wide_socket_ = false;  // it counts among the wide sockets of the process
@@ -84,6 +87,11 @@ class stream_handle final : public transport {
 
   void start(transport_events& events) override { core_->start(events); }
   void send(const segments& text, outgoing) override { core_->send(text); }
+  void hold_writes() override { core_->hold(); }
+  void release_writes() override {
+    const auto kept = core_;  // its user may drop the transport in on_drained
+    kept->release();
+  }
   std::size_t unsent() const noexcept override { return core_->unsent(); }
   void pause_reading(bool paused) override { core_->pause_reading(paused); }
   void finish_sending() override { core_->finish_sending(); }

@@ -38,6 +38,11 @@ class transport {
   /// Queues one message: its text without a line break, and its kind. Messages of one turn leave together. Messages
   /// after the end are dropped silently; after an end of stream alone, the sending side stays open until close().
   virtual void send(const segments& text, outgoing what) = 0;
+  /// Keeps what is sent from now on until release_writes().
+  virtual void hold_writes() {}
+  /// Writes what is queued now instead of at the end of the turn; on_drained may come from inside. For messages to many
+  /// peers at once: their writes need no handler and no memory of their own.
+  virtual void release_writes() {}
   /// Returns the number of bytes queued and not yet taken by the system, or by the peer of a memory pair.
   virtual std::size_t unsent() const noexcept = 0;
   /// Stops or resumes reading. While reading is stopped, full buffers slow the peer down.

@@ -1,6 +1,7 @@
 // The calls, with their latencies.
 #include "test/bench/calls.hpp"
 
+#include "test/bench/line_stream.hpp"
 #include "test/bench/report.hpp"
 
 #include <algorithm>
@@ -10,9 +11,9 @@
 
 namespace mcpbx::bench {
 
-call_figures run_calls(session& s, int open, int count, const std::string& arguments) {
-  const std::string rest =
-      ",\"method\":\"tools/call\",\"params\":{\"name\":\"" + s.tool() + "\",\"arguments\":" + arguments + "}}\n";
+call_figures run_calls(channel& s, int open, int count, const std::string& arguments) {
+  const std::string rest = R"(,"method":"tools/call","params":)" +
+                           s.params_of(R"({"name":")" + s.tool() + R"(","arguments":)" + arguments + "}") + "}";
   const int warm = std::clamp(count / 10, 1, 500), total = warm + count;
   std::unordered_map<long, double> since;
   std::vector<double> took;
@@ -23,9 +24,7 @@ call_figures run_calls(session& s, int open, int count, const std::string& argum
   const auto send = [&] {
     const long id = s.next_id();
     since[id] = now_us();
-    s.lines().queue() += "{\"jsonrpc\":\"2.0\",\"id\":" + std::to_string(id) + rest;
-    // Written one by one, as requests that know nothing of each other are: batches would flatter the relay.
-    if (!s.lines().flush()) give_up("the target closed the connection");
+    s.send(R"({"jsonrpc":"2.0","id":)" + std::to_string(id) + rest);
     ++sent;
   };
   s.own().reset_peak();

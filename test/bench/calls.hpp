@@ -1,6 +1,6 @@
-// Many tools/call through one session: how long, how many, at what price.
+// Many tools/call through one conversation: how long, how many, at what price.
 #pragma once
-#include "test/bench/session.hpp"
+#include "test/bench/channel.hpp"
 
 #include <string>
 
@@ -14,7 +14,7 @@ struct call_figures {
 
 /// `count` calls of the echo tool with `open` of them unanswered at any time, after a tenth as many to warm up. A wrong
 /// answer ends the benchmark.
-call_figures run_calls(session& s, int open, int count, const std::string& arguments);
+call_figures run_calls(channel& s, int open, int count, const std::string& arguments);
 
 /// The arguments of a short call, and of one whose answer has `size` characters.
 std::string short_arguments();

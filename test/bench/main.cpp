@@ -23,19 +23,22 @@ struct suite {
   std::string_view name;
   void (*run)(const bench_options&, report&);
 };
-constexpr std::array<suite, 8> suites{{{"calls", suite_calls},
-                                       {"big", suite_big},
-                                       {"list", suite_list},
-                                       {"start", suite_start},
-                                       {"loop", suite_loop},
-                                       {"encode", suite_encode},
-                                       {"open", suite_open},
-                                       {"cli", suite_cli}}};
+constexpr std::array<suite, 12> suites{{{"calls", suite_calls},
+                                        {"big", suite_big},
+                                        {"list", suite_list},
+                                        {"eras", suite_eras},
+                                        {"http", suite_http},
+                                        {"remote", suite_remote},
+                                        {"callers", suite_callers},
+                                        {"start", suite_start},
+                                        {"loop", suite_loop},
+                                        {"encode", suite_encode},
+                                        {"open", suite_open},
+                                        {"cli", suite_cli}}};
 
 constexpr const char* usage =
-    "usage: mcpbx_bench [--quick] [--repeat N] [SUITE...]      SUITE: calls, big, list, start, loop, encode, open, "
-    "cli; "
-    "without, all\n"
+    "usage: mcpbx_bench [--quick] [--repeat N] [SUITE...]      SUITE: calls, big, list, eras, http, remote, "
+    "callers, start, loop, encode, open, cli; without, all\n"
     "The programs that are measured lie beside this one.\n";
 
 }  // namespace

@@ -1,8 +1,6 @@
 // Starting targets and the handshake.
 #include "test/bench/session.hpp"
 
-#include "test/fixtures/json_peek.hpp"
-
 #include <poll.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -11,18 +9,27 @@
 #include <array>
 #include <cstdlib>
 #include <cstring>
+#include <vector>
 
 namespace mcpbx::bench {
 namespace {
 
 constexpr double second_us = 1e6;
 
+std::string era_of(const session_options& o) {
+  return o.modern_server ? "modern" : "legacy";
+}
+
 std::string configuration(const session_options& o) {
   std::string out = "{" + o.more + "\"log\":{\"level\":\"warn\"},\"mcpServers\":{";
   for (int i = 0; i < o.servers; ++i) {
     if (i > 0) out += ',';
-    out += "\"s" + std::to_string(i + 1) + "\":{\"command\":\"" + o.bin + "/bench_echo\",\"args\":[\"" +
-           std::to_string(o.tools) + "\"]}";
+    out += "\"s" + std::to_string(i + 1) + "\":{";
+    if (o.remote > 0)
+      out += "\"url\":\"http://127.0.0.1:" + std::to_string(o.remote) + "/mcp\"}";
+    else
+      out += "\"command\":\"" + o.bin + "/bench_echo\",\"args\":[\"" + std::to_string(o.tools) + "\",\"" + era_of(o) +
+             "\"]}";
   }
   return out + "}}";
 }
@@ -31,16 +38,22 @@ std::string configuration(const session_options& o) {
 
 process session::launch(target what, const session_options& o, const scratch_folder& folder) {
   const std::string echo = o.bin + "/bench_echo", tools = std::to_string(o.tools);
-  if (what == target::direct) return {{echo, tools}, process::io::pipes};
-  if (what == target::floor) return {{o.bin + "/bench_relay", folder.path("s"), echo, tools}, process::io::none};
+  if (what == target::direct) return {{echo, tools, era_of(o)}, process::io::pipes};
+  if (what == target::floor)
+    return {{o.bin + "/bench_relay", folder.path("s"), echo, tools, era_of(o)}, process::io::none};
   write_file(folder.path("c.json"), configuration(o));
   // Keep the daemon's state about tool servers within this run.
   ::setenv("XDG_STATE_HOME", folder.path("state").c_str(), 1);
-  return {{o.bin + "/mcpbxd", "--config", folder.path("c.json"), "--socket", folder.path("s")}, process::io::none};
+  std::vector<std::string> argv{o.bin + "/mcpbxd", "--config", folder.path("c.json"), "--socket", folder.path("s")};
+  if (o.http > 0) argv.insert(argv.end(), {"--http", "127.0.0.1:" + std::to_string(o.http)});
+  return {argv, process::io::none};
 }
 
 session::session(target what, const session_options& options)
-    : socket_(folder_.path("s")), start_us_(now_us()), process_(launch(what, options, folder_)) {
+    : channel(options.modern),
+      socket_(folder_.path("s")),
+      start_us_(now_us()),
+      process_(launch(what, options, folder_)) {
   if (what == target::direct) {
     const int out = process_.take_in(), in = process_.take_out();
     lines_ = std::make_unique<line_stream>(in, out);
@@ -52,7 +65,8 @@ session::session(target what, const session_options& options)
 }
 
 session::session(const session& daemon, const session_options& options)
-    : socket_(daemon.socket_),
+    : channel(options.modern),
+      socket_(daemon.socket_),
       start_us_(now_us()),
       process_({options.bin + "/mcpbx", "--socket", socket_, "mcp"}, process::io::pipes) {
   const int out = process_.take_in(), in = process_.take_out();
@@ -61,10 +75,7 @@ session::session(const session& daemon, const session_options& options)
 }
 
 void session::begin(int tools) {
-  request("initialize",
-          R"({"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"mcpbx_bench","version":"1"}})");
-  lines_->queue() += "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}\n";
-  lines_->flush();
+  shake_hands();
   while (list_tools() < tools) {
     if (now_us() - start_us_ > 60 * second_us) give_up("the tools were not all listed within 60 s");
     ::usleep(1000);
@@ -82,36 +93,15 @@ void session::wait_for_input() {
   }
 }
 
-std::string session::request(std::string_view method, std::string_view params) {
-  const std::string id = std::to_string(next_id());
-  lines_->queue() += "{\"jsonrpc\":\"2.0\",\"id\":" + id + ",\"method\":\"" + std::string(method) +
-                     "\",\"params\":" + std::string(params) + "}\n";
+void session::send(std::string_view message) {
+  lines_->queue().append(message) += '\n';
+  // Written one by one, as requests that know nothing of each other are: batches would flatter the relay.
   if (!lines_->flush()) give_up("the target closed the connection");
-  std::string answer;
-  while (answer.empty())
-    pump([&](std::string_view line) {
-      if (id_of(line) == id) answer = line;
-    });
-  return answer;
 }
 
-// Follows pages; counts names without decoding them, so that the list's cost stays the target's.
-int session::list_tools() {
-  int count = 0;
-  std::string params = "{}";
-  for (;;) {
-    const std::string answer = request("tools/list", params);
-    constexpr std::string_view key = "{\"name\":\"";
-    for (auto at = answer.find(key); at != std::string::npos; at = answer.find(key, at + 1)) {
-      ++count;
-      const auto begin = at + key.size();
-      const auto name = answer.substr(begin, answer.find('"', begin) - begin);
-      if (tool_.empty() && name.ends_with("echo")) tool_ = name;
-    }
-    const auto next = fixture::member(fixture::member(answer, "result"), "nextCursor");
-    if (next.empty() || next == "null") return count;
-    params = "{\"cursor\":" + std::string(next) + "}";
-  }
+void session::pump(const line_handler& f) {
+  wait_for_input();
+  if (!lines_->fill(f) || !lines_->flush()) give_up("the target closed the connection");
 }
 
 int connect_unix(const std::string& path) {

@@ -16,13 +16,17 @@ struct bench_options {
 /// The rows of all suites in their order.
 void declare_rows(report& out);
 
-void suite_calls(const bench_options& o, report& out);   ///< tools/call: time, throughput, CPU, memory
-void suite_big(const bench_options& o, report& out);     ///< results of 1 and 16 MiB
-void suite_list(const bench_options& o, report& out);    ///< tools/list of 10,000 tools
-void suite_start(const bench_options& o, report& out);   ///< cold start with 1 and 50 tool servers
-void suite_loop(const bench_options& o, report& out);    ///< ten tool rounds, streams of tokens
-void suite_encode(const bench_options& o, report& out);  ///< tools converted, conversations encoded
-void suite_open(const bench_options& o, report& out);    ///< long sessions read from the journal
-void suite_cli(const bench_options& o, report& out);     ///< CPU time of short commands
+void suite_calls(const bench_options& o, report& out);    ///< tools/call: time, throughput, CPU, memory
+void suite_big(const bench_options& o, report& out);      ///< results and resources of up to 16 MiB
+void suite_list(const bench_options& o, report& out);     ///< tools/list of 10,000 tools, both eras
+void suite_eras(const bench_options& o, report& out);     ///< calls across the eras
+void suite_http(const bench_options& o, report& out);     ///< calls at /mcp
+void suite_remote(const bench_options& o, report& out);   ///< tool servers over HTTP
+void suite_callers(const bench_options& o, report& out);  ///< 1,000 idle callers, and the news for them
+void suite_start(const bench_options& o, report& out);    ///< cold start with 1 and 50 tool servers
+void suite_loop(const bench_options& o, report& out);     ///< ten tool rounds, streams of tokens
+void suite_encode(const bench_options& o, report& out);   ///< tools converted, conversations encoded
+void suite_open(const bench_options& o, report& out);     ///< long sessions read from the journal
+void suite_cli(const bench_options& o, report& out);      ///< CPU time of short commands
 
 }  // namespace mcpbx::bench

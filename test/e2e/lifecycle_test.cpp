@@ -273,27 +273,36 @@ TEST_CASE("cli: wait starts the daemon as every verb does") {
 
 TEST_CASE("cli: the command that starts the daemon waits for its tool servers, and says for whom") {
   model_process model;
-  home h(config()
-             .server("quick")
-             .entry("slow", R"({"command":"/bin/sh","args":["-c","sleep 3; exec @SERVER@ --tag @TAG@"]})")
-             .model("m", model.entry())
-             .top("defaultModel", "\"m\""));
-  const auto cold = run_cli(h, {"tools", "slow__e*"}, {}, false);
-  CHECK(cold.status == 0);
-  CHECK(contains(cold.out, "slow__echo"));
-  CHECK(cold.err.starts_with("mcpbx: waiting for tool servers to start: "));
-  CHECK(contains(cold.err, "slow (at most 15 s; --no-wait does not wait)"));
+  home h(
+      config()
+          .server("quick")
+          .entry(
+              "slow",
+              R"({"command":"/bin/sh","args":["-c","until [ -e @DIR@/go ]; do sleep 0.05; done; exec @SERVER@ --tag @TAG@"]})")
+          .model("m", model.entry())
+          .top("defaultModel", "\"m\""));
+  // Runs a command whose daemon has a server that starts only when the command has said that it waits.
+  const auto told = [&](const config::words& words) {
+    fs::remove(h.file("go"));
+    auto command = start_cli(h, words, false);
+    CHECK_MESSAGE(command->says("slow (at most 15 s; --no-wait does not wait)"), command->err);
+    CHECK_FALSE(command->ended());
+    h.write("go", "");
+    const auto status = command->wait().status;
+    CHECK_MESSAGE(status == 0, command->err);
+    return command;
+  };
+  const auto cold = told({"tools", "slow__e*"});
+  CHECK(contains(cold->out, "slow__echo"));
+  CHECK(cold->err.starts_with("mcpbx: waiting for tool servers to start: "));
   REQUIRE(run_cli(h, {"stop"}, {}, false).status == 0);
-  const auto called = run_cli(h, {"call", "slow__echo", "text=hello"}, {}, false);
-  CHECK(called.out == "hello\n");
-  CHECK(contains(called.err, "slow (at most 15 s"));
+  CHECK(told({"call", "slow__echo", "text=hello"})->out == "hello\n");
   REQUIRE(run_cli(h, {"stop"}, {}, false).status == 0);
   // A tool that is there is called at once.
+  fs::remove(h.file("go"));
   CHECK_FALSE(contains(run_cli(h, {"call", "quick__echo", "text=hello"}, {}, false).err, "--no-wait"));
   REQUIRE(run_cli(h, {"stop"}, {}, false).status == 0);
-  const auto asked = run_cli(h, {"ask", "question"}, {}, false);
-  CHECK_MESSAGE(asked.status == 0, asked.err);
-  CHECK(contains(asked.err, "slow (at most 15 s"));
+  told({"ask", "question"});
   CHECK(contains(model.log(), "slow__echo"));
 }
 

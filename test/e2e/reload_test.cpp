@@ -4,7 +4,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
-#include <array>
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -183,4 +183,22 @@ TEST_CASE("`mcpbx reload` starts no daemon") {
   const auto r = run_cli(nobody, {"reload"});
   CHECK(r.status == 3);
   CHECK(r.err.starts_with("mcpbx: "));
+}
+
+TEST_CASE(
+    "watch: a changed file is read again by itself, a wrong one is told in the log, and one that is right again "
+    "counts") {
+  const auto with = [](const char* name) { return config().server(name, {"--only", "echo"}).top("watch", "true"); };
+  daemon_under_test d(with("first"));
+  d.wait_ready({"first"});
+  auto c = d.session();
+  rewrite(d, with("second"));
+  CHECK(d.logs("reading the configuration again: a file has changed"));
+  CHECK(eventually([&] { return offers(c, "second__echo"); }));
+  d.write("config.json", R"({"mcpServer": {}})");
+  CHECK(d.logs("the configuration is wrong, and the one before stays in force"));
+  // As editors do it: the new file takes the old one's name.
+  d.write("config.json.new", with("third").str());
+  std::filesystem::rename(d.file("config.json.new"), d.file("config.json"));
+  CHECK(eventually([&] { return offers(c, "third__echo"); }));
 }

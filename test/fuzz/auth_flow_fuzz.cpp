@@ -1,5 +1,6 @@
 // Any bytes as the answers to the requests of an authorization, one piece for each, ended by a zero byte: it ends, and
-// never with a token for another issuer than the one that the resource's document named.
+// never with a token for another issuer than the one that the resource's document named. A first byte of 1 to 3 chooses
+// a grant without a person.
 #include "mcp/auth/flow/authorization.hpp"
 
 #include <algorithm>
@@ -7,6 +8,7 @@
 #include <cstdlib>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace {
 
@@ -28,7 +30,15 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     return std::string(taken);
   };
   constant_secrets secrets;
-  authorization flow({.server = "fuzz", .server_url = "https://mcp.example/mcp"}, secrets);
+  authorization::options o{.server = "fuzz", .server_url = "https://mcp.example/mcp"};
+  if (!rest.empty() && rest.front() >= 1 && rest.front() <= 3) {
+    o.kind = static_cast<grant_kind>(rest.front());
+    rest.remove_prefix(1);
+    o.client_id = "fuzz";
+    o.assertion = mcpbx::secret(o.kind == grant_kind::workload ? piece() : "e30.e30.c2ln");
+    o.provider.token_url = "https://idp.example/token";
+  }
+  authorization flow(std::move(o), secrets);
   for (int i = 0; i < 100; ++i) switch (flow.now().type) {
       case kind::fetch: {
         const std::string text = piece();

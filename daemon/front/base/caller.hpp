@@ -1,6 +1,6 @@
 // Interface of one caller for the door, independent of its protocol.
 #pragma once
-#include "mcp/protocol/features.hpp"
+#include "daemon/front/base/news_round.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -14,18 +14,16 @@ struct door_counters {
   std::uint64_t requests = 0, faults = 0, stray = 0, overloaded = 0;
 };
 
-class caller {
+class caller : public news_reader {
  public:
   caller() = default;
   caller(const caller&) = delete;
   caller& operator=(const caller&) = delete;
-  virtual ~caller() = default;
+  ~caller() override = default;
 
   virtual void start() = 0;
   /// Closes the connection and cancels its calls and runs. Logs `why` unless it is "".
   virtual void close(std::string_view why) = 0;
-  /// Reports that the list of entries of this kind has changed.
-  virtual void list_changed(const mcp::feature_kind& /*kind*/) {}
   /// Ends streams of notifications, which would stay open for ever, because the daemon is stopping.
   virtual void end_listens() {}
   /// Returns the bytes that are not sent yet.

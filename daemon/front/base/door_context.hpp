@@ -6,6 +6,7 @@
 #include "daemon/front/base/caller.hpp"
 #include "daemon/front/base/handed_calls.hpp"
 #include "daemon/front/base/http_access.hpp"
+#include "daemon/front/base/news_round.hpp"
 #include "daemon/front/base/outgoing_queue.hpp"
 #include "daemon/front/chat/chat_params.hpp"
 #include "daemon/guard/audit/audit_log.hpp"
@@ -80,6 +81,7 @@ struct door_context {
   mcp::held_calls held{time, settings.held};  ///< calls whose callers have been asked something
   mcp::task_routes tasks;                     ///< tasks that calls have made
   mcp_room* mcp = nullptr;                    ///< sessions and requests at /mcp
+  news_round news;                            ///< news for all callers
   bool refuses_calls = false;                 ///< the daemon is stopping: running work may end, new work is refused
   /// Cache of the last answer of mcpbx/tools, because listing ten thousand tools is expensive and callers can repeat
   /// it.

@@ -28,6 +28,7 @@ void outgoing_queue::close() {
   soon_.reset();
   for (auto& i : items_)
     if (i.from) i.from->place_ = nullptr;
+  merged_.clear();
   items_.clear();
   progress_.clear();
   waiting_ = 0;
@@ -56,9 +57,9 @@ void outgoing_queue::push_progress(std::uint64_t request, const segments& text) 
 }
 
 void outgoing_queue::push_merged(std::string key, const segments& text) {
-  if (closed_ || !merged_.insert(key).second) return;
+  if (closed_ || merged_.contains(key)) return;
   // Queues always, so that all changes of one turn become one notification.
-  add({.type = kind::merged, .text = text, .key = std::move(key)});
+  merged_.insert(add({.type = kind::merged, .text = text, .key = std::move(key)}).key);
   watch_bound();
 }
 

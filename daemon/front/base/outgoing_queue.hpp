@@ -110,8 +110,9 @@ class outgoing_queue {
   std::uint64_t given_ = 0;            // bytes ever given to the transport
   std::uint64_t taken_when_over_ = 0;  // bytes the caller had taken when it came over the bound
   std::unique_ptr<timer> deadline_;
-  std::unique_ptr<timer> soon_;             // armed while soon_set_; an earlier write does not cancel it
-  std::unordered_set<std::string> merged_;  // keys of waiting notifications that stand for later ones
+  std::unique_ptr<timer> soon_;  // armed while soon_set_; an earlier write does not cancel it
+  std::unordered_set<std::string_view>
+      merged_;  // keys of waiting notifications that stand for later ones, in the items
   bool flush_asked_ = false, soon_set_ = false, over_ = false, closed_ = false;
   bool pulling_ = false;  // a source gives its messages; calls from inside wait
   std::string scratch_;

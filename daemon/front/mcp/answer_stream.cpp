@@ -207,10 +207,15 @@ void answer_stream::complete() {
 }
 
 void answer_stream::ask_flush() {
+  const std::shared_ptr<news_round::outlet> self(shared_from_this(), this);
+  if (door_.news.take(self)) return;
   boost::asio::post(door_.executor, [weak = weak_from_this()] {
-    const auto self = weak.lock();
-    if (self && self->out_ && self->phase_ == phase::streaming) self->out_->flush();
+    if (const auto kept = weak.lock()) kept->deliver();
   });
+}
+
+void answer_stream::deliver() {
+  if (out_ && phase_ == phase::streaming) out_->flush();
 }
 
 void answer_stream::on_stuck(const std::string& why) {

@@ -4,6 +4,7 @@
 #pragma once
 #include "daemon/front/base/door_context.hpp"
 #include "daemon/front/base/exchange.hpp"
+#include "daemon/front/base/news_round.hpp"
 #include "daemon/front/base/outgoing_queue.hpp"
 #include "mcp/transport/transport.hpp"
 
@@ -21,7 +22,8 @@ namespace mcpbx::daemon {
 class answer_stream final : public std::enable_shared_from_this<answer_stream>,
                             public exchange::work,
                             private mcp::transport,
-                            private outgoing_queue::owner {
+                            private outgoing_queue::owner,
+                            private news_round::outlet {
  public:
   class owner {
    public:
@@ -113,6 +115,9 @@ class answer_stream final : public std::enable_shared_from_this<answer_stream>,
   // Implements outgoing_queue::owner.
   void ask_flush() override;
   void on_stuck(const std::string& why) override;
+
+  // Implements news_round::outlet.
+  void deliver() override;
 
   bool begin();
   void prime();

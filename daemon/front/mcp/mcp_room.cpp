@@ -135,16 +135,9 @@ result<std::shared_ptr<void>> mcp_room::take_stream_place(const std::string& pri
   });
 }
 
-void mcp_room::list_changed(const mcp::feature_kind& kind) {
-  // Copies, because a session may end during a call.
-  std::vector<std::shared_ptr<mcp_session>> sessions;
-  sessions.reserve(sessions_.size());
-  for (const auto& [id, s] : sessions_) sessions.push_back(s);
-  for (const auto& s : sessions) s->list_changed(kind);
-  std::vector<std::shared_ptr<single_request>> requests;
-  requests.reserve(requests_.size());
-  for (const auto& [key, r] : requests_) requests.push_back(r);
-  for (const auto& r : requests) r->list_changed(kind);
+void mcp_room::add_readers(news_round::readers& out) const {
+  for (const auto& [id, s] : sessions_) out.emplace_back(s);
+  for (const auto& [key, r] : requests_) out.emplace_back(r);
 }
 
 void mcp_room::end_listens() {

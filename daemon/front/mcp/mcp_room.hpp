@@ -35,7 +35,8 @@ class mcp_room {
   /// sixteenth of them.
   result<std::shared_ptr<void>> take_stream_place(const std::string& principal, bool on_port);
 
-  void list_changed(const mcp::feature_kind& kind);
+  /// Appends all who hear of changes.
+  void add_readers(news_round::readers& out) const;
   /// Ends the subscriptions/listen of newer callers with their results, because the daemon is stopping.
   void end_listens();
   /// Drops what is kept for callers that have lost their connection, when memory runs short.

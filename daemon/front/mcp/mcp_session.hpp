@@ -16,6 +16,7 @@
 namespace mcpbx::daemon {
 
 class mcp_session final : public std::enable_shared_from_this<mcp_session>,
+                          public news_reader,
                           private mcp_host,
                           private answer_stream::owner {
  public:
@@ -34,7 +35,7 @@ class mcp_session final : public std::enable_shared_from_this<mcp_session>,
   /// Opens the stream for what belongs to no request, instead of an earlier one, or goes on with the stream of the
   /// event `last_event` ("": none). `place` is released when the connection is over.
   void get(const std::shared_ptr<exchange>& x, std::string_view last_event, std::shared_ptr<void> place);
-  void list_changed(const mcp::feature_kind& kind) { session_.list_changed(kind); }
+  void list_changed(const mcp::feature_kind& kind) override { session_.list_changed(kind); }
   /// Cancels everything open and ends all streams.
   void close();
 

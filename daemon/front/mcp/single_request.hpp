@@ -12,6 +12,7 @@
 namespace mcpbx::daemon {
 
 class single_request final : public std::enable_shared_from_this<single_request>,
+                             public news_reader,
                              private mcp_host,
                              private answer_stream::owner {
  public:
@@ -23,7 +24,7 @@ class single_request final : public std::enable_shared_from_this<single_request>
 
   /// Answers `x`. `place` is released when the request is over.
   void start(const std::shared_ptr<exchange>& x, mcp::message&& m, std::shared_ptr<void> place);
-  void list_changed(const mcp::feature_kind& kind) { session_.list_changed(kind); }
+  void list_changed(const mcp::feature_kind& kind) override { session_.list_changed(kind); }
   void look_after(time_point now) { answer_->keep_alive(now); }
   /// Ends its subscription, if it is one, with the result that says so.
   void end_listens() { session_.end_listens(false); }

@@ -219,9 +219,17 @@ void rpc_caller::when_settled(milliseconds at_most, std::function<void()> then) 
 }
 
 void rpc_caller::ask_flush() {
+  const std::shared_ptr<news_round::outlet> self(shared_from_this(), this);
+  if (door_.news.take(self)) return;
   boost::asio::post(door_.executor, [weak = weak_from_this()] {
     if (const auto self = weak.lock()) self->outbox_.flush();
   });
+}
+
+void rpc_caller::deliver() {
+  transport_->hold_writes();
+  outbox_.flush();
+  transport_->release_writes();
 }
 
 void rpc_caller::on_stuck(const std::string& why) {

@@ -4,6 +4,7 @@
 #include "daemon/front/base/caller_audit.hpp"
 #include "daemon/front/base/door_context.hpp"
 #include "daemon/front/base/event_stream.hpp"
+#include "daemon/front/base/news_round.hpp"
 #include "daemon/front/base/outgoing_queue.hpp"
 #include "daemon/front/base/seen_pins.hpp"
 #include "daemon/front/base/turns.hpp"
@@ -31,6 +32,7 @@ class rpc_caller final : public std::enable_shared_from_this<rpc_caller>,
                          public mcp::transport_events,
                          private mcp::caller_host,
                          private outgoing_queue::owner,
+                         private news_round::outlet,
                          private event_stream::owner {
  public:
   /// `principal`: the identity of the caller (daemon/store/records/principal.hpp).
@@ -55,7 +57,8 @@ class rpc_caller final : public std::enable_shared_from_this<rpc_caller>,
     if (audit_) audit_->set_name(name_);
   }
   /// Returns the scope of its calls; null once closed.
-  const mcp::call_scope_ptr& calls_scope() const noexcept { return scope_; }
+  mcp::caller_session& session() noexcept { return session_; }
+  std::shared_ptr<mcp::question_handler> own_answers(const mcp::server_question& q) override;
   result<void> admit_read(const mcp::feature_kind& kind, std::string_view server, std::string_view own) const override;
   std::shared_ptr<mcp::call_recorder> recorder() const override { return audit_; }
   /// Sets its working directory (mcpbx/hello), for servers that run there.
@@ -112,7 +115,6 @@ class rpc_caller final : public std::enable_shared_from_this<rpc_caller>,
   time_source& time() override { return door_.time; }
   result<void> admit_call() const override;
   result<void> admit_call(const mcp::catalog_entry& tool) const override;
-  std::shared_ptr<mcp::question_handler> own_answers(const mcp::server_question& q) override;
   mcp::held_calls* held() override { return &door_.held; }
   mcp::task_routes* tasks() override { return &door_.tasks; }
   mcp::call_scope_ptr scope() const override { return scope_; }
@@ -124,6 +126,8 @@ class rpc_caller final : public std::enable_shared_from_this<rpc_caller>,
   void pause_reading(bool paused) override;
   void ask_flush() override;
   void on_stuck(const std::string& why) override;
+  // Implements news_round::outlet.
+  void deliver() override;
   // Implements event_stream::owner.
   void on_ready(const std::shared_ptr<event_stream>& stream, outgoing_queue::pace how) override;
   void on_end(event_stream& stream) override;

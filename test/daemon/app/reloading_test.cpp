@@ -49,7 +49,7 @@ struct rig {
     }
   }
 
-  test::temporary_directory folder;
+  mcpbx::test::temporary_directory folder;
   command_line options;
   std::optional<base_parts> base;
   std::optional<current_configuration> current;

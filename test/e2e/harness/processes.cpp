@@ -187,6 +187,13 @@ std::optional<process_end> child::ended() {
   return end_;
 }
 
+bool child::says(std::string_view words) {
+  const auto deadline = steady::now() + std::chrono::seconds(30);
+  while (!err.contains(words) && !ended() && steady::now() < deadline)
+    if (!pump(poll_ms)) ::poll(nullptr, 0, poll_ms);
+  return err.contains(words);
+}
+
 process_end child::wait(int seconds) {
   const auto deadline = steady::now() + std::chrono::seconds(seconds);
   while (!ended()) {

@@ -57,6 +57,8 @@ class child {
   void signal(int number) const;
   /// Its end; fails the test after `seconds`.
   process_end wait(int seconds = 60);
+  /// Waits until it has said `words` on stderr; false: it ended or 30 s went by without them.
+  bool says(std::string_view words);
   /// Its end, if it has come.
   std::optional<process_end> ended();
 

@@ -394,3 +394,39 @@ TEST_CASE("draining reads what is there, paused or not, and says when nothing is
   CHECK(third);
   ::close(to[0]);
 }
+
+TEST_CASE("messages that are held leave together when they are released and not before") {
+  fixture f;
+  f.t->start(f.seen);
+  f.t->hold_writes();
+  f.t->send(as_segments(ping), {});
+  f.t->send(as_segments(ping), {});
+  run_ready(f.io);
+  CHECK(f.ends.read().empty());
+  CHECK(f.t->unsent() == 2 * ping.size() + 2);
+  f.t->release_writes();
+  CHECK(f.ends.read() == ping + "\n" + ping + "\n");  // without a turn
+  CHECK(f.seen.drained == 1);
+  f.t->send(as_segments(ping), {});
+  CHECK(f.ends.read().empty());
+  run_ready(f.io);
+  CHECK(f.ends.read() == ping + "\n");
+  f.t->hold_writes();
+  f.t->release_writes();  // nothing waits
+  CHECK(f.seen.drained == 2);
+}
+
+TEST_CASE("a transport may be dropped when released messages have left") {
+  fixture f;
+  struct dropping final : recorder {
+    void on_drained() override { t->reset(); }
+    std::unique_ptr<transport>* t = nullptr;
+  } seen;
+  seen.t = &f.t;
+  f.t->start(seen);
+  f.t->hold_writes();
+  f.t->send(as_segments(ping), {});
+  f.t->release_writes();
+  CHECK(f.t == nullptr);
+  CHECK(f.ends.read() == ping + "\n");
+}

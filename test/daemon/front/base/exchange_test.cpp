@@ -85,6 +85,7 @@ struct exchanges {
              .load = {},
              .handed = {},
              .tasks = {},
+             .news = {},
              .tools_cache = {},
              .views = {}},
         caller(door, "{}") {}

@@ -1,0 +1,96 @@
+// Watched folders: bursts of events, other folders, and the end.
+#include "daemon/app/file_watch.hpp"
+
+#include "test/support/manual_time.hpp"
+#include "test/support/temporary_directory.hpp"
+
+#include <boost/asio/io_context.hpp>
+#include <doctest/doctest.h>
+
+#include <filesystem>
+#include <memory>
+#include <string>
+
+namespace file_watch_test {
+
+using namespace mcpbx;
+using mcpbx::daemon::file_watch;
+
+struct rig {
+  mcpbx::test::temporary_directory folder;
+  boost::asio::io_context io;
+  mcpbx::test::manual_time time;
+  int changes = 0;
+  std::unique_ptr<file_watch> watch = std::make_unique<file_watch>(io.get_executor(), time, [this] { ++changes; });
+
+  /// Handles the events that the kernel has.
+  void look() {
+    io.restart();
+    while (io.poll() > 0) io.restart();
+  }
+};
+
+TEST_CASE("watch: a burst of events is told once, after a pause") {
+  rig r;
+  r.watch->set_files({r.folder / "config.json"});
+  for (int i = 0; i < 5; ++i) {
+    r.folder.write("config.json", std::to_string(i));
+    r.look();
+    r.time.advance(file_watch::quiet - milliseconds(1));
+    CHECK(r.changes == 0);
+  }
+  r.time.advance(milliseconds(1));
+  CHECK(r.changes == 1);
+  r.time.advance(file_watch::longest);
+  CHECK(r.changes == 1);
+}
+
+TEST_CASE("watch: events without a pause are told in bounded time") {
+  rig r;
+  r.watch->set_files({r.folder / "config.json"});
+  for (milliseconds passed(0); passed < file_watch::longest; passed += milliseconds(100)) {
+    CHECK(r.changes == 0);
+    r.folder.write("config.json", "x");
+    r.look();
+    r.time.advance(milliseconds(100));
+  }
+  CHECK(r.changes == 1);
+}
+
+TEST_CASE("watch: a file that takes the name is a change, and so is one behind a link") {
+  rig r;
+  const mcpbx::test::temporary_directory elsewhere;
+  elsewhere.write("real.json", "1");
+  std::filesystem::create_symlink(elsewhere / "real.json", r.folder / "config.json");
+  r.watch->set_files({r.folder / "config.json"});
+  elsewhere.write("real.json", "2");
+  r.look();
+  r.time.advance(file_watch::quiet);
+  CHECK(r.changes == 1);
+  r.folder.write("other", "x");
+  std::filesystem::rename(r.folder / "other", r.folder / "config.json");
+  r.look();
+  r.time.advance(file_watch::quiet);
+  CHECK(r.changes == 2);
+}
+
+TEST_CASE("watch: nothing is told of folders that are not watched any more, nor behind the end") {
+  rig r;
+  r.watch->set_files({r.folder / "config.json"});
+  r.folder.write("config.json", "1");
+  r.look();
+  r.watch->set_files({});
+  r.folder.write("config.json", "2");
+  r.look();
+  r.time.advance(file_watch::longest);
+  CHECK(r.changes == 0);
+  r.watch->set_files({r.folder / "config.json", "/no/such/folder/x"});
+  r.folder.write("config.json", "3");
+  r.look();
+  r.watch.reset();
+  r.look();
+  r.time.advance(file_watch::longest);
+  CHECK(r.changes == 0);
+}
+
+}  // namespace file_watch_test
