@@ -201,7 +201,6 @@ void entry_tokens::forgotten_elsewhere() {
   problem_.clear();
   set_waiting("needs a login: run `mcpbx auth login " + shell_word(entry_.server) + "`");
   end_renewal(false);
-  if (!dropped_) keeper_.tokens_changed(entry_.server, false);
 }
 
 void entry_tokens::send_renewal(grant_keeper::held_lock held) {
