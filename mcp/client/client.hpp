@@ -189,6 +189,11 @@ class client {
   virtual watch watch_logs(std::string_view /*level*/, std::function<void(const raw_json&)> /*logged*/) {
     return nullptr;
   }
+  /// The same, and also of the instances that serve this caller, if the server is not shared.
+  virtual watch watch_logs_of(const call_scope_ptr& /*scope*/, std::string_view level,
+                              std::function<void(const raw_json&)> logged) {
+    return watch_logs(level, std::move(logged));
+  }
   /// Reports that roots have changed. A legacy server that has asked for them is told
   /// (notifications/roots/list_changed).
   virtual void roots_changed() {}

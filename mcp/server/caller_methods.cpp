@@ -4,6 +4,7 @@
 #include "mcp/protocol/log_levels.hpp"
 #include "mcp/protocol/revisions.hpp"
 #include "mcp/server/caller_session.hpp"
+#include "mcp/server/task_listing.hpp"
 #include "mcp/server/told_capabilities.hpp"
 
 #include <utility>
@@ -32,6 +33,7 @@ std::shared_ptr<const caller_session::method_tables> caller_session::tables_for(
                  [](self& s, const raw_json& p, const reply_once& r) { s.watches().subscribe(p, r); });
     t.legacy.add("resources/unsubscribe",
                  [](self& s, const raw_json& p, const reply_once& r) { s.watches().unsubscribe(p, r); });
+    t.legacy.add("tasks/list", [](self& s, const raw_json& p, const reply_once& r) { task_listing::start(s, p, r); });
     t.modern.add("server/discover", [](self& s, const raw_json&, const reply_once& r) { s.discover(r); });
     t.modern.add("subscriptions/listen",
                  [](self& s, const raw_json& p, const reply_once& r) { s.listen_table().open(p, r); });

@@ -126,7 +126,7 @@ void caller_watches::refresh() {
 }
 
 void caller_watches::watch_logs_of(const std::shared_ptr<client>& server) {
-  watch w = server->watch_logs(log_levels[level_], [this](const raw_json& params) {
+  watch w = server->watch_logs_of(host_.scope(), log_levels[level_], [this](const raw_json& params) {
     const auto level = log_level_of(member_text(params, "level"));
     if (level && *level < level_) return;
     host_.send_note({.droppable = true}, make_notification("notifications/message", params));

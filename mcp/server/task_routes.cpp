@@ -14,6 +14,8 @@ void task_routes::add(std::string_view principal, std::string_view id, route to)
   if (id.empty() || id.size() > longest_id) return;
   std::string key = key_of(id, to.modern);
   share& own = shares_.try_emplace(std::string(principal)).first->second;
+  const auto known = own.routes.find(key);
+  to.number = known == own.routes.end() ? ++last_number_ : known->second.number;
   const auto [found, fresh] = own.routes.insert_or_assign(key, std::move(to));
   if (!fresh) return;
   own.order.push_back(std::move(key));
@@ -30,6 +32,22 @@ const task_routes::route* task_routes::find(std::string_view principal, std::str
   if (own == shares_.end()) return nullptr;
   const auto found = own->second.routes.find(key_of(id, modern));
   return found == own->second.routes.end() ? nullptr : &found->second;
+}
+
+task_routes::listed task_routes::page(std::string_view principal, std::uint64_t after, std::size_t most) const {
+  listed out;
+  const auto own = shares_.find(principal);
+  if (own == shares_.end()) return out;
+  for (const std::string& key : own->second.order) {
+    const route& to = own->second.routes.find(key)->second;
+    if (to.modern || to.number <= after) continue;
+    if (out.tasks.size() == most) {
+      out.next = out.tasks.back().to.number;
+      break;
+    }
+    out.tasks.push_back({key.substr(1), to});
+  }
+  return out;
 }
 
 }  // namespace mcpbx::mcp

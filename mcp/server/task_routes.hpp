@@ -5,6 +5,7 @@
 #include "mcp/client/client.hpp"
 
 #include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <functional>
 #include <map>
@@ -12,6 +13,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <vector>
 
 namespace mcpbx::mcp {
 
@@ -22,6 +24,16 @@ class task_routes {
     std::weak_ptr<client> owner;
     std::string server;  ///< configured name
     bool modern = false;
+    std::uint64_t number = 0;  ///< set by add(); later tasks have larger ones
+  };
+  /// Legacy tasks of a principal, the oldest first.
+  struct listed {
+    struct one {
+      std::string id;
+      route to;
+    };
+    std::vector<one> tasks;
+    std::uint64_t next = 0;  ///< number of the last one if there are more, else 0
   };
 
   /// Notes a task that a call of this principal has made. Without room, the oldest one of the principal with most tasks
@@ -29,6 +41,8 @@ class task_routes {
   void add(std::string_view principal, std::string_view id, route to);
   /// Returns the route of a task of this principal, or null; valid until the next add().
   const route* find(std::string_view principal, std::string_view id, bool modern) const;
+  /// Returns at most `most` legacy tasks of this principal behind number `after`.
+  listed page(std::string_view principal, std::uint64_t after, std::size_t most) const;
   std::size_t size() const noexcept { return size_; }
 
  private:
@@ -39,6 +53,7 @@ class task_routes {
   static std::string key_of(std::string_view id, bool modern);
   std::map<std::string, share, std::less<>> shares_;  // by principal
   std::size_t size_ = 0;
+  std::uint64_t last_number_ = 0;
 };
 
 }  // namespace mcpbx::mcp

@@ -30,6 +30,14 @@ raw_json without(const raw_json& object, std::string_view member) {
   return o->size() == 0 ? raw_json() : o->json();
 }
 
+/// Returns the capability of tasks with tasks/list, which mcpbx answers itself, whatever the servers can.
+raw_json with_list(const raw_json& tasks) {
+  auto o = raw_object::open(tasks);
+  if (!o) return {};
+  o->set("list", raw_json::literal("{}"));
+  return o->json();
+}
+
 }  // namespace
 
 void write_capabilities(json_writer& out, feature_table kinds, const catalog_offers& offers,
@@ -44,8 +52,7 @@ void write_capabilities(json_writer& out, feature_table kinds, const catalog_off
   if (offers.completions) out.key("completions").begin_object().end_object();
   if (offers.logging) out.key("logging").begin_object().end_object();
   const bool modern = revision == revision::modern;
-  // tasks/list would have to join the lists of all servers, so that it is not told.
-  if (revision == revision::latest_legacy) out.given("tasks", without(offers.tasks, "list"));
+  if (revision == revision::latest_legacy) out.given("tasks", with_list(offers.tasks));
   out.given("extensions", modern ? offers.extensions : without(offers.extensions, tasks_extension_name));
   out.given("experimental", offers.experimental);
   out.end_object();

@@ -4,6 +4,7 @@
 #include "daemon/cli/base/client_tools.hpp"
 #include "daemon/cli/base/daemon_calls.hpp"
 #include "daemon/cli/base/run_end.hpp"
+#include "daemon/cli/base/server_questions.hpp"
 #include "daemon/cli/terminal/approval.hpp"
 #include "daemon/cli/terminal/foreign_text.hpp"
 #include "daemon/cli/terminal/open_questions.hpp"
@@ -166,16 +167,25 @@ followed follow_run(context& c, daemon_connection& link, std::string_view method
   viewer view(c, c.screen->out_is_terminal() && o.stream && !o.data_only, o.input.has_value());
   open_questions questions(*c.screen, link, {.approvals = asks_person(c), .input = o.input});
   const bool asks = asks_person(c) || o.input;
+  // Servers ask about a prompt or a resource before the run begins, and in its course by events.
+  server_questions before(c, link, o.input.value_or(input_mode::decline));
+  link.on_request([&](const mcp::message& request) { before.take(request); });
   const auto answered = link.call(
       method, params,
       [&](std::string_view name, const raw_json& event) {
+        before.notified(name, event);
         if (name != "mcpbx/event") return;
         const auto type = member_text(event, "type");
         view.event(type, event);
         if (asks) questions.event(type, event);
       },
       [&](std::int64_t request) { (void)link.notify("notifications/cancelled", json_object("requestId", request)); },
-      asks ? daemon_connection::idle_handler([&] { questions.ask(); }) : daemon_connection::idle_handler());
+      asks ? daemon_connection::idle_handler([&] {
+        before.answer();
+        questions.ask();
+      })
+           : daemon_connection::idle_handler());
+  link.on_request({});
   c.screen->clear_status();
   followed f{.missed_a_yes = view.missed_a_yes(), .session = {}, .seq = view.seq()};
   if (!answered) {

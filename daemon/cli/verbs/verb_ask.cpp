@@ -9,6 +9,7 @@
 #include "daemon/cli/base/input_files.hpp"
 #include "daemon/cli/base/option_checks.hpp"
 #include "daemon/cli/base/prompt_words.hpp"
+#include "daemon/cli/base/server_questions.hpp"
 #include "daemon/cli/base/server_wait.hpp"
 #include "daemon/cli/base/verb.hpp"
 #include "daemon/cli/link/last_sessions.hpp"
@@ -306,6 +307,10 @@ int ask(context& c, const ask_options& given) {
   if (interrupted()) return interrupted_exit;
   if ((o.latest || !o.session.empty()) && !find_session(c, made->link, o, status)) return status;
   const std::string params = build_params(c, o, question, *read, *input);
+  // Only an MCP client is asked about what the run begins with.
+  if (*input && !o.detach && (!o.prompt.empty() || !o.resources.empty()))
+    if (auto ready = initialize(made->link, MCPBX_VERSION, answerable(*input)); !ready)
+      return explain(c, ready.error());
   if (o.detach) return start_detached(c, made->link, params);
   const auto end = follow_run(c, made->link, "mcpbx/chat", params,
                               {.stream = !o.no_stream, .input = *input, .data_only = !o.schema.empty()});

@@ -3,6 +3,7 @@
 #include "daemon/cli/base/daemon_calls.hpp"
 #include "daemon/cli/base/follow_run.hpp"
 #include "daemon/cli/base/input_files.hpp"
+#include "daemon/cli/base/server_questions.hpp"
 #include "daemon/cli/base/server_wait.hpp"
 #include "daemon/cli/base/verb.hpp"
 #include "daemon/cli/terminal/offer_text.hpp"
@@ -13,8 +14,6 @@
 
 #include <CLI/CLI.hpp>
 
-#include <cstddef>
-#include <deque>
 #include <memory>
 #include <optional>
 #include <string>
@@ -30,59 +29,6 @@ struct call_options {
   std::vector<std::string> arguments;  ///< key=value
   std::string json_arguments;          ///< --args, or "-" for standard input
   std::string input;                   ///< --input
-};
-
-// Questions that the tool's server asks during the call (elicitation/create), in their order.
-class server_questions {
- public:
-  server_questions(context& c, daemon_connection& link, input_mode mode) : c_(c), link_(link), mode_(mode) {}
-
-  void take(const mcp::message& request) {
-    if (request.method() == "elicitation/create") open_.push_back({request.id, request.params});
-  }
-  // Takes a notification, which may withdraw a question.
-  void notified(std::string_view method, const raw_json& params) {
-    if (const auto id = withdrawn_by(method, params))
-      std::erase_if(open_, [&](const question& q) { return q.id == *id; });
-  }
-  // Answers the first question. To be called when no message waits.
-  void answer() {
-    if (open_.empty()) return;
-    const question q = open_.front();
-    std::size_t looked_at = 0;
-    question_watch watch{link_.fd(), {}};
-    watch.still_open = [&] {
-      if (!link_.receive()) return false;
-      if (link_.received_bytes() > most_waiting) watch.fd = -1;
-      for (const auto& come = link_.received(); looked_at < come.size(); ++looked_at) {
-        const auto& m = come[looked_at];
-        if (m.type == mcp::message::kind::response) return false;  // the call is over
-        if (m.type == mcp::message::kind::notification && withdrawn_by(m.method(), m.params) == q.id) return false;
-      }
-      return true;
-    };
-    const auto server = member_text(find_member(q.params, "_meta"), "mcpbx/server");
-    const auto said = answer_input(*c_.screen, server, q.params, mode_, watch);
-    std::erase_if(open_, [&](const question& one) { return one.id == q.id; });
-    if (said) (void)link_.respond(q.id, *said);
-  }
-
- private:
-  struct question {
-    mcp::rpc_id id;
-    raw_json params;
-  };
-  static constexpr std::size_t most_waiting = std::size_t{4} << 20;
-
-  static std::optional<mcp::rpc_id> withdrawn_by(std::string_view method, const raw_json& params) {
-    if (method != "notifications/cancelled") return std::nullopt;
-    return mcp::rpc_id::from(find_member(params, "requestId"));
-  }
-
-  context& c_;
-  daemon_connection& link_;
-  input_mode mode_;
-  std::deque<question> open_;
 };
 
 result<std::string> build_arguments(const call_options& o, const raw_json& schema) {
@@ -130,8 +76,7 @@ int call(context& c, const call_options& o) {
   auto made = connect_or_explain(c, true, status);
   if (!made) return status;
   daemon_connection& link = made->link;
-  const std::string_view can = *input ? R"({"elicitation":{"form":{},"url":{}}})" : "{}";
-  if (auto ready = initialize(link, MCPBX_VERSION, can); !ready) return explain(c, ready.error());
+  if (auto ready = initialize(link, MCPBX_VERSION, answerable(*input)); !ready) return explain(c, ready.error());
   const auto look_up = [&] { return link.call("mcpbx/tools", json_object("name", o.name)); };
   wait_for_servers(c, *made, [&] {
     const auto found = look_up();

@@ -2,6 +2,7 @@
 #include "daemon/cli/base/daemon_calls.hpp"
 #include "daemon/cli/base/mcp_contents.hpp"
 #include "daemon/cli/base/prompt_words.hpp"
+#include "daemon/cli/base/server_questions.hpp"
 #include "daemon/cli/base/server_wait.hpp"
 #include "daemon/cli/base/verb.hpp"
 #include "daemon/cli/terminal/offer_text.hpp"
@@ -66,13 +67,14 @@ int get_prompt(context& c, daemon_connection& link, const prompts_options& o) {
   }
   for (const auto& hint : unknown_arguments(*known, o.arguments)) c.screen->err_line("mcpbx: " + printable(hint));
   catch_interrupts();
-  const auto got = call_or_explain(c, link, "prompts/get",
-                                   json_object("name", o.name, "arguments", raw_json::own(*arguments)), status);
-  if (!got) return status;
+  const auto got = call_with_questions(
+      c, link, "prompts/get", json_object("name", o.name, "arguments", raw_json::own(*arguments)), person_of(c));
+  if (!got) return explain(c, got.error());
+  if (got->error) return explain(c, *got);
   if (c.json)
-    c.screen->out_json(got->text());
+    c.screen->out_json(got->result.text());
   else
-    for (const auto& line : prompt_lines(*got)) c.screen->out_line(line);
+    for (const auto& line : prompt_lines(got->result)) c.screen->out_line(line);
   return done;
 }
 
@@ -89,7 +91,8 @@ int prompts(context& c, const prompts_options& o) {
   int status = 0;
   auto made = connect_or_explain(c, true, status, {.profile = o.profile});
   if (!made) return status;
-  if (auto ready = initialize(made->link, MCPBX_VERSION); !ready) return explain(c, ready.error());
+  if (auto ready = initialize(made->link, MCPBX_VERSION, answerable(person_of(c))); !ready)
+    return explain(c, ready.error());
   wait_for_servers(c, *made);
   return action == "get" ? get_prompt(c, made->link, o) : list_prompts(c, made->link);
 }

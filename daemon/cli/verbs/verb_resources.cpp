@@ -2,6 +2,7 @@
 #include "daemon/cli/base/daemon_calls.hpp"
 #include "daemon/cli/base/mcp_contents.hpp"
 #include "daemon/cli/base/prompt_words.hpp"
+#include "daemon/cli/base/server_questions.hpp"
 #include "daemon/cli/base/server_wait.hpp"
 #include "daemon/cli/base/verb.hpp"
 #include "daemon/cli/terminal/offer_text.hpp"
@@ -84,7 +85,7 @@ int explain_missing(context& c, daemon_connection& link, const std::string& uri,
 
 int read_resource(context& c, daemon_connection& link, const resources_options& o) {
   catch_interrupts();
-  const auto got = link.call("resources/read", json_object("uri", o.uri));
+  const auto got = call_with_questions(c, link, "resources/read", json_object("uri", o.uri), person_of(c));
   if (!got) return explain(c, got.error());
   if (got->error) {
     const int code = got->error_code();
@@ -133,7 +134,8 @@ int resources(context& c, const resources_options& o) {
   int status = 0;
   auto made = connect_or_explain(c, true, status, {.profile = o.profile});
   if (!made) return status;
-  if (auto ready = initialize(made->link, MCPBX_VERSION); !ready) return explain(c, ready.error());
+  if (auto ready = initialize(made->link, MCPBX_VERSION, answerable(person_of(c))); !ready)
+    return explain(c, ready.error());
   wait_for_servers(c, *made);
   return action == "read" ? read_resource(c, made->link, o) : list_resources(c, made->link, action == "templates");
 }

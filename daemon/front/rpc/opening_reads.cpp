@@ -37,7 +37,8 @@ opening_reads::opening_reads(rpc_caller& c, chat_opening what, std::string profi
       profile_(std::move(profile)),
       reply_(reply),
       then_(std::move(then)),
-      recorder_(c.recorder()) {}
+      recorder_(c.recorder()),
+      questions_(std::make_shared<opening_questions>(c, reply)) {}
 
 void opening_reads::start(rpc_caller& c, chat_opening what, std::string profile, const mcp::reply_once& reply,
                           opened_handler then) {
@@ -105,9 +106,8 @@ void opening_reads::send(std::string what, const std::weak_ptr<mcp::client>& own
   ++open_;
   call.params = std::move(params);
   call.has_meta = false;
-  call.asker = this;
-  call.scope = caller_.calls_scope();
-  call.principal = caller_.principal();
+  if (server) caller_.session().describe_caller(call, reply_, server->era() == mcp::era::modern, of);
+  call.questions = questions_;
   call.done = [self = shared_from_this(), number](const mcp::call_outcome& outcome) { self->arrived(number, outcome); };
   if (!server) return arrived(number, mcp::call_outcome::failed(errc::unavailable, "its server is no longer there"));
   asks_[number].ticket = server->call(std::move(call));
@@ -133,11 +133,12 @@ void opening_reads::arrived(std::size_t number, const mcp::call_outcome& outcome
   if (!then_) return;
   if (!reply_.open()) return cancel("its request is over");
   if (outcome.type == kind::failed)
-    return give_up({outcome.failure.code, one.what + " cannot be read: " + outcome.failure.message});
+    return give_up({outcome.failure.code, one.what + " cannot be read: " + outcome.failure.message + unanswered()});
   if (outcome.type == kind::error)
-    return give_up({errc::peer,
-                    "the tool server " + json_quoted(one.server) + " refused " + one.what + ": " +
-                        cut_for_people(find_member(outcome.value, "message").as_string().value_or(""), longest_error)});
+    return give_up(
+        {errc::peer, "the tool server " + json_quoted(one.server) + " refused " + one.what + ": " +
+                         cut_for_people(find_member(outcome.value, "message").as_string().value_or(""), longest_error) +
+                         unanswered()});
   bytes_ += outcome.value.text().size();
   if (bytes_ > chat_opening::most_bytes)
     return give_up({errc::limit, "with " + one.what + " the prompt and the resources have more than " +
@@ -155,6 +156,11 @@ void opening_reads::arrived(std::size_t number, const mcp::call_outcome& outcome
   }
   const auto then = std::exchange(then_, {});
   then(got);
+}
+
+// Returns the reason why the server may have failed, if that is a question that nobody could answer.
+std::string opening_reads::unanswered() const {
+  return questions_->unanswered().empty() ? "" : "; " + questions_->unanswered();
 }
 
 void opening_reads::give_up(const error& why) {

@@ -2,6 +2,7 @@
 // servers.
 #pragma once
 #include "daemon/front/chat/chat_opening.hpp"
+#include "daemon/front/rpc/opening_questions.hpp"
 #include "daemon/front/rpc/rpc_caller.hpp"
 #include "mcp/client/catalog/catalog.hpp"
 #include "mcp/client/client.hpp"
@@ -42,6 +43,7 @@ class opening_reads : public std::enable_shared_from_this<opening_reads> {
             const std::string& own, raw_json params, mcp::finished_call record);
   void note(mcp::finished_call record, mcp::call_end end, std::size_t bytes = 0);
   void arrived(std::size_t number, const mcp::call_outcome& outcome);
+  std::string unanswered() const;
   void give_up(const error& why);
   void cancel(std::string_view reason);
 
@@ -51,7 +53,8 @@ class opening_reads : public std::enable_shared_from_this<opening_reads> {
   mcp::reply_once reply_;
   opened_handler then_;
   std::shared_ptr<mcp::call_recorder> recorder_;  // null: the audit is off
-  std::vector<ask> asks_;                         // the prompt first, if there is one, then the resources
+  std::shared_ptr<opening_questions> questions_;
+  std::vector<ask> asks_;  // the prompt first, if there is one, then the resources
   std::size_t open_ = 0, bytes_ = 0;
 };
 

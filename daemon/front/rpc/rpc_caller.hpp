@@ -57,7 +57,8 @@ class rpc_caller final : public std::enable_shared_from_this<rpc_caller>,
     if (audit_) audit_->set_name(name_);
   }
   /// Returns the scope of its calls; null once closed.
-  const mcp::call_scope_ptr& calls_scope() const noexcept { return scope_; }
+  mcp::caller_session& session() noexcept { return session_; }
+  std::shared_ptr<mcp::question_handler> own_answers(const mcp::server_question& q) override;
   result<void> admit_read(const mcp::feature_kind& kind, std::string_view server, std::string_view own) const override;
   std::shared_ptr<mcp::call_recorder> recorder() const override { return audit_; }
   /// Sets its working directory (mcpbx/hello), for servers that run there.
@@ -114,7 +115,6 @@ class rpc_caller final : public std::enable_shared_from_this<rpc_caller>,
   time_source& time() override { return door_.time; }
   result<void> admit_call() const override;
   result<void> admit_call(const mcp::catalog_entry& tool) const override;
-  std::shared_ptr<mcp::question_handler> own_answers(const mcp::server_question& q) override;
   mcp::held_calls* held() override { return &door_.held; }
   mcp::task_routes* tasks() override { return &door_.tasks; }
   mcp::call_scope_ptr scope() const override { return scope_; }

@@ -7,14 +7,21 @@
 namespace mcpbx::mcp {
 namespace {
 
-/// Bits of a ticket that are the instance's own.
-constexpr unsigned ticket_bits = 40;
+/// Bits of a ticket that are the instance's own; the others are its number.
+constexpr unsigned ticket_bits = 64 - instance_pool::number_bits;
 constexpr client::ticket own_part = (client::ticket{1} << ticket_bits) - 1;
 
 }  // namespace
 
 instance_pool::instance_pool(std::shared_ptr<managed_client> lister, server_context context)
     : lister_(std::move(lister)), context_(std::move(context)) {}
+
+std::uint64_t instance_pool::next_number(std::uint64_t last, const std::function<bool(std::uint64_t)>& taken) {
+  constexpr std::uint64_t largest = (std::uint64_t{1} << number_bits) - 1;
+  do last = last % largest + 1;
+  while (taken(last));
+  return last;
+}
 
 mcp::era instance_pool::era() const {
   if (lister_->era() != mcp::era::unknown) return lister_->era();
@@ -50,6 +57,18 @@ watch instance_pool::watch_resource_of(const call_scope_ptr& scope, std::string_
   if (!found) return nullptr;
   const auto client = (*found)->client;
   return client->watch_resource(uri, std::move(updated));
+}
+
+watch instance_pool::watch_logs_of(const call_scope_ptr& scope, std::string_view level,
+                                   std::function<void(const raw_json&)> logged) {
+  if (dropped_ || !scope) return watch_logs(level, std::move(logged));
+  auto w = std::make_shared<log_watch>(log_watch{scope->caller(), std::string(level), std::move(logged), {}});
+  w->held.push_back(lister_->watch_logs(level, w->logged));
+  for (const auto& i : instances_)
+    if (!i.left && i.caller.lock() == w->caller.lock()) w->held.push_back(i.client->watch_logs(level, w->logged));
+  std::erase_if(log_watches_, [](const auto& one) { return one.expired(); });
+  log_watches_.push_back(w);
+  return w;
 }
 
 result<instance_pool::instance*> instance_pool::instance_for(const call_scope_ptr& scope) {
@@ -99,7 +118,14 @@ result<instance_pool::instance*> instance_pool::begin(const call_scope_ptr& scop
   }
   server_context context{context_.time, context_.random, *this, context_.options, context_.soon};
   auto client = std::make_shared<managed_client>(instance_options(scope->cwd()), std::move(context));
-  instances_.push_back({scope.get(), scope->label(), ++last_number_, client});
+  const call_scope_ptr caller = scope->caller();
+  last_number_ = next_number(last_number_, [&](std::uint64_t n) {
+    return std::ranges::find(instances_, n, &instance::number) != instances_.end();
+  });
+  instances_.push_back({scope.get(), caller, scope->label(), last_number_, client});
+  for (const auto& one : log_watches_)
+    if (const auto w = one.lock(); w && w->caller.lock() == caller)
+      w->held.push_back(client->watch_logs(w->level, w->logged));
   scope->when_ended(this, [weak = weak_from_this(), key = scope.get()] {
     if (const auto self = weak.lock()) self->scope_ended(key);
   });

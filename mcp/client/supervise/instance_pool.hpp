@@ -17,6 +17,10 @@ class instance_pool final : public client, private server_host, public std::enab
  public:
   /// Time without calls after which an instance ends, if server_options::idle_stop is 0.
   static constexpr milliseconds usual_idle_stop{300'000};
+  /// Bits of an instance's number, which is part of its tickets.
+  static constexpr unsigned number_bits = 24;
+  /// Returns the number after `last` that is not `taken`, from 1 on; after the largest one they begin again.
+  static std::uint64_t next_number(std::uint64_t last, const std::function<bool(std::uint64_t)>& taken);
 
   /// `lister`: the process that keeps the lists. `context` is that of the lister: its host hears of the instances under
   /// the lister's name.
@@ -41,6 +45,8 @@ class instance_pool final : public client, private server_host, public std::enab
   watch watch_logs(std::string_view level, std::function<void(const raw_json&)> logged) override {
     return lister_->watch_logs(level, std::move(logged));
   }
+  watch watch_logs_of(const call_scope_ptr& scope, std::string_view level,
+                      std::function<void(const raw_json&)> logged) override;
 
   void roots_changed() override;
 
@@ -61,10 +67,19 @@ class instance_pool final : public client, private server_host, public std::enab
  private:
   struct instance {
     const call_scope* key = nullptr;  // compared only
+    std::weak_ptr<call_scope> caller;
     std::string label;
     std::uint64_t number = 0;  // upper part of its tickets
     std::shared_ptr<managed_client> client;
     bool left = false;  // its scope has ended
+  };
+
+  /// Logs that a caller wants of its instances, those that begin later too.
+  struct log_watch {
+    std::weak_ptr<call_scope> caller;
+    std::string level;
+    std::function<void(const raw_json&)> logged;
+    std::vector<watch> held;  // at the lister and at instances
   };
 
   // server_host, for the instances
@@ -92,6 +107,7 @@ class instance_pool final : public client, private server_host, public std::enab
   std::shared_ptr<managed_client> lister_;
   server_context context_;
   std::vector<instance> instances_;
+  std::vector<std::weak_ptr<log_watch>> log_watches_;
   std::uint64_t last_number_ = 0;
   bool stopping_ = false, dropped_ = false, look_posted_ = false;
 };

@@ -158,7 +158,7 @@ void tasks(bridge& b) {
     told = c.answer(id);
   }
   CHECK(contains(told, "tasks") == !across);
-  if (!across && !b.era.new_caller) CHECK(member_at(told, {"result", "capabilities", "tasks", "list"}).empty());
+  if (!across && !b.era.new_caller) CHECK(member_at(told, {"result", "capabilities", "tasks", "list"}) == "{}");
   const auto listed = c.ask("tools/list");
   b.pass();
   if (across) {
@@ -184,6 +184,9 @@ void tasks(bridge& b) {
     const auto result = c.ask("tasks/result", R"("taskId":"t1")");
     b.pass();
     CHECK(contains(c.result(result), "the job is done"));
+    const auto list = c.ask("tasks/list");
+    b.pass();
+    CHECK(contains(c.result(list), R"("tasks":[{"taskId":"t1")"));
   }
   b.remark("Somebody else has no such task.");
   auto& second = b.add_caller("second", "uid:2");
@@ -192,6 +195,10 @@ void tasks(bridge& b) {
   const auto theirs = second.ask("tasks/get", R"("taskId":"t1")");
   b.pass();
   CHECK(second.error_code(theirs) == "-32602");
+  if (b.era.new_caller) return;
+  const auto none = second.ask("tasks/list");
+  b.pass();
+  CHECK(contains(second.result(none), R"("tasks":[])"));
 }
 
 }  // namespace

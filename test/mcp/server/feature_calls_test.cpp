@@ -233,6 +233,56 @@ TEST_CASE("a task is found again at its server by requests of the same era and p
   CHECK(code_of(n.ask("tasks/get", R"({"taskId":"a"})", "3")) == -32602);
 }
 
+TEST_CASE("tasks/list tells a caller its own tasks in pages as their servers tell them now") {
+  served s;
+  const auto make = [&](const std::string& id, const std::string& who) {
+    s.caller.host.who = who;
+    s.ask("tools/call", R"({"name":"s__t","task":{}})", "\"" + id + "\"");
+    s.server->answer(s.server->calls.size() - 1, R"({"task":{"taskId":")" + id + R"(","status":"working"}})");
+  };
+  make("foreign", "uid:2");
+  for (int i = 0; i < 34; ++i) make("t" + std::to_string(i), "uid:1");
+  const auto list = [&](const std::string& params, std::size_t expected) {
+    const auto before = s.server->calls.size();
+    CHECK(s.ask("tasks/list", params, "1") == "");
+    REQUIRE(s.server->calls.size() == before + expected);
+    for (std::size_t i = before; i < before + expected; ++i) {
+      CHECK(s.server->calls[i].method == "tasks/get");
+      const std::string id = member_text(s.server->calls[i].params, "taskId");
+      if (id == "t1")
+        s.server->answer_error(i, R"({"code":-32602,"message":"no such task"})");
+      else
+        s.server->answer(i, R"({"taskId":")" + id + R"(","status":"completed","_meta":{"x":1}})");
+    }
+    return s.caller.host.take().at(0);
+  };
+  const std::string first = list("{}", 32);
+  CHECK(first.starts_with(
+      R"({"jsonrpc":"2.0","id":1,"result":{"tasks":[{"taskId":"t0","status":"completed"},{"taskId":"t2",)"));
+  CHECK(first.find("foreign") == std::string::npos);
+  const std::string cursor(at(first, {"result", "nextCursor"}));
+  REQUIRE_FALSE(cursor.empty());
+  CHECK(
+      list(R"({"cursor":)" + cursor + "}", 2) ==
+      R"({"jsonrpc":"2.0","id":1,"result":{"tasks":[{"taskId":"t32","status":"completed"},{"taskId":"t33","status":"completed"}]}})");
+  CHECK(code_of(s.ask("tasks/list", R"({"cursor":"x"})")) == -32602);
+  CHECK(code_of(s.ask("tasks/list", modern_params(""))) == -32601);
+  s.caller.host.who = "uid:3";
+  CHECK(s.ask("tasks/list", "{}") == R"({"jsonrpc":"2.0","id":1,"result":{"tasks":[]}})");
+}
+
+TEST_CASE("a tasks/list that is cancelled cancels what it asks and gets no answer") {
+  served s;
+  s.ask("tools/call", R"({"name":"s__t","task":{}})", "9");
+  s.server->answer(0, R"({"task":{"taskId":"a","status":"working"}})");
+  s.caller.host.take();
+  s.ask("tasks/list", "{}");
+  s.caller.say(R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}})");
+  CHECK(s.server->cancelled.size() == 1);
+  s.server->calls.at(1).done(mcp::call_outcome::failed(errc::cancelled, "gone"));
+  CHECK(s.caller.host.sent.empty());
+}
+
 TEST_CASE("the table of tasks is bounded and the oldest goes first") {
   mcp::task_routes tasks;
   const auto id = [](std::size_t i) { return "t" + std::to_string(i); };

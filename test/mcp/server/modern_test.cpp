@@ -51,7 +51,7 @@ TEST_CASE("server/discover is answered without a handshake with versions and cap
       R"({"jsonrpc":"2.0","id":2,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{}}})");
   CHECK(
       at(legacy, {"result", "capabilities"}) ==
-      R"({"tools":{"listChanged":true},"prompts":{"listChanged":true},"resources":{"subscribe":true,"listChanged":true},"completions":{},"logging":{},"tasks":{"cancel":{}},"extensions":{"io.modelcontextprotocol/ui":{}},"experimental":{"x":{}}})");
+      R"({"tools":{"listChanged":true},"prompts":{"listChanged":true},"resources":{"subscribe":true,"listChanged":true},"completions":{},"logging":{},"tasks":{"list":{},"cancel":{}},"extensions":{"io.modelcontextprotocol/ui":{}},"experimental":{"x":{}}})");
   CHECK_FALSE(m.ask("server/discover", modern_params()).empty());
 }
 

@@ -1,5 +1,7 @@
 // Servers with a process for each caller or run: begun with the first call, ended with their callers, bounded, and with
 // one list for all.
+#include "mcp/client/supervise/instance_pool.hpp"
+
 #include "test/mcp/client/supervisor_rig.hpp"
 
 #include <algorithm>
@@ -398,4 +400,69 @@ TEST_CASE("instances: scopes may end while the supervisor is gone") {
   a.reset();
   owner.reset();
   CHECK_FALSE(a);
+}
+
+TEST_CASE("instances: numbers begin again after the largest one and skip those that are in use") {
+  constexpr std::uint64_t largest = (std::uint64_t{1} << instance_pool::number_bits) - 1;
+  const auto after = [](std::uint64_t last, std::vector<std::uint64_t> used) {
+    return instance_pool::next_number(last, [&](std::uint64_t n) { return std::ranges::find(used, n) != used.end(); });
+  };
+  CHECK(after(0, {}) == 1);
+  CHECK(after(1, {2, 3}) == 4);
+  CHECK(after(largest, {}) == 1);
+  CHECK(after(largest - 1, {largest, 1}) == 2);
+}
+
+TEST_CASE("instances: logs that belong to no call reach the caller of the instance and nobody else") {
+  for (const auto sharing : {server_sharing::per_caller, server_sharing::per_run}) {
+    supervisor_rig r;
+    r.launcher.add("s", [](scripted_process& p) {
+      p.on_message = [](scripted_process& self, const message& m) {
+        if (m.method() == "initialize")
+          self.answer(m,
+                      R"({"protocolVersion":"2025-11-25","capabilities":{"tools":{},"logging":{}},"serverInfo":{}})");
+        if (m.method() == "tools/list") self.answer(m, tools_page({tool_definition("echo")}));
+        if (m.method() == "server/discover") self.refuse(m, -32601, "Method not found");
+        if (m.method() == "tools/call") self.answer(m, text_result("x"));
+        if (m.method() == "logging/setLevel" || m.method() == "ping") self.answer(m, "{}");
+      };
+    });
+    r.start({own(sharing)});
+    const auto a = caller("a"), b = caller("b");
+    const auto run = call_scope::of_run("run 1", a);
+    std::vector<std::string> told;
+    const auto watching = [&](const call_scope_ptr& scope, const std::string& who) {
+      return r.owner("s__echo")->watch_logs_of(scope, "info", [&told, who](const raw_json& p) {
+        told.push_back(who + std::string(find_member(p, "data").text()));
+      });
+    };
+    const auto call_for = [&](const call_scope_ptr& scope) {
+      server_call c;
+      c.params = raw_json::literal(R"({"name":"echo"})");
+      c.name = "s__echo";
+      c.scope = scope;
+      r.owner("s__echo")->call(std::move(c));
+      r.turn();
+    };
+    auto of_a = watching(a, "a");
+    call_for(run);
+    call_for(b);
+    const auto of_b = watching(b, "b");
+    r.turn();
+    REQUIRE(r.launcher.spawned.size() == 3);
+    const auto say = [&](std::size_t process, const std::string& data) {
+      r.launcher.spawned[process]->say(
+          R"({"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":)" + data + "}}");
+      r.turn();
+    };
+    for (std::size_t i = 0; i < 3; ++i) CHECK(r.launcher.spawned[i]->count("logging/setLevel") == 1);
+    say(1, "1");
+    say(2, "2");
+    CHECK(told == std::vector<std::string>{"a1", "b2"});
+    say(0, "0");
+    CHECK(told.size() == 4);
+    of_a.reset();
+    say(1, "3");
+    CHECK(told.size() == 4);
+  }
 }

@@ -1,0 +1,43 @@
+// The answer to one tasks/list of a legacy caller (2025-11-25, tasks, "Listing Tasks"): the tasks that mcpbx knows of
+// its principal, at whatever servers they are, each in the state that its server tells now. Knows no I/O.
+#pragma once
+#include "mcp/client/client.hpp"
+#include "mcp/json/raw_json.hpp"
+#include "mcp/server/reply_once.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace mcpbx::mcp {
+
+class caller_session;
+
+class task_listing : public std::enable_shared_from_this<task_listing> {
+ public:
+  /// Most tasks of one page, each of which its server is asked for, and bytes that a server's answer may have.
+  static constexpr std::size_t most_tasks = 32, longest_task = std::size_t{64} << 10;
+
+  /// Answers `reply` once the servers have told the tasks of a page, or with what is wrong. A task that its server does
+  /// not know any more, or does not tell of, is left out.
+  static void start(caller_session& s, const raw_json& params, const reply_once& reply);
+
+ private:
+  struct one {
+    std::weak_ptr<client> server;
+    client::ticket ticket = 0;
+    raw_json task;
+  };
+  explicit task_listing(const reply_once& reply) : reply_(reply) {}
+  void told(std::size_t place, const call_outcome& outcome);
+  void cancel();
+  void answer();
+
+  reply_once reply_;
+  std::vector<one> tasks_;
+  std::size_t open_ = 0;
+  std::uint64_t next_ = 0;  // number to go on behind; 0: there are no more
+};
+
+}  // namespace mcpbx::mcp
