@@ -87,7 +87,9 @@ const urlOf = (name) => `${server.base}/${name}/mcp`;
 const entries = { good: { url: urlOf('good') }, ssh: { url: `http://127.0.0.1:${server.ssh.address().port}/mcp` }, tls: { url: urlOf('tls').replace('http:', 'https:') } };
 const addFaulty = (name, fault) => {
   server.faults[name] = fault;
-  entries[name] = { url: urlOf(name), startTimeoutMs: 1000, callTimeoutMs: 1000, ...(fault.protected ? {} : { headers: { Authorization: `Bearer ${server.secret('header')}` } }) };
+  // Only where nothing else ends the wait is its limit short, since other ends may come late on a busy machine.
+  const limit = /^(hang|comments|call(Hang|Comments|Flood))$/.test(name) ? 1000 : 10_000;
+  entries[name] = { url: urlOf(name), startTimeoutMs: limit, callTimeoutMs: limit, ...(fault.protected ? {} : { headers: { Authorization: `Bearer ${server.secret('header')}` } }) };
 };
 for (const name of Object.keys(opening)) addFaulty(name, { at: 'all', way: ways[name] });
 for (const [name, [way]] of Object.entries(calls)) addFaulty(name, { at: 'tools/call', way: ways[way] });
@@ -205,14 +207,16 @@ await checks({
     for (let i = 0; i < 5; i++) assert.equal((await cli('call', 'skew__do')).status, 0);
     assert.ok(server.worlds.skew.renewals <= 2, `${server.worlds.skew.renewals} renewals`);
   },
-  'tokens that are refused since the keys have changed are renewed, and no call is lost': async () => {
+  'tokens that are refused since the keys have changed are renewed once, and no call is lost': async () => {
     await use('rotating');
-    for (let i = 1; i <= 3; i++) {
-      server.worlds.rotating.access.clear();
-      const made = await cli('call', 'rotating__do');
-      assert.equal(made.status, 0, made.stderr);
-      assert.equal(server.worlds.rotating.renewals, i);
-    }
+    const { rotating } = server.worlds;
+    rotating.access.clear();
+    const made = await cli('call', 'rotating__do');
+    assert.equal(made.status, 0, made.stderr);
+    assert.equal(rotating.renewals, 1);
+    rotating.access.clear();  // the new one, too: that is no matter of a renewal
+    assert.match((await cli('call', 'rotating__do')).stderr, /refuses the token that its authorization server has just given/);
+    assert.equal(rotating.renewals, 1);
   },
   'a run goes on with the error of a server that quotes its token, without the token': async () => {
     const c = d.caller();

@@ -10,6 +10,9 @@
 
 namespace mcpbx::daemon {
 
+opening_questions::opening_questions(rpc_caller& caller, const mcp::reply_once& reply)
+    : executor_(caller.door().executor), caller_(caller), reply_(reply) {}
+
 opening_questions::ticket opening_questions::ask(mcp::server_question q, done_handler done) {
   const ticket t = ++last_;
   open_[t].done = std::move(done);
@@ -49,7 +52,7 @@ opening_questions::ticket opening_questions::ask(mcp::server_question q, done_ha
 
 // Gives a question its outcome in a later turn, since ask() may be on the stack.
 void opening_questions::answered(ticket t, mcp::call_outcome&& outcome) {
-  boost::asio::post(caller_.door().executor, [weak = weak_from_this(), t, outcome = std::move(outcome)]() mutable {
+  boost::asio::post(executor_, [weak = weak_from_this(), t, outcome = std::move(outcome)]() mutable {
     const auto self = weak.lock();
     auto taken = self ? self->open_.extract(t) : decltype(self->open_)::node_type();
     if (!taken.empty()) taken.mapped().done(std::move(outcome));

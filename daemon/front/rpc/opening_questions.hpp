@@ -5,6 +5,8 @@
 #include "mcp/client/client.hpp"
 #include "mcp/server/reply_once.hpp"
 
+#include <boost/asio/any_io_executor.hpp>
+
 #include <map>
 #include <memory>
 #include <string>
@@ -15,7 +17,7 @@ namespace mcpbx::daemon {
 class opening_questions final : public mcp::question_handler, public std::enable_shared_from_this<opening_questions> {
  public:
   /// `caller` must live while `reply`, the request of the run, is open.
-  opening_questions(rpc_caller& caller, const mcp::reply_once& reply) : caller_(caller), reply_(reply) {}
+  opening_questions(rpc_caller& caller, const mcp::reply_once& reply);
 
   ticket ask(mcp::server_question q, done_handler done) override;
   void withdraw(ticket t, std::string_view reason) override;
@@ -31,6 +33,7 @@ class opening_questions final : public mcp::question_handler, public std::enable
   };
   void answered(ticket t, mcp::call_outcome&& outcome);
 
+  boost::asio::any_io_executor executor_;
   rpc_caller& caller_;
   mcp::reply_once reply_;
   std::map<ticket, question> open_;

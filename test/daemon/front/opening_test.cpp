@@ -29,7 +29,10 @@ mcp::feature_entry_ptr item(const std::shared_ptr<mcp::client>& owner, const std
 }
 
 struct opening_fixture {
-  opening_fixture() : door(io.get_executor(), time, backend, {}, {}) {
+  /// `of`: the tool server that calls; "": the person does.
+  explicit opening_fixture(front_door::options o = {}, const std::string& of = "")
+      : door(io.get_executor(), time, backend, std::move(o),
+             [of](const mcp::peer_credentials&) -> result<std::string> { return of; }) {
     std::vector<mcp::feature_entries_ptr> others;
     for (const auto& kind : mcp::feature_kinds().subspan(1)) {
       std::vector<mcp::feature_entry_ptr> entries;
@@ -71,6 +74,12 @@ struct opening_fixture {
   fake_transport::line line;
   front_door door;
 };
+
+/// Returns the id of a request in a line.
+std::string parse_line(const std::string& line) {
+  const auto m = raw_json::parse(line);
+  return m ? std::string(find_member(*m, "id").text()) : std::string();
+}
 
 constexpr std::string_view go = R"({"messages":[{"role":"user","content":{"type":"text","text":"Go."}}]})";
 
@@ -163,4 +172,73 @@ TEST_CASE("opening: a request that repeats a run fetches nothing again") {
   REQUIRE(f.backend.started.size() == 1);
   f.chat(request, 2);
   CHECK(f.server->calls.size() == 1);
+}
+
+TEST_CASE("opening: a caller that can be asked is asked for what a prompt needs, before its run begins") {
+  std::vector<std::string> answers;
+  opening_fixture f;
+  f.line.say(
+      R"({"jsonrpc":"2.0","id":"i","method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{"elicitation":{}},"clientInfo":{"name":"t","version":"1"}}})");
+  f.line.say(R"({"jsonrpc":"2.0","method":"notifications/initialized"})");
+  f.turn();
+  f.chat(R"({"prompt":{"name":"s__p"}})");
+  REQUIRE(f.server->calls.size() == 1);
+  const auto handler = f.server->calls[0].questions;
+  REQUIRE(handler);
+  f.line.sent.clear();
+  const auto ask = [&] {
+    return handler->ask({"s", "elicitation/create", raw_json::own(R"({"message":"m"})")},
+                        [&](mcp::call_outcome&& o) { answers.emplace_back(o.value.text()); });
+  };
+  ask();
+  f.turn();
+  REQUIRE(contains(f.said(), R"("method":"elicitation/create")"));
+  CHECK(contains(f.said(), R"("mcpbx/server":"s")"));
+  const auto asked = parse_line(f.said());
+  f.line.say(R"({"jsonrpc":"2.0","id":)" + asked + R"(,"result":{"action":"accept","content":{}}})");
+  f.turn();
+  CHECK(answers == std::vector<std::string>{R"({"action":"accept","content":{}})"});
+  // One that its server does not wait for any more is withdrawn from the caller.
+  const auto second = ask();
+  f.turn();
+  handler->withdraw(second, "enough");
+  f.turn();
+  CHECK(contains(f.said(), "notifications/cancelled"));
+  f.server->answer(0, go);
+  f.turn();
+  CHECK(f.backend.started.size() == 1);
+  CHECK(answers.size() == 1);
+}
+
+TEST_CASE("opening: a question that nobody can answer is declined, and the error says who could") {
+  std::string answer;
+  opening_fixture f;
+  f.chat(R"({"prompt":{"name":"s__p"}})");
+  f.server->calls.at(0).questions->ask({"s", "elicitation/create", raw_json::own(R"({"message":"m"})")},
+                                       [&](mcp::call_outcome&& o) { answer = o.value.text(); });
+  CHECK(answer.empty());
+  f.turn();
+  CHECK(answer == R"({"action":"decline"})");
+  f.server->answer_error(0, R"({"code":-32602,"message":"no style was given"})");
+  f.turn();
+  CHECK(contains(f.said(),
+                 "no style was given; it asked its caller for input (elicitation/create), which a run cannot "
+                 "give before it has begun: `mcpbx ask` at a terminal or with --input can"));
+  CHECK(f.backend.started.empty());
+}
+
+TEST_CASE("G41: a run of a tool server begins with no prompt or resource that needs a yes of the user") {
+  front_door::options o;
+  o.approvals = [] {
+    approval_rules rules;
+    rules.entries =
+        std::make_shared<const std::vector<server_terms>>(std::vector<server_terms>{{"s", {}, {}, {"x://a"}}});
+    return rules;
+  };
+  opening_fixture server(std::move(o), "s");
+  server.chat(R"({"input":"now","resources":["x://a"]})");
+  CHECK(contains(server.said(), "needs a yes of the user, so a tool server may not read it by itself"));
+  CHECK(server.server->calls.empty());
+  server.chat(R"({"input":"now","resources":["x://b"]})", 2);
+  CHECK(server.server->calls.size() == 1);
 }

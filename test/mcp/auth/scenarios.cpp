@@ -213,6 +213,15 @@ std::vector<auth_scenario> make() {
       {"migration",
        "The server names another authorization server: nothing of the one before is used.",
        {{plain}, {plain, migrate}}},
+      {"issuer-of-entry",
+       "The entry names its authorization server, and the server's document names another one.",
+       {{plain,
+         [](world& w, options& o) {
+           with_own_client(w, o);
+           o.issuer = "https://honest.example.com";
+         }}},
+       false,
+       false},
       {"iss-right",
        "The answer says who it is from, as promised.",
        {{plain, answered_by("https://as.example.com", true)}}},

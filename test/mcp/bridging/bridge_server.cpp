@@ -56,10 +56,11 @@ void server_life::notify(std::string_view method, const std::string& params) {
       "}");
 }
 
-void server_life::ask(const std::string& method, const std::string& params,
+void server_life::ask(const mcp::rpc_id& request, const std::string& method, const std::string& params,
                       std::function<void(const mcp::message&)> then) {
   const std::string id = "\"q" + std::to_string(next_question_++) + "\"";
   asked[id] = 0;
+  about[id] = request.token();
   then_[id] = std::move(then);
   say(R"({"jsonrpc":"2.0","id":)" + id + R"(,"method":")" + method + '"' +
       (params.empty() ? "" : R"(,"params":)" + params) + "}");

@@ -27,15 +27,16 @@ class server_life : public std::enable_shared_from_this<server_life> {
   void answer_raw(const mcp::rpc_id& id, const std::string& result);
   void refuse(const mcp::rpc_id& id, int code, std::string_view text, std::string_view data = {});
   void notify(std::string_view method, const std::string& params = "");
-  /// Asks mcpbx something, as legacy servers do, and calls `then` with the response.
-  void ask(const std::string& method, const std::string& params, std::function<void(const mcp::message&)> then);
+  /// Asks mcpbx something about a request, as legacy servers do, and calls `then` with the response.
+  void ask(const mcp::rpc_id& about, const std::string& method, const std::string& params,
+           std::function<void(const mcp::message&)> then);
   /// Tells of a change, to the subscription if it is a modern server.
   void tell(std::string_view method, const std::string& members = "");
 
   scripted_process& process() { return process_; }
   std::map<std::string, std::string> open;     ///< requests of mcpbx without an answer: id to method
   std::map<std::string, int> asked;            ///< questions: id to number of responses
-  std::set<std::string> withdrawn;             ///< questions that this server cancelled
+  std::map<std::string, std::string> about;    ///< the request that each question is about
   std::set<std::string> subscribed;            ///< URIs, of a legacy server
   std::map<std::string, std::string> listens;  ///< open subscriptions: id to their filter
   std::map<std::string, int> polls;            ///< of tasks

@@ -24,7 +24,7 @@ struct asking : std::enable_shared_from_this<asking> {
   void go() {
     while (next < questions.size()) {
       const std::string& q = questions[next++];
-      life->ask(member_text(raw_json::own(q), "method"), member_at(q, {"params"}),
+      life->ask(id, member_text(raw_json::own(q), "method"), member_at(q, {"params"}),
                 [self = shared_from_this()](const mcp::message& m) { self->take(m); });
       if (in_turn) return;
     }

@@ -114,6 +114,17 @@ flow logs() {
                    [](disturbed& d) { d.caller->call("log"); }, [](disturbed&) {}}};
 }
 
+/// The caller never answers: the question ends with its time, or with its call.
+flow unanswered() {
+  return {.name = "a question without an answer",
+          .prepare = [](disturbed& d) { d.srv->add_tool("ask"); },
+          .acts = {[](disturbed& d) {
+                     d.caller->answerer = {};
+                     d.caller->call("ask");
+                   },
+                   [](disturbed&) {}, [](disturbed&) {}}};
+}
+
 flow crowd() {
   return {.name = "crowd",
           .prepare =
@@ -138,6 +149,7 @@ const std::vector<flow>& flows() {
   static const std::vector<flow> all = {call_of("progress", "steps", R"("progressToken":"t")"),
                                         call_of("two questions at once", "ask_two"),
                                         call_of("two questions in turn", "ask_twice"),
+                                        unanswered(),
                                         call_of("roots", "roots"),
                                         watching(),
                                         changing(),

@@ -91,7 +91,7 @@ std::string written(const std::vector<bridge_step>& steps) {
       out += "# " + line + "\n";
       continue;
     }
-    if (s.direction == bridge_step::way::caller_out)
+    if (s.direction == bridge_step::way::caller_out && line.starts_with('{'))
       if (const std::string state = member_at(line, {"result", "requestState"});
           !state.empty() && !state.starts_with("\"state-"))
         states.push_back(state);
