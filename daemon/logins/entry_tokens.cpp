@@ -1,6 +1,7 @@
 // Decides about renewals and logins.
 #include "daemon/logins/entry_tokens.hpp"
 
+#include "daemon/logins/waiting_calls.hpp"
 #include "mcp/redact/secret.hpp"
 #include "mcp/support/log.hpp"
 #include "mcp/support/text.hpp"
@@ -16,13 +17,7 @@ constexpr std::chrono::seconds between_renewals{20}, between_loads{5};
 constexpr std::chrono::minutes between_saves{1};
 constexpr milliseconds page_time{5'000};
 constexpr std::size_t most_waiting = 4096;
-constexpr std::ptrdiff_t most_hidden = 6;
-
-template <class Handlers, class... Arguments>
-void call_all(Handlers& handlers, const Arguments&... arguments) {
-  for (auto& h : std::exchange(handlers, {}))
-    if (h) h(arguments...);
-}
+constexpr std::size_t most_ended = 8;
 
 }  // namespace
 
@@ -63,79 +58,6 @@ void entry_tokens::outdate() {
 
 std::string entry_tokens::header() const {
   return grant_.access_token.empty() ? std::string() : "Bearer " + grant_.access_token.reveal();
-}
-
-void entry_tokens::when_loaded(std::function<void()> then) {
-  if (loaded_ || dropped_) return then();
-  when_loaded_.push_back(std::move(then));
-  if (std::exchange(loading_, true)) return;
-  last_load_ = parts_.time.now();
-  entry_.settings([weak = weak_from_this()](result<login_settings> settings) {
-    const auto self = weak.lock();
-    if (!self || self->dropped_) return;
-    if (!settings) {
-      self->unreadable(settings.error().message);
-      return call_all(self->when_loaded_);
-    }
-    self->settings_ = std::move(*settings);
-    self->keeper_.load(self->entry_.server, self->settings_.url, [weak, age = self->age_](grant_keeper::found f) {
-      const auto tokens = weak.lock();
-      if (!tokens || tokens->dropped_) return;
-      if (age == tokens->age_) tokens->loaded_as(std::move(f));
-      call_all(tokens->when_loaded_);
-    });
-  });
-}
-
-void entry_tokens::loaded_as(grant_keeper::found f) {
-  if (!f) return unreadable(f.error().message);
-  loaded_ = true;
-  if (!unreadable_.empty() && problem_ == unreadable_) problem_.clear();
-  unreadable_.clear();
-  const bool elsewhere = *f && !settings_.issuer.empty() && (*f)->grant.issuer != settings_.issuer;
-  if (!*f || elsewhere || !grant_.empty()) return;
-  take(std::move((*f)->grant));
-  serial_ = (*f)->serial;
-  kept_ = true;
-}
-
-// Notes that it is not known if there are tokens. It is tried again at the next use.
-void entry_tokens::unreadable(std::string why) {
-  loading_ = false;
-  if (unreadable_ != why) log::warn("server \"" + entry_.server + "\": " + why);
-  unreadable_ = problem_ = std::move(why);
-}
-
-void entry_tokens::take(auth::grant g) {
-  grant_ = std::move(g);
-  for (const secret* one : {&grant_.access_token, &grant_.refresh_token, &grant_.client.password})
-    hidden_.emplace_back(*one);
-  if (std::ssize(hidden_) > most_hidden) hidden_.erase(hidden_.begin(), hidden_.end() - most_hidden);
-}
-
-// Takes the grant of a login or a renewal. Serial numbers are times, so that those of other daemons fit in.
-void entry_tokens::take_new(auth::grant g) {
-  take(std::move(g));
-  serial_ = std::max(serial_ + 1, parts_.time.wall_ms());
-  kept_ = false;
-  loaded_ = true;
-  unreadable_.clear();
-}
-
-// Writes the grant; one that cannot be written is tried again with a later request.
-void entry_tokens::keep(grant_keeper::held_lock held, std::function<void(const result<void>&)> then) {
-  lost_.reset();
-  keeper_.save(entry_.server, settings_.url, kept_grant{grant_, serial_}, std::move(held),
-               [weak = weak_from_this(), serial = serial_, then = std::move(then)](const result<void>& saved) {
-                 const auto self = weak.lock();
-                 if (!self || self->dropped_) return;
-                 if (serial == self->serial_ && !self->grant_.empty()) {
-                   self->kept_ = saved.has_value();
-                   if (!saved) self->lost_ = self->parts_.time.now();
-                   if (!saved) self->problem_ = "the tokens hold until mcpbx ends, since " + saved.error().message;
-                 }
-                 if (then) then(saved);
-               });
 }
 
 void entry_tokens::prepare(std::function<void()> then) {
@@ -193,16 +115,17 @@ void entry_tokens::forgotten_elsewhere() {
   problem_.clear();
   set_waiting("needs a login: run `mcpbx auth login " + shell_word(entry_.server) + "`");
   end_renewal(false);
-  if (!dropped_) keeper_.tokens_changed(entry_.server, false);
 }
 
 void entry_tokens::send_renewal(grant_keeper::held_lock held) {
   auto request = auth::renewal_request(grant_, parts_.time.wall_ms(), settings_.key, parts_.secrets);
   if (!request) return end_renewal(false);
+  auto quoted =
+      std::make_shared<std::vector<passing_secret>>(request->secrets());  // a server may quote what it refuses
+  const auto trust = trust_towards(request->url, settings_.url, settings_.trust);
   exchange_ = std::make_unique<document_exchange>(
-      parts_.client, std::move(*request), settings_.trust,
-      auth::endpoint_rule::of(settings_.url, entry_.private_addresses),
-      [this, held = std::move(held)](result<auth::document_answer> answer) mutable {
+      parts_.client, std::move(*request), trust, auth::endpoint_rule::of(settings_.url, entry_.private_addresses),
+      [this, held = std::move(held), quoted = std::move(quoted)](result<auth::document_answer> answer) mutable {
         const auto self = shared_from_this();
         const auto ended = std::move(exchange_);
         const auto lock = std::move(held);
@@ -273,7 +196,7 @@ void entry_tokens::refused(int status, std::string_view challenge, std::string_v
       log_in(
           [this] {
             if (const auto* present = present_login(); present && !present->address().empty())
-              keeper_.open_browser(settings_.open, present->address());
+              keeper_.open_browser(settings_.open, present->opened_address());
           },
           [then = std::move(then)](const result<void>& over) { then(over.has_value()); });
     };
@@ -339,6 +262,8 @@ void entry_tokens::start_login() {
   o.provider = settings_.provider;
   if (!grant_.issuer.empty()) o.before = grant_;
   if (login_) {
+    // A program may begin logins faster than their pages are shown.
+    if (ended_.size() >= most_ended) ended_.erase(ended_.begin());
     ended_.push_back(std::move(login_));
     if (!tidy_) tidy_ = parts_.time.make_timer();
     tidy_->arm(parts_.time.now() + page_time, [this] { ended_.clear(); });

@@ -7,6 +7,7 @@
 #include "mcp/redact/secret.hpp"
 #include "mcp/support/error.hpp"
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -97,6 +98,9 @@ class entry_tokens final : public mcp::authorizer, public std::enable_shared_fro
   /// Returns the outcome of the last login that is over; nullopt before the first.
   const std::optional<result<void>>& last_outcome() const noexcept { return last_outcome_; }
 
+  /// Returns the number of logins that are over and still held for their pages: a handful at most.
+  std::size_t ended_logins() const noexcept { return ended_.size(); }
+
   /// Begins a login unless one is under way. `ready` is called once its address is known, or it has ended; `over` once
   /// it has ended. Both may be empty, and are called from inside or later.
   void log_in(std::function<void()> ready, std::function<void(result<void>)> over);
@@ -139,11 +143,17 @@ class entry_tokens final : public mcp::authorizer, public std::enable_shared_fro
   auth::grant grant_;
   std::int64_t serial_ = 0;                     // of grant_
   bool kept_ = false;                           // grant_ is on disk, or was when it was looked at last
-  std::string unreadable_;                      // reason why it is not known if there are tokens on disk, or ""
+  std::string unreadable_;                      // reason for not knowing the tokens on disk, or ""
   std::optional<time_point> last_load_, lost_;  // last try to read them; time of the last failure to write them
   std::uint64_t age_ = 0;  // counts logins and logouts: what was begun before one must not touch the tokens after it
   std::uint64_t logouts_ = 0;  // counts logouts: a login that was wished for before one does not begin after it
-  std::vector<passing_secret> hidden_;  // the secrets of this grant and the one before, which a server may still quote
+  struct hidden_value {
+    secret of;
+    passing_secret held;
+    std::int64_t until_ms = -1;  // end of a token; -1: not told
+  };
+  std::array<hidden_value, 3> present_;  // the secrets of this grant
+  std::vector<hidden_value> hidden_;     // those of earlier ones, which a server may still quote, oldest first
   bool loaded_ = false, loading_ = false, renewing_ = false, preparing_ = false, dropped_ = false;
   auth::bearer_challenge challenge_;  // of the last refusal
   std::string sentence_, problem_;

@@ -17,6 +17,12 @@ constexpr http::limits document_limits{.connect = milliseconds(10'000),
 
 }  // namespace
 
+http::trust trust_towards(std::string_view target, std::string_view server_url, const http::trust& own) {
+  const auto to = http::parse_url(target), from = http::parse_url(server_url);
+  if (to && from && to->origin == from->origin) return own;
+  return {.ca_file = own.ca_file, .system_too = true};
+}
+
 document_exchange::document_exchange(http::client& client, auth::document_request r, http::trust trust,
                                      const auth::endpoint_rule& rule, done_handler done)
     : done_(std::move(done)) {
@@ -55,6 +61,7 @@ login::login(login_parts parts, http::trust trust, auth::authorization::options 
     : parts_(std::move(parts)),
       trust_(std::move(trust)),
       server_(o.server),
+      server_url_(o.server_url),
       flow_(std::move(o), parts_.secrets),
       handlers_(std::move(h)),
       limit_(parts_.time.make_timer()) {
@@ -77,6 +84,7 @@ void login::go_on() {
     case kind::listen:
       return listen();
     case kind::browse:
+      listener_->lead(auth::unguessable(parts_.secrets), std::string(address()));
       return handlers_.browse();
     case kind::finished:
       return end(flow_.granted());
@@ -87,7 +95,8 @@ void login::go_on() {
 
 void login::fetch() {
   exchange_ = std::make_unique<document_exchange>(
-      parts_.client, flow_.now().request, trust_, flow_.rule(), [this](result<auth::document_answer> answer) {
+      parts_.client, flow_.now().request, trust_towards(flow_.now().request.url, server_url_, trust_), flow_.rule(),
+      [this](result<auth::document_answer> answer) {
         const auto ended = std::move(exchange_);
         if (over_) return;
         if (answer)

@@ -24,6 +24,11 @@ struct login_parts {
   auth::secret_source& secrets;
 };
 
+/// Returns what a request to `target` trusts and shows, for a login of the server at `server_url` whose entry says
+/// `own`. The client certificate is for that server's origin alone, and others may have a certificate that everybody
+/// trusts.
+http::trust trust_towards(std::string_view target, std::string_view server_url, const http::trust& own);
+
 /// Sends one document_request, at most a minute long, and gives its answer or a clause why there is none. The rule
 /// judges the addresses that the host's name has.
 class document_exchange final : private http::response_events {
@@ -69,6 +74,8 @@ class login {
   bool over() const noexcept { return over_; }
   /// Returns the address for the browser, or "" before it is known or once it is answered.
   std::string_view address() const noexcept;
+  /// Returns the same for the command line of a browser: an address on this machine that leads there once.
+  std::string opened_address() const { return listener_ ? listener_->opened_uri() : std::string(); }
   const auth::authorization& flow() const noexcept { return flow_; }
   /// Returns the redirect address of the open port, or "".
   std::string redirect_uri() const { return listener_ ? listener_->redirect_uri() : std::string(); }
@@ -82,7 +89,7 @@ class login {
 
   login_parts parts_;
   http::trust trust_;
-  std::string server_;
+  std::string server_, server_url_;
   auth::authorization flow_;
   handlers handlers_;
   std::unique_ptr<document_exchange> exchange_;

@@ -28,6 +28,7 @@ struct login_invitation {
   std::string redirect_uri;  ///< address that the browser ends at
   std::string issuer, resource;
   std::vector<std::string> scopes;
+  std::string opened = {};  ///< address for the command line of a browser: it leads to `address` once
 };
 
 struct login_report {

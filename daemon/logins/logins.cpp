@@ -2,7 +2,6 @@
 #include "daemon/logins/logins.hpp"
 
 #include "mcp/auth/metadata.hpp"
-#include "mcp/crypto/sha256.hpp"
 #include "mcp/support/log.hpp"
 #include "mcp/support/text.hpp"
 
@@ -14,15 +13,9 @@
 namespace mcpbx::daemon {
 namespace {
 
-// Returns the name in the file of a server's tokens. Daemons with other configurations may have another server of the
-// same name, and an address may hold secrets.
-std::string name_in_file(const std::string& server, const std::string& url) {
-  return server + " " + sha256_hex(url).substr(0, 16);
-}
-
 // Reads the grant of a server out of the file.
 grant_keeper::found grant_in(credential_file& file, const std::string& server, const std::string& url) {
-  const auto text = file.find(name_in_file(server, url));
+  const auto text = file.find(credential_file::entry_name(server, url));
   if (!text) return std::unexpected(text.error());
   if (!*text) return std::nullopt;
   const auto wrong = [&](const std::string& what) {
@@ -131,7 +124,7 @@ void logins::begin(std::string_view server, std::function<void(result<login_invi
         *told = true;
         const auto& flow = present->flow();
         (*shared)(login_invitation{std::string(present->address()), present->redirect_uri(), flow.issuer(),
-                                   flow.resource(), flow.scopes()});
+                                   flow.resource(), flow.scopes(), present->opened_address()});
       },
       [told, shared](const result<void>& over) {
         if (std::exchange(*told, true)) return;
@@ -226,7 +219,7 @@ void logins::lock(const std::string& server, const std::string& url,
             [file = file_, server, url] {
               locked out;
               if (!file) return out;
-              auto lock = file->lock_renewal(name_in_file(server, url));
+              auto lock = file->lock_renewal(credential_file::entry_name(server, url));
               if (lock)
                 out.held = std::make_shared<state_lock>(std::move(*lock));
               else
@@ -256,7 +249,7 @@ void logins::save(const std::string& server, const std::string& url, std::option
           if (present && *present && (*present)->serial > g->serial) return {result<void>()};
           text = entry_text(url, *g);
         }
-        auto written = file->write(name_in_file(server, url), text);
+        auto written = file->write(credential_file::entry_name(server, url), text);
         held.reset();
         return {std::move(written)};
       },

@@ -3,8 +3,6 @@
 
 #include "mcp/http/url.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <utility>
 
@@ -86,6 +84,11 @@ void redirect_listener::start(std::function<page(std::string_view query)> on_ans
   port_->start([this](int fd, const std::string&) { admit(fd); });
 }
 
+void redirect_listener::lead(std::string_view word, std::string address) {
+  opened_ = "/open/" + std::string(word);
+  leads_to_ = std::move(address);
+}
+
 void redirect_listener::close() {
   port_->close();
   std::erase_if(visitors_, [](const auto& v) { return !v->asked(); });
@@ -93,13 +96,10 @@ void redirect_listener::close() {
 
 void redirect_listener::admit(int fd) {
   if (visitors_.size() >= most_connections) {
-    // Browsers open spare connections, and anybody here can open silent ones: neither may keep the answer out.
-    const auto silent = std::ranges::find_if(visitors_, [](const auto& v) { return !v->asked(); });
-    if (silent == visitors_.end()) {
-      ::close(fd);
-      return;
-    }
-    visitors_.erase(silent);
+    // Browsers open spare connections, and anybody here can hold some open: neither may keep the answer out. As long as
+    // the port is open, a visitor that has asked was told that it is wrong here, and is waited for no more.
+    const auto asked = std::ranges::find_if(visitors_, [](const auto& v) { return v->asked(); });
+    visitors_.erase(asked == visitors_.end() ? visitors_.begin() : asked);
   }
   visitors_.push_back(std::make_unique<visitor>(*this, fd));
 }
@@ -113,6 +113,15 @@ http::server_answer redirect_listener::answer_to(const http::request_head& head)
   if (http::find_header(head.headers, "Host") != authority_)
     return html(403, "Not for this address", "This port waits for the answer to a login of mcpbx.");
   const auto mark = std::min(head.target.find('?'), head.target.size());
+  if (head.method == "GET" && !opened_.empty() && head.target == opened_) {
+    if (leads_to_.empty())
+      return html(410, "This address has been used",
+                  "It leads to a login once. If it was not you who used it, end the login with <code>mcpbx auth "
+                  "logout</code> and begin a new one.");
+    auto page = html(302, "The login is at another address", "Your browser goes there now.");
+    page.headers.push_back({"Location", std::exchange(leads_to_, {})});
+    return page;
+  }
   if (head.method != "GET" || head.target.substr(0, mark) != callback_path)
     return html(404, "Nothing is here", "This port waits for the answer to a login of mcpbx.");
   if (!on_answer_) return html(410, "This login is over", "You can close this window.");

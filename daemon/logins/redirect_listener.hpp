@@ -25,7 +25,8 @@ class redirect_listener {
     failed,   ///< the login has failed: the terminal says why
     not_ours  ///< this is not the answer to the open login; the listener waits on
   };
-  /// Most connections at once. A further one takes the place of the oldest that has not asked for anything.
+  /// Most connections at once. A further one takes the place of the oldest that has been told that it is wrong here,
+  /// else of the oldest.
   static constexpr std::size_t most_connections = 16;
 
   /// Opens a port: that of `wanted`, an earlier redirect_uri(), if it is free. errc::io: no port can be opened. `time`
@@ -39,10 +40,16 @@ class redirect_listener {
   /// Calls `on_answer` with the query of each redirect and shows the page that it returns; after done or failed the
   /// port is closed and nothing more is taken. The listener must not be destroyed inside `on_answer`.
   void start(std::function<page(std::string_view query)> on_answer);
+  /// Leads the first visitor of opened_uri(), whose path ends in `word`, to `address`. The command line of a browser
+  /// can be read by everybody on this machine, so it gets that in place of an address from which a login can be
+  /// answered.
+  void lead(std::string_view word, std::string address);
   /// Closes the port; pages on their way are still shown.
   void close();
   /// Returns the redirect address: "http://127.0.0.1:PORT/callback".
   const std::string& redirect_uri() const noexcept { return uri_; }
+  /// Returns the address for the command line of a browser, or "" before lead().
+  std::string opened_uri() const { return opened_.empty() ? std::string() : "http://" + authority_ + opened_; }
   std::size_t connections() const noexcept { return visitors_.size(); }
 
  private:
@@ -57,6 +64,7 @@ class redirect_listener {
   time_source& time_;
   std::unique_ptr<mcp::loopback_listener> port_;
   std::string uri_, authority_;
+  std::string opened_, leads_to_;  // path for the first visitor, and where it leads, or "" once it has
   std::function<page(std::string_view)> on_answer_;
   std::list<std::unique_ptr<visitor>> visitors_;  // oldest first
 };

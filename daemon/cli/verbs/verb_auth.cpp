@@ -109,7 +109,9 @@ int log_in(context& c, daemon_connection& link, const auth_options& o) {
   if (!invitation) return status;
   if (const std::string address = member_text(*invitation, "address"); !address.empty()) {
     show_invitation(c, o, *invitation);
-    const bool opened = !o.no_browser && open_in_browser(address);
+    // Everybody on this machine can read the command line of a browser.
+    const std::string once = member_text(*invitation, "openAddress");
+    const bool opened = !o.no_browser && open_in_browser(once.empty() ? address : once);
     c.screen->err_line(opened ? "Your browser has been opened. If it shows nothing, open this address:"
                               : "Open this address in a browser:");
     c.screen->err_line("  " + address);

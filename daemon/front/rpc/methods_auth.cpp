@@ -43,6 +43,7 @@ void begin_login(rpc_caller& c, const auth_params& p, const mcp::reply_once& rep
     std::string json;
     json_writer out(json);
     out.begin_object().filled("address", invitation->address).filled("redirectUri", invitation->redirect_uri);
+    out.filled("openAddress", invitation->opened);
     out.filled("issuer", invitation->issuer).filled("resource", invitation->resource);
     out.list("scopes", invitation->scopes).end_object();
     reply.result(out.json());

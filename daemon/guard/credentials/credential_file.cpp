@@ -24,8 +24,12 @@ result<void> credential_file::need_key() {
   return {};
 }
 
-// Returns true if an entry is encrypted. That there was no key is forgotten then: the one that keeps it may be there
-// again.
+std::string credential_file::entry_name(std::string_view server, std::string_view url) {
+  return std::string(server) + " " + sha256_hex(url).substr(0, 16);
+}
+
+// Returns true if an entry is encrypted, and lets the key be looked for anew if there was none: the one that keeps it
+// may be there again.
 bool credential_file::forget_no_key(const table& all) {
   const std::string_view plain = to_string(key_place::none);
   const bool protects = std::ranges::any_of(all, [&](const auto& e) { return e.second.key != plain; });

@@ -20,6 +20,9 @@ class credential_file {
   credential_file(std::string path, std::function<result<credential_key>()> find_key)
       : path_(std::move(path)), find_key_(std::move(find_key)) {}
 
+  /// Returns the name of the entry of a server at this address. Daemons with other configurations may have another
+  /// server of the same name, and an address may hold secrets.
+  static std::string entry_name(std::string_view server, std::string_view url);
   /// Returns the text of one entry; nullopt: the file has none of this name. errc::io, errc::parse, errc::unavailable:
   /// it cannot be told, since the file, the entry or the key cannot be read now. The key is looked for anew if there
   /// was none.

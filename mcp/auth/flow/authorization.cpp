@@ -3,6 +3,7 @@
 
 #include "mcp/http/url.hpp"
 #include "mcp/redact/cut_text.hpp"
+#include "mcp/support/percent.hpp"
 
 #include <algorithm>
 #include <array>
@@ -53,11 +54,15 @@ std::string authorization::who() const {
 
 // Keeps a value out of the words that servers use when they refuse it.
 void authorization::hide(const std::string& value) {
-  hidden_.emplace_back(secret(value));
+  if (worth_hiding(value)) hidden_.emplace_back(secret(value));
 }
 
 void authorization::fetch(stage s, document_request r) {
   stage_ = s;
+  // A server may quote what it refuses.
+  for (auto& one : r.secrets()) hidden_.push_back(std::move(one));
+  if (const auto escaped = percent_encoded(client_.password.reveal()); escaped != client_.password.reveal())
+    hide(escaped);
   step_ = {.type = step::kind::fetch, .request = std::move(r)};
 }
 
@@ -331,9 +336,6 @@ void authorization::ask_token(form_fields fields) {
           prove_client({client_, grant_.method, server_.issuer, options_.key}, wall_ms_, secrets_, fields, headers);
       !proven)
     return fail_with(proven.error().code, "its client cannot be proven: " + proven.error().message);
-  // A server may quote what it refuses.
-  if (const auto signed_now = form_value(fields, "client_assertion"); !signed_now.empty())
-    hide(std::string(signed_now));
   fetch(stage::token, document_request::form(server_.token_endpoint, fields, std::move(headers)));
 }
 

@@ -5,6 +5,8 @@
 #include "mcp/redact/cut_text.hpp"
 #include "mcp/support/text.hpp"
 
+#include <algorithm>
+#include <array>
 #include <utility>
 
 namespace mcpbx::auth {
@@ -18,6 +20,43 @@ document_request document_request::form(std::string url, const form_fields& fiel
   headers.push_back({"Content-Type", "application/x-www-form-urlencoded"});
   headers.push_back({"Accept", "application/json"});
   return {"POST", std::move(url), std::move(headers), form_text(fields)};
+}
+
+bool worth_hiding(std::string_view value) {
+  constexpr std::size_t longest_word = 15;
+  if (value.size() > longest_word) return true;
+  bool digit = false, letter = false;
+  for (const char c : value) {
+    const bool is_digit = c >= '0' && c <= '9', is_letter = (c | 0x20) >= 'a' && (c | 0x20) <= 'z';
+    if (!is_digit && !is_letter && c != '-' && c != '_' && c != '=') return false;
+    digit |= is_digit;
+    letter |= is_letter;
+  }
+  return digit && letter;
+}
+
+std::vector<passing_secret> document_request::secrets() const {
+  std::vector<passing_secret> all;
+  const auto hide = [&all](std::string_view value) {
+    if (worth_hiding(value)) all.emplace_back(secret(std::string(value)));
+  };
+  const auto proof = http::find_header(headers, "Authorization");
+  hide(proof.substr(std::min(proof.find(' ') + 1, proof.size())));
+  constexpr std::array<std::string_view, 7> hidden = {"code",      "code_verifier",    "client_secret", "refresh_token",
+                                                      "assertion", "client_assertion", "subject_token"};
+  std::string_view rest = body;
+  while (!rest.empty()) {
+    const auto end = std::min(rest.find('&'), rest.size());
+    const auto field = rest.substr(0, end);
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+    const auto mark = std::min(field.find('='), field.size());
+    if (std::ranges::find(hidden, field.substr(0, mark)) == hidden.end()) continue;
+    const auto escaped = field.substr(std::min(mark + 1, field.size()));
+    hide(escaped);
+    if (const auto read = read_form(field); read && !read->empty() && read->front().second != escaped)
+      hide(read->front().second);
+  }
+  return all;
 }
 
 result<raw_json> document_answer::json() const {

@@ -3,6 +3,7 @@
 #include "mcp/auth/form.hpp"
 #include "mcp/http/header.hpp"
 #include "mcp/json/raw_json.hpp"
+#include "mcp/redact/secret.hpp"
 #include "mcp/support/error.hpp"
 
 #include <string>
@@ -11,6 +12,10 @@
 
 namespace mcpbx::auth {
 
+/// Returns true if a value that a server has made may be kept out of printed texts. One that could be an ordinary word
+/// is not: a server could have any word blanked by it.
+bool worth_hiding(std::string_view value);
+
 struct document_request {
   std::string method = "GET", url;
   std::vector<http::header> headers = {};
@@ -18,6 +23,9 @@ struct document_request {
 
   /// Returns a POST of a form.
   static document_request form(std::string url, const form_fields& fields, std::vector<http::header> headers);
+  /// Returns the secrets of a form request as they are sent, which a server may quote when it refuses them: the proof
+  /// of the client, and the fields that hold tokens, codes and passwords, escaped or not.
+  std::vector<passing_secret> secrets() const;
 };
 
 /// The whole answer, at most longest_document bytes of it.

@@ -3,6 +3,9 @@
 
 #include "mcp/auth/challenge.hpp"
 
+#include <algorithm>
+#include <array>
+#include <string_view>
 #include <utility>
 
 namespace mcpbx::auth {
@@ -22,8 +25,14 @@ result<document_request> renewal_request(const grant& g, std::int64_t wall_ms, c
 
 result<grant> renewed(const grant& g, const document_answer& answer, std::int64_t wall_ms) {
   if (!answer.ok()) {
-    const bool later = answer.status >= 500 || answer.status == 429 || answer.status == 408;
-    return fail(later ? errc::unavailable : errc::peer, "did not renew the token: " + answer.refusal());
+    // Anything but a word of RFC 6749, section 5.2, may come from a proxy, a firewall or a server that is being
+    // changed.
+    constexpr std::array<std::string_view, 3> final_words = {"invalid_grant", "invalid_client", "unauthorized_client"};
+    const auto document = answer.json();
+    const auto word = document ? find_member(*document, "error").as_string() : std::nullopt;
+    const bool refused = answer.status >= 400 && answer.status < 500 && word &&
+                         std::ranges::find(final_words, *word) != final_words.end();
+    return fail(refused ? errc::peer : errc::unavailable, "did not renew the token: " + answer.refusal());
   }
   const auto document = answer.json();
   if (!document) return fail(errc::protocol, "answered the renewal with a text that " + document.error().message);

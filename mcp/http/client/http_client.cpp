@@ -191,7 +191,8 @@ class client::impl final : public connection_owner, public std::enable_shared_fr
     if (*via != nullptr) way.via = **via;
     way.key = way.to.origin;
     if (way.to.tls && r.trust != trust())
-      way.key += " " + r.trust.ca_file + "\n" + r.trust.cert_file + "\n" + r.trust.key_file;
+      way.key += " " + r.trust.ca_file + "\n" + r.trust.cert_file + "\n" + r.trust.key_file +
+                 (r.trust.system_too ? "\n+" : "");
     // A connection that another request has opened may lead to an address that this one must not use.
     if (r.addresses) way.key += "\naddresses " + r.addresses->name;
     return way;

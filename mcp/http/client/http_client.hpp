@@ -38,6 +38,7 @@ struct trust {
   std::string ca_file;         ///< PEM bundle; empty: the system's, or the one of SSL_CERT_FILE and SSL_CERT_DIR
   std::string cert_file = {};  ///< PEM chain that proves who we are; empty: none
   std::string key_file = {};   ///< PEM key of it; empty: in cert_file
+  bool system_too = false;     ///< the system's certificates are trusted beside those of ca_file
   friend auto operator<=>(const trust&, const trust&) = default;
 };
 

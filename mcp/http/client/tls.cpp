@@ -17,10 +17,8 @@ result<tls_context> load_tls(const trust& t) {
     SSL_CTX_set_min_proto_version(context->native_handle(), TLS1_2_VERSION);
     context->set_verify_mode(ssl::verify_peer);
     boost::system::error_code ec;
-    if (t.ca_file.empty())
-      context->set_default_verify_paths(ec);
-    else
-      context->load_verify_file(t.ca_file, ec);
+    if (t.ca_file.empty() || t.system_too) context->set_default_verify_paths(ec);
+    if (!t.ca_file.empty()) context->load_verify_file(t.ca_file, ec);
     if (ec)
       return fail(errc::config, "The trusted certificates" + (t.ca_file.empty() ? "" : " in \"" + t.ca_file + "\"") +
                                     " cannot be read: " + ec.message() + ".");

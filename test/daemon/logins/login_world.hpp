@@ -2,7 +2,6 @@
 // The test is the browser.
 #pragma once
 #include "daemon/logins/logins.hpp"
-#include "mcp/crypto/sha256.hpp"
 #include "test/daemon/logins/authorization_server.hpp"
 #include "test/support/manual_time.hpp"
 #include "test/support/temporary_directory.hpp"
@@ -45,7 +44,7 @@ struct login_world {
                               [this](std::vector<std::string> command) { programs.push_back(std::move(command)); }});
   }
   // Returns the name in the file of the tokens of "files".
-  std::string name_in_file() const { return "files " + sha256_hex(as.server_url()).substr(0, 16); }
+  std::string name_in_file() const { return daemon::credential_file::entry_name("files", as.server_url()); }
   daemon::login_entry entry(daemon::login_settings s = {}) const {
     daemon::login_entry e;
     e.server = "files";
@@ -68,6 +67,12 @@ struct login_world {
     CHECK(get(loop, authorization_server::redirect_of(told->address)).status == 200);
     REQUIRE(loop.until([&] { return over.has_value(); }));
     CHECK(over->has_value());
+  }
+  // Does what a browser does with the address on its command line: returns the address that it is led to.
+  std::string led(const std::string& opened) {
+    const auto got = get(loop, opened);
+    CHECK(got.status == 302);
+    return std::string(http::find_header(got.headers, "Location"));
   }
   // Reports a refusal and returns if the request may be sent again.
   bool refuse(int status = 401, const std::string& challenge = "Bearer") {

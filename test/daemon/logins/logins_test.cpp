@@ -143,7 +143,15 @@ TEST_CASE("logins: with auth.open a refusal opens the browser and the request wa
   REQUIRE(world.loop.until([&] { return !world.programs.empty(); }));
   CHECK_FALSE(again.has_value());
   REQUIRE(world.programs[0].size() == 3);
-  CHECK(get(world.loop, authorization_server::redirect_of(world.programs[0][2])).status == 200);
+  // Others see the command line, and the address in it leads to the login once.
+  const std::string opened = world.programs[0][2];
+  CHECK(opened.find("state=") == std::string::npos);
+  const std::string address = world.led(opened);
+  CHECK(address.starts_with(world.as.base() + "/authorize?"));
+  const auto late = get(world.loop, opened);
+  CHECK(late.status == 410);
+  CHECK(http::find_header(late.headers, "Location").empty());
+  CHECK(get(world.loop, authorization_server::redirect_of(address)).status == 200);
   REQUIRE(world.loop.until([&] { return again.has_value(); }));
   CHECK(*again);
   CHECK(world.tokens().header() == "Bearer token-number-1");
@@ -165,11 +173,15 @@ TEST_CASE("G44: logins: the address of a login is one argument of the browser's 
   world.tokens().refused(401, "Bearer", "", [&](bool a) { again = a; });
   REQUIRE(world.loop.until([&] { return again || !world.programs.empty(); }));
   REQUIRE(world.programs.size() == 1);
-  world.all->log_out("files", [](const result<void>&) {});
-  REQUIRE(world.loop.until([&] { return again.has_value(); }));
   REQUIRE(world.programs[0].size() == 3);
   CHECK(world.programs[0][1] == "--new");
-  CHECK(world.programs[0][2].starts_with(world.as.base() + "/authorize;$(touch${IFS}x)&|`x`?a=$HOME&response_type="));
+  // Nothing of the server's is on the command line; the browser is led to its address as it is.
+  CHECK(world.programs[0][2].starts_with("http://127.0.0.1:"));
+  CHECK(world.programs[0][2].find_first_of("$;&|`") == std::string::npos);
+  CHECK(world.led(world.programs[0][2])
+            .starts_with(world.as.base() + "/authorize;$(touch${IFS}x)&|`x`?a=$HOME&response_type="));
+  world.all->log_out("files", [](const result<void>&) {});
+  REQUIRE(world.loop.until([&] { return again.has_value(); }));
   // An address begins with http or https, or it is none.
   for (const char* const other : {"--help", "javascript:alert(1)", "file:///etc/passwd", "data:text/html,x", "x y"}) {
     offer(other);
@@ -195,7 +207,7 @@ TEST_CASE("logins: a server that refuses every new token is asked three times, t
     REQUIRE(world.loop.until([&] { return again.has_value() || world.programs.size() > before; }));
     if (!again) {
       ++logins_done;
-      get(world.loop, authorization_server::redirect_of(world.programs.back().back()));
+      get(world.loop, authorization_server::redirect_of(world.led(world.programs.back().back())));
       REQUIRE(world.loop.until([&] { return again.has_value(); }));
     }
     last = *again;

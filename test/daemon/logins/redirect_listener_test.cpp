@@ -10,7 +10,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <iterator>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace {
@@ -76,26 +78,33 @@ TEST_CASE("redirect listener: other paths, methods and host names reach nobody")
   CHECK(port.queries.empty());
 }
 
-TEST_CASE("redirect listener: silent connections do not keep the browser out") {
-  open_port port;
-  const std::string uri = port.listener->redirect_uri();
-  const auto number = std::stoi(uri.substr(uri.rfind(':') + 1));
-  std::vector<int> silent;
-  for (int i = 0; i < 40; ++i) {
-    const int fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    sockaddr_in to{};
-    to.sin_family = AF_INET;
-    to.sin_port = htons(static_cast<std::uint16_t>(number));
-    to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    REQUIRE(::connect(fd, reinterpret_cast<const sockaddr*>(&to), sizeof to) == 0);
-    silent.push_back(fd);
-    port.loop.context.restart();
-    port.loop.context.poll();
-    CHECK(port.listener->connections() <= redirect_listener::most_connections);
+TEST_CASE("redirect listener: connections held open do not keep the browser out whether they have asked or not") {
+  for (const bool asks : {false, true}) {
+    CAPTURE(asks);
+    open_port port;
+    const std::string uri = port.listener->redirect_uri();
+    const auto number = std::stoi(uri.substr(uri.rfind(':') + 1));
+    std::vector<int> silent;
+    for (int i = 0; i < 40; ++i) {
+      const int fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+      sockaddr_in to{};
+      to.sin_family = AF_INET;
+      to.sin_port = htons(static_cast<std::uint16_t>(number));
+      to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+      REQUIRE(::connect(fd, reinterpret_cast<const sockaddr*>(&to), sizeof to) == 0);
+      silent.push_back(fd);
+      constexpr std::string_view wrong = "GET /x HTTP/1.1\r\nHost: x\r\n\r\n";
+      if (asks) REQUIRE(::write(fd, wrong.data(), wrong.size()) == std::ssize(wrong));
+      for (int turn = 0; turn < 8; ++turn) {
+        port.loop.context.restart();
+        port.loop.context.poll();
+      }
+      CHECK(port.listener->connections() <= redirect_listener::most_connections);
+    }
+    CHECK(get(port.loop, uri + "?code=a").status == 200);
+    CHECK(port.queries.size() == 1);
+    for (const int fd : silent) ::close(fd);
   }
-  CHECK(get(port.loop, uri + "?code=a").status == 200);
-  CHECK(port.queries.size() == 1);
-  for (const int fd : silent) ::close(fd);
 }
 
 TEST_CASE("redirect listener: the port of an earlier login is taken again if it is free") {

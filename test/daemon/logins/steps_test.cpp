@@ -24,7 +24,7 @@ reply reply_of(fault how) {
     case fault::dropped:
       return {reply::hung_up, ""};
     case fault::refused:
-      return {400, R"({"error":"invalid_request"})"};
+      return {400, R"({"error":"invalid_grant"})"};
     case fault::failed:
       return {500, ""};
     case fault::page:

@@ -85,6 +85,13 @@ TEST_CASE("renewal: the request has the refresh token, the resource and the clie
 TEST_CASE("renewal: a refused token needs a person, a busy server only time") {
   const grant g = sample();
   CHECK(renewed(g, {400, R"({"error":"invalid_grant"})"}, 0).error().code == errc::peer);
+  CHECK(renewed(g, {401, R"({"error":"invalid_client"})"}, 0).error().code == errc::peer);
+  for (const auto* other : {"", "<html>no such page</html>", "{}", R"({"error":"invalid_request"})", "[7]"})
+    for (const int status : {400, 401, 403, 404, 302}) {
+      CAPTURE(other);
+      CHECK(renewed(g, {status, other}, 0).error().code == errc::unavailable);
+    }
+  CHECK(renewed(g, {503, R"({"error":"invalid_grant"})"}, 0).error().code == errc::unavailable);
   CHECK(renewed(g, {503, "busy"}, 0).error().code == errc::unavailable);
   CHECK(renewed(g, {429, ""}, 0).error().code == errc::unavailable);
   CHECK(renewed(g, {200, "<html>"}, 0).error().message.find("web page") != std::string::npos);

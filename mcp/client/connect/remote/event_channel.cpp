@@ -43,7 +43,7 @@ void event_channel::on_head(int status, const std::vector<http::header>& headers
   }
   if (status == 401) {
     http_.reset();
-    return refused(http::find_header(headers, "www-authenticate"));
+    return refused(joined_headers(headers, "www-authenticate"));
   }
   if (deprecated_)
     return broken("answered a GET with " + status_text(status, "") + (status == 200 ? " and no event stream" : ""),
@@ -60,6 +60,8 @@ void event_channel::on_head(int status, const std::vector<http::header>& headers
 void event_channel::refused(std::string_view challenge) {
   const auto give_up = [this] {
     const auto self = shared_from_this();
+    // The session is given up when a request of ours is refused, too: some servers refuse the stream alone.
+    if (core_->proven() && !deprecated_) return drop();
     if (core_->proven()) return core_->expire(core_->unauthorized(), 0);
     core_->not_opened(core_->unauthorized(), "unauthorized");
   };

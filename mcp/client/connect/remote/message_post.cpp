@@ -105,7 +105,7 @@ void message_post::on_head(int status, const std::vector<http::header>& headers)
   if (answered_) return;
   if (status / 100 == 2) return begin_answer(headers);
   reader_.begin(answer_reader::form::none);
-  if (status == 401 || status == 403) challenge_ = http::find_header(headers, "www-authenticate");
+  if (status == 401 || status == 403) challenge_ = joined_headers(headers, "www-authenticate");
   if (const auto wait = retry_after(http::find_header(headers, "retry-after"))) asked_wait_ = *wait;
   if (status / 100 == 3 && !resuming_) redirected(http::find_header(headers, "location"));
 }
@@ -212,7 +212,7 @@ void message_post::judge() {
                                  : "; the server asks for a wait of " + std::to_string(wait.count() / 1000) + " s";
     if (!core_->proven())
       return core_->not_opened("takes no requests now (" + what + ")" + wish, "refused",
-                               std::max(wait, milliseconds(0)));
+                               std::clamp(wait, milliseconds(0), longest_hold));
     // A 503 that asks for no repetition may be a gateway's, whose server has worked on the message before it failed.
     const bool may_have_run = status_ == 503 && asked_wait_ < milliseconds(0) && message_.once();
     if (may_have_run) return lost(errc::unavailable, "was refused (" + what + "), and " + std::string(not_known));

@@ -24,6 +24,7 @@ class message_post final : public std::enable_shared_from_this<message_post>,
   void drop();
   std::int64_t id() const noexcept { return message_.id; }
   bool modern() const noexcept { return message_.modern; }
+  bool is_response() const noexcept { return message_.response; }
   const std::string& method() const noexcept { return message_.method; }
   /// Returns true once the server has begun to answer.
   bool has_head() const noexcept { return seen_; }
@@ -40,6 +41,8 @@ class message_post final : public std::enable_shared_from_this<message_post>,
   static constexpr int most_repetitions = 3, most_redirects = 5, most_resumptions_failed = 8, most_refusals = 4;
   static constexpr std::size_t longest_error = std::size_t{64} << 10;
   static constexpr milliseconds longest_wait{60'000};
+  static constexpr milliseconds longest_hold{
+      300'000};  // of a server that may be asked again after a wait of its choice
 
   void on_head(int status, const std::vector<http::header>& headers) override;
   void on_body(std::string_view bytes) override;

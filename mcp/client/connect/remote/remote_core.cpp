@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <utility>
 
 namespace mcpbx::mcp {
 
@@ -113,8 +114,12 @@ void remote_core::post(posted_message m) {
     }
     return;
   }
-  if (m.id == 0 ? notes_.size() >= most_notes : posts_.size() >= most_posts)
-    return refuse(std::move(m), m.id == 0 ? "too many notifications are under way" : "too many requests are open");
+  // Notifications that a server leaves lying must not keep our answers from it, and the other way round.
+  const auto alike = std::ranges::count_if(notes_, [&](const auto& n) { return n->is_response() == m.response; });
+  if (m.id == 0 ? std::cmp_greater_equal(alike, most_notes) : posts_.size() >= most_posts)
+    return refuse(std::move(m), m.id != 0    ? "too many requests are open"
+                                : m.response ? "too many answers are under way"
+                                             : "too many notifications are under way");
   const auto id = m.id;
   m.answered_elsewhere = way_ == way::events;
   auto one = std::make_shared<message_post>(shared_from_this(), std::move(m), way_ == way::events ? endpoint_ : url_);

@@ -18,6 +18,13 @@ std::string media_type(std::string_view value) {
   return type;
 }
 
+std::string joined_headers(const std::vector<http::header>& headers, std::string_view name) {
+  std::string all;
+  for (const auto& h : headers)
+    if (http::is_word(h.name, name)) all += (all.empty() ? "" : ", ") + h.value;
+  return all;
+}
+
 std::optional<milliseconds> retry_after(std::string_view value) {
   std::int64_t seconds = 0;
   const auto [stop, ec] = std::from_chars(value.data(), value.data() + value.size(), seconds);

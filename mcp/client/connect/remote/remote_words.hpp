@@ -11,6 +11,8 @@
 
 namespace mcpbx::mcp {
 
+/// Returns the values of all headers of this name, joined as one list (RFC 9110, section 5.2).
+std::string joined_headers(const std::vector<http::header>& headers, std::string_view name);
 /// Returns the type of a Content-Type value in lower case, without parameters.
 std::string media_type(std::string_view value);
 /// Returns the wait of a Retry-After in seconds, a day at most; nullopt: none, or a date.

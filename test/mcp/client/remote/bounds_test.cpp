@@ -80,12 +80,18 @@ TEST_CASE("remote: a call whose question cannot be answered for want of room fai
   one.say(2, "tools/call");
   one.say(3, "tools/call");
   for (int i = 0; i < 64; ++i) one.say(0, "notifications/progress");
-  one.line->send(mcp::make_result(mcp::rpc_id::number(7), raw_json::literal("{}")), mcp::outgoing::response(2));
+  const auto answer = [&](std::int64_t call) {
+    one.line->send(mcp::make_result(mcp::rpc_id::number(7), raw_json::literal("{}")), mcp::outgoing::response(call));
+  };
+  // Notifications that lie there leave room for answers.
+  for (int i = 0; i < 64; ++i) answer(3);
+  REQUIRE(rig.until([&] { return server.requests().size() >= 130; }));
   CHECK(one.lost.empty());
+  answer(2);
   REQUIRE(rig.until([&] { return one.lost.size() == 1; }));
   CHECK(one.lost.front().id == 2);
   CHECK_FALSE(one.lost.front().unseen);
   CHECK(one.lost.front().why.message ==
-        "got no answer: the server asked a question whose answer was not sent: too many notifications are under way, "
+        "got no answer: the server asked a question whose answer was not sent: too many answers are under way, "
         "and it is not known whether it did what was asked");
 }

@@ -160,6 +160,16 @@ TEST_CASE("remote: a wish for a wait is kept when the server is opened") {
   CHECK(rig.ready());
 }
 
+TEST_CASE("remote: a server cannot have itself left alone for more than five minutes by a wish for a wait") {
+  const remote_server server(remote_server::era::modern, [&](http_peer& peer, const auto&, const auto&) {
+    return peer.send(plain(503, "Retry-After: 999999999999\r\n"));
+  });
+  remote_rig rig(server.url());
+  rig.start();
+  CHECK(rig.failure().contains("takes no requests now (HTTP status 503)"));
+  CHECK(rig.status().next_try_ms == 300'000);
+}
+
 TEST_CASE("remote: nothing is asked of a lazy server before its first use") {
   const remote_server server(remote_server::era::modern);
   remote_rig rig(server.url());
@@ -431,6 +441,20 @@ TEST_CASE("remote: a call that is answered with an error about some session of i
 TEST_CASE("remote: a server that knows no stream of its session and says 404 keeps its session") {
   const remote_server server(remote_server::era::legacy, [&](http_peer& peer, const auto& q, const std::string&) {
     return q.method == "GET" && send_plain(peer, 404, "text/html", "Cannot GET /mcp");
+  });
+  remote_rig rig(server.url());
+  rig.start();
+  REQUIRE(rig.ready());
+  REQUIRE(rig.until([&] { return server.count("GET") == 1; }));
+  rig.advance(3'000);
+  CHECK(rig.called().answered());
+  CHECK(server.count("initialize") == 1);
+  CHECK(server.count("GET") == 1);
+}
+
+TEST_CASE("remote: a server that refuses the stream of its session with 401 keeps its session") {
+  const remote_server server(remote_server::era::legacy, [&](http_peer& peer, const auto& q, const std::string&) {
+    return q.method == "GET" && send_plain(peer, 401, "text/plain", "no", "WWW-Authenticate: Bearer\r\n");
   });
   remote_rig rig(server.url());
   rig.start();

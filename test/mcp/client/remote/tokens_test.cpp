@@ -113,6 +113,19 @@ TEST_CASE("tokens: a redirect within the origin is followed with the token, also
   }
 }
 
+TEST_CASE("tokens: all lines of WWW-Authenticate reach the source of tokens as one list") {
+  std::atomic<int> right = 1;
+  const remote_server server(remote_server::era::modern,
+                             gate(right, 401, "Negotiate\r\nWWW-Authenticate: Bearer scope=\"a\""));
+  const auto tokens = std::make_shared<scripted_tokens>();
+  remote_rig rig(server.url(), with(tokens));
+  rig.start();
+  REQUIRE(rig.ready());
+  right = 2;
+  CHECK(rig.called().answered());
+  CHECK(tokens->refusals == std::vector<std::string>{"401 Negotiate, Bearer scope=\"a\" Bearer token-1"});
+}
+
 TEST_CASE("tokens: a server that wants a login says so in its status and its calls") {
   std::atomic<int> right = 99;
   const remote_server server(remote_server::era::legacy, gate(right));

@@ -92,6 +92,28 @@ TEST_CASE("client: a certificate of the client is shown to servers that want one
         std::string::npos);
 }
 
+TEST_CASE("client: the system's certificates are trusted beside those of a file only where that is wanted") {
+  const identity who("DNS:localhost"), other("DNS:other.example");
+  const tls_server server(who);
+  const pem_file ca(who.pem()), another(other.pem(), "another");
+  const auto failed = [&](const http::trust& trust) {
+    http_loop loop;
+    http::request r;
+    r.method = "GET";
+    r.url = "https://localhost:" + std::to_string(server.port()) + "/";
+    r.trust = trust;
+    recorder got;
+    const auto exchange = loop.client->start(std::move(r), got);
+    REQUIRE(loop.until([&] { return got.over(); }));
+    return got.failure.has_value();
+  };
+  REQUIRE(::setenv("SSL_CERT_FILE", ca.path.c_str(), 1) == 0);
+  CHECK(failed({.ca_file = another.path}));
+  CHECK_FALSE(failed({.ca_file = another.path, .system_too = true}));
+  ::unsetenv("SSL_CERT_FILE");
+  CHECK_FALSE(failed({.ca_file = ca.path, .system_too = true}));
+}
+
 TEST_CASE("client: a trust file that cannot be read is told") {
   const identity who("DNS:localhost");
   const tls_server server(who);
