@@ -130,7 +130,8 @@ struct server_call {
   /// Takes notifications/progress of this call; params as the server sent them (the progressToken is mcpbx's).
   pending_calls::progress_handler progress;
   /// Takes notifications/message of this call, as sent. Servers do not say which call a log belongs to: it goes to the
-  /// only open call, or to the latest one if all have the same asker, else to nobody.
+  /// only open call, or to the latest one if all have the same asker and no other principal has had calls there since
+  /// the server was last idle, else to nobody.
   pending_calls::progress_handler log;
   const void* asker = nullptr;  ///< identity of the asker, for logs and fair shares of queues; only compared
   /// Identity of the person or program behind the call ("uid:1000"). A question of a legacy server names no call: it is
@@ -193,6 +194,12 @@ class client {
   virtual watch watch_logs_of(const call_scope_ptr& /*scope*/, std::string_view level,
                               std::function<void(const raw_json&)> logged) {
     return watch_logs(level, std::move(logged));
+  }
+  /// Inside a `logged` handler: returns the principal that this log is about, if it is about a call at all; "": it may
+  /// be about calls of several ones, or nobody can say.
+  virtual const std::string& log_subject() const {
+    static const std::string nobody;
+    return nobody;
   }
   /// Reports that roots have changed. A legacy server that has asked for them is told
   /// (notifications/roots/list_changed).

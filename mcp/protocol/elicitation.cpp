@@ -212,17 +212,25 @@ std::string lower(std::string_view text) {
   return out;
 }
 
-// Finds an option by its number in the list, its value or its label.
+// Finds an option by its number in the list, by the text that people see of it, or by its value, in this order: what
+// the list shows always means what it shows, however the server has named the values.
 const input_option* option_of(const input_field& f, std::string_view typed) {
-  const auto same = [&](const input_option& one) { return one.value == typed; };
-  if (const auto found = std::ranges::find_if(f.options, same); found != f.options.end()) return &*found;
-  const auto wanted = lower(typed);
-  const auto alike = [&](const input_option& one) { return lower(one.value) == wanted || lower(one.label) == wanted; };
-  if (const auto found = std::ranges::find_if(f.options, alike); found != f.options.end()) return &*found;
   std::size_t number = 0;
   const auto read = std::from_chars(typed.data(), typed.data() + typed.size(), number);
-  if (read.ec != std::errc() || read.ptr != typed.data() + typed.size()) return nullptr;
-  return number >= 1 && number <= f.options.size() ? &f.options[number - 1] : nullptr;
+  const bool is_number = read.ec == std::errc() && read.ptr == typed.data() + typed.size();
+  if (is_number && number >= 1 && number <= f.options.size()) return &f.options[number - 1];
+  const auto wanted = lower(typed);
+  const auto shown_as = [](const input_option& one) -> const std::string& {
+    return one.label.empty() ? one.value : one.label;
+  };
+  const auto first = [&](const auto& fits) -> const input_option* {
+    const auto found = std::ranges::find_if(f.options, fits);
+    return found == f.options.end() ? nullptr : &*found;
+  };
+  if (const auto* o = first([&](const input_option& one) { return shown_as(one) == typed; })) return o;
+  if (const auto* o = first([&](const input_option& one) { return lower(shown_as(one)) == wanted; })) return o;
+  if (const auto* o = first([&](const input_option& one) { return one.value == typed; })) return o;
+  return first([&](const input_option& one) { return lower(one.value) == wanted; });
 }
 
 result<raw_json> checked(const input_field& f, raw_json value) {

@@ -63,8 +63,9 @@ result<input_request> read_input_request(const raw_json& params);
 /// Returns a clause that says why a value does not fit a field, such as `expected a whole number, got "x"`; "" if it
 /// fits.
 std::string fault_of(const input_field& field, const raw_json& value);
-/// Makes a value of words that a person typed: yes or no, a number, the number or the text of an option; several with
-/// commas between them. errc::invalid_argument with a clause.
+/// Makes a value of words that a person typed: yes or no, a number, the number, the text or the value of an option;
+/// several with commas between them. A number within the list always means the place in it, and the text that is shown
+/// goes before the value of another option. errc::invalid_argument with a clause.
 result<raw_json> value_of_words(const input_field& field, std::string_view typed);
 
 /// Checks the content of an answer to a form: an object with fields of the form only, and all required ones.

@@ -146,7 +146,11 @@ void line_framer::deliver(std::string_view last_part, message_sink& sink) {
     if (line - size > size / 8) whole = whole.detached();  // the line was mostly blanks
   }
   const bool deep = scanner_.saw_deep_result();
-  auto m = scanner_.saw_invalid_utf8() ? repaired(whole) : make_message(whole, moved(scanner_.envelope(), begin));
+  // A lone CR between tokens ends no line here, but it does elsewhere, as in server-sent events.
+  const bool broken = scanner_.saw_line_break() && whole.text().find('\r') != std::string_view::npos;
+  auto m = scanner_.saw_invalid_utf8() ? repaired(whole)
+           : broken                    ? parse_message(whole, deep ? json_scanner::most_depth : options_.max_depth)
+                                       : make_message(whole, moved(scanner_.envelope(), begin));
   if (m && !deep) {
     sink.on_message(std::move(*m));
     return;

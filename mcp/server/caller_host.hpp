@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -61,6 +62,8 @@ class caller_host {
 
   /// Returns the identity of the person or program behind the caller ("uid:1000").
   virtual const std::string& principal() const = 0;
+  /// Returns true for a person, who may hear what tool servers say about calls of others; a program hears of its own.
+  virtual bool hears_of_others() const { return false; }
   /// Returns the calls that wait for their modern callers' answers to questions of legacy servers. One object serves
   /// all callers and outlives them. Null: such questions are declined.
   virtual held_calls* held() { return nullptr; }
@@ -75,6 +78,8 @@ class caller_host {
   virtual result<void> admit_call() const { return {}; }
   /// Fails if this caller may not call this tool, with the reason.
   virtual result<void> admit_call(const catalog_entry& /*tool*/) const { return {}; }
+  /// Returns the error of a call that contradicts what its caller said beside it, such as in headers.
+  virtual std::optional<rpc_error> check_call(const catalog_entry& /*tool*/) const { return std::nullopt; }
   /// Fails if this caller may not read this prompt or resource of a server, which knows it as `own`, with the reason.
   virtual result<void> admit_read(const feature_kind& /*kind*/, std::string_view /*server*/,
                                   std::string_view /*own*/) const {

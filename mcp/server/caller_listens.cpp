@@ -46,14 +46,18 @@ void caller_listens::open(const raw_json& params, const reply_once& reply) {
   if (wanted->uris.size() > options_.max_uris - watched())
     return reply.error(to_rpc_error({errc::limit, "this connection may watch " + std::to_string(options_.max_uris) +
                                                       " resources together; end a subscription first"}));
+  std::size_t bytes = 0;
+  for (const std::string& uri : wanted->uris) bytes += uri.size();
+  if (auto admitted = uris_.admit(bytes); !admitted) return reply.error(to_rpc_error(admitted.error()));
   const std::uint64_t serial = reply.serial();
-  listen made{reply, std::move(wanted->changes), {}};
-  std::vector<std::string> honoured;
-  for (const std::string& uri : wanted->uris) watch_uri(made, uri, honoured);
-  if (!reply.open()) return;
-  reply.on_cancel([this, serial] { listens_.erase(serial); });
-  const auto& kept = listens_.emplace(serial, std::move(made)).first->second;
-  acknowledge(kept, honoured);
+  listen made{reply, std::move(wanted->changes), bytes};
+  for (auto uri = wanted->uris.rbegin(); uri != wanted->uris.rend(); ++uri)
+    made.wanted.push_back(shared_bytes::copy(*uri));
+  uris_.add(bytes);
+  reply.on_cancel([this, serial] { forget(serial); });
+  listens_.emplace(serial, std::move(made));
+  opening_.push_back(serial);
+  searches_.begin();
 }
 
 // Reads the filter. Members of later revisions are ignored, which the acknowledgement shows.
@@ -94,32 +98,87 @@ std::optional<caller_listens::filter> caller_listens::read(const raw_json& param
   return f;
 }
 
-void caller_listens::watch_uri(listen& l, const std::string& uri, std::vector<std::string>& honoured) {
-  auto made = watched_uri(l.reply.serial(), uri);
-  if (!made.held) return;
-  l.watches.push_back(std::move(made));
-  honoured.push_back(uri);
+// Does the next search, and acknowledges a stream behind its last one.
+std::size_t caller_listens::search() {
+  while (!opening_.empty()) {
+    const std::uint64_t serial = opening_.front();
+    const auto found = listens_.find(serial);
+    if (found == listens_.end()) {
+      opening_.pop_front();
+      continue;
+    }
+    listen& l = found->second;
+    if (l.wanted.empty()) {
+      opening_.pop_front();
+      acknowledge(l);
+      return 1;
+    }
+    const shared_bytes uri = std::move(l.wanted.back());
+    l.wanted.pop_back();
+    watch_uri(serial, uri);
+    return std::max<std::size_t>(uri.size(), 1);
+  }
+  if (changed_.empty()) return 0;
+  const auto [serial, uri] = std::move(changed_.front());
+  changed_.pop_front();
+  watch_again(serial, uri);
+  return std::max<std::size_t>(uri.size(), 1);
 }
 
-caller_listens::watched_resource caller_listens::watched_uri(std::uint64_t serial, const std::string& uri) {
-  const auto route = host_.tools()->route_resource(uri);
-  const auto server = route ? route->owner.lock() : nullptr;
+caller_listens::watched_resource* caller_listens::listen::find(const shared_bytes& uri) {
+  const auto found = std::ranges::find(watches, uri.data(), [](const watched_resource& one) { return one.uri.data(); });
+  return found == watches.end() ? nullptr : &*found;
+}
+
+caller_listens::watched_resource caller_listens::watched_at(std::uint64_t serial, const shared_bytes& uri,
+                                                            resource_route route) {
+  const auto server = route.owner.lock();
   if (!server) return {};
-  return {uri, *route,
-          server->watch_resource_of(host_.scope(), route->uri,
-                                    [this, serial, uri](const raw_json& params) { updated(serial, uri, params); })};
+  auto held = server->watch_resource_of(host_.scope(), route.uri,
+                                        [this, serial, uri](const raw_json& params) { updated(serial, uri, params); });
+  return {uri, std::move(route), std::move(held)};
+}
+
+void caller_listens::watch_uri(std::uint64_t serial, const shared_bytes& uri) {
+  auto route = host_.tools()->route_resource(uri.view());
+  if (!route) return;
+  auto made = watched_at(serial, uri, std::move(*route));
+  const auto found = listens_.find(serial);
+  if (made.held && found != listens_.end()) found->second.watches.push_back(std::move(made));
+}
+
+// Watches a resource of a changed catalog at the server that has it now.
+void caller_listens::watch_again(std::uint64_t serial, const shared_bytes& uri) {
+  const auto here = [&]() -> watched_resource* {
+    const auto found = listens_.find(serial);
+    return found == listens_.end() ? nullptr : found->second.find(uri);
+  };
+  watched_resource* const w = here();
+  if (w == nullptr) return;
+  w->stale = false;
+  auto route = host_.tools()->route_resource(uri.view());
+  if (!route || route->owner.lock() == w->route.owner.lock()) return;
+  auto made = watched_at(serial, uri, std::move(*route));
+  if (watched_resource* const now = here(); now != nullptr && made.held) *now = std::move(made);
 }
 
 void caller_listens::refresh() {
   if (listens_.empty()) return;
-  const catalog_ptr all = host_.tools();
   for (auto& [serial, l] : listens_)
     for (watched_resource& w : l.watches)
-      if (const auto route = all->route_resource(w.uri); route && route->owner.lock() != w.route.owner.lock())
-        if (auto made = watched_uri(serial, w.uri); made.held) w = std::move(made);
+      if (!std::exchange(w.stale, true)) changed_.emplace_back(serial, w.uri);
+  searches_.begin();
 }
 
-void caller_listens::acknowledge(const listen& l, const std::vector<std::string>& uris) {
+void caller_listens::acknowledge(listen& l) {
+  l.acknowledged = true;
+  std::vector<std::string_view> uris;
+  std::size_t bytes = 0;
+  for (const watched_resource& w : l.watches) {
+    uris.push_back(w.uri.view());
+    bytes += w.uri.size();
+  }
+  uris_.remove(std::exchange(l.bytes, bytes) - bytes);
   std::string json;
   json_writer w(json);
   w.begin_object().key("_meta").token(subscription_meta(l.reply.id())).key("notifications").begin_object();
@@ -130,28 +189,43 @@ void caller_listens::acknowledge(const listen& l, const std::vector<std::string>
                   make_notification("notifications/subscriptions/acknowledged", raw_json::own(json)));
 }
 
-void caller_listens::updated(std::uint64_t serial, const std::string& uri, const raw_json& params) {
+void caller_listens::forget(std::uint64_t serial) {
+  const auto ended = listens_.extract(serial);
+  if (ended) uris_.remove(ended.mapped().bytes);
+}
+
+void caller_listens::close() {
+  closed_ = true;
+  searches_.stop();
+  uris_ = {};
+  opening_.clear();
+  changed_.clear();
+  std::exchange(listens_, {}).clear();
+}
+
+void caller_listens::updated(std::uint64_t serial, const shared_bytes& uri, const raw_json& params) {
   const auto found = listens_.find(serial);
-  if (found == listens_.end()) return;
-  const auto w = std::ranges::find(found->second.watches, uri, &watched_resource::uri);
+  if (found == listens_.end() || !found->second.acknowledged) return;
+  const watched_resource* const w = found->second.find(uri);
   // The configuration may keep the resource from this caller by now.
-  if (w == found->second.watches.end() || !host_.tools()->allows_resource(w->route, uri)) return;
+  if (w == nullptr || !host_.tools()->allows_resource(w->route, uri.view())) return;
   auto o = raw_object::open(params ? params : raw_json::literal("{}"));
   if (!o) return;
-  o->set("uri", raw_json::string(uri));
+  o->set("uri", raw_json::string(uri.view()));
   const raw_json meta = o->find("_meta");
   auto tagged = raw_object::open(meta.is_object() ? meta : raw_json::literal("{}"));
   if (!tagged) return;
   const rpc_id& id = found->second.reply.id();
   tagged->set(meta_key::subscription_id, raw_json::own(id.token()));
   o->set("_meta", tagged->json());
-  host_.send_note({.about = serial, .same = uri}, make_notification("notifications/resources/updated", o->build()));
+  host_.send_note({.about = serial, .same = uri.view()},
+                  make_notification("notifications/resources/updated", o->build()));
 }
 
 void caller_listens::list_changed(const feature_kind& kind) {
   std::vector<std::uint64_t> told;
   for (const auto& [serial, l] : listens_)
-    if (std::ranges::find(l.changes, kind.listen_member) != l.changes.end()) told.push_back(serial);
+    if (l.acknowledged && std::ranges::find(l.changes, kind.listen_member) != l.changes.end()) told.push_back(serial);
   for (const std::uint64_t serial : told)
     if (const auto found = listens_.find(serial); found != listens_.end())
       host_.send_note({.about = serial, .same = kind.changed}, tagged_change(kind, found->second.reply.id()));
@@ -162,6 +236,7 @@ void caller_listens::list_changed(const feature_kind& kind) {
 void caller_listens::end(bool tell) {
   while (!listens_.empty()) {
     const listen ended = std::move(listens_.extract(listens_.begin()).mapped());
+    uris_.remove(ended.bytes);
     const rpc_id id = ended.reply.id();
     const segments about = make_notification(
         "notifications/cancelled",
@@ -173,7 +248,7 @@ void caller_listens::end(bool tell) {
 
 std::size_t caller_listens::watched() const {
   std::size_t n = 0;
-  for (const auto& [serial, l] : listens_) n += l.watches.size();
+  for (const auto& [serial, l] : listens_) n += l.watches.size() + l.wanted.size();
   return n;
 }
 

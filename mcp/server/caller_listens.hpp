@@ -6,13 +6,17 @@
 #include "mcp/protocol/features.hpp"
 #include "mcp/server/caller_host.hpp"
 #include "mcp/server/reply_once.hpp"
+#include "mcp/server/watched_uris.hpp"
+#include "mcp/support/shared_bytes.hpp"
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace mcpbx::mcp {
@@ -21,15 +25,17 @@ class caller_listens {
  public:
   struct options {
     std::size_t max_open = 64;    ///< streams at the same time
-    std::size_t max_uris = 1024;  ///< resources that all of them watch together
+    std::size_t max_uris = 1024;  ///< resources that all of them watch together (bytes: uri_count)
   };
 
   /// All arguments must outlive this object.
-  caller_listens(caller_host& host, const options& o, feature_table kinds) : host_(host), options_(o), kinds_(kinds) {}
+  caller_listens(caller_host& host, const options& o, feature_table kinds)
+      : host_(host), options_(o), kinds_(kinds), searches_(host, [this] { return search(); }) {}
 
-  /// Opens a stream, or answers with what is wrong. The acknowledgement is the first that the caller gets of it.
+  /// Opens a stream, or answers with what is wrong. The acknowledgement is the first that the caller gets of it; it
+  /// comes once the servers of all resources have been looked for, which may take several turns.
   void open(const raw_json& params, const reply_once& reply);
-  /// Takes a changed catalog: watches resources where they are now.
+  /// Takes a changed catalog: watches resources where they are now, those that are many in later turns.
   void refresh();
   /// Tells the streams that asked for changes of this kind.
   void list_changed(const feature_kind& kind);
@@ -37,38 +43,47 @@ class caller_listens {
   /// without a stream of its own for each request needs.
   void end(bool tell);
   /// Forgets all streams; nothing is sent any more.
-  void close() {
-    closed_ = true;
-    listens_.clear();
-  }
+  void close();
   std::size_t size() const noexcept { return listens_.size(); }
 
  private:
   struct watched_resource {
-    std::string uri;
+    shared_bytes uri;
     resource_route route;
     watch held;
+    bool stale = false;  // the catalog has changed
   };
   struct listen {
     reply_once reply;
     std::vector<std::string_view> changes;  // listen_member of kinds
-    std::vector<watched_resource> watches;
+    std::size_t bytes = 0;                  // of its URIs
+    std::vector<shared_bytes> wanted = {};  // their servers have not been looked for; the next one is last
+    std::vector<watched_resource> watches = {};
+    bool acknowledged = false;
+    watched_resource* find(const shared_bytes& uri);
   };
   struct filter {
     std::vector<std::string_view> changes;
     std::vector<std::string> uris;
   };
   std::optional<filter> read(const raw_json& params, const reply_once& reply) const;
-  watched_resource watched_uri(std::uint64_t serial, const std::string& uri);
-  void watch_uri(listen& l, const std::string& uri, std::vector<std::string>& honoured);
-  void acknowledge(const listen& l, const std::vector<std::string>& uris);
-  void updated(std::uint64_t serial, const std::string& uri, const raw_json& params);
+  std::size_t search();
+  watched_resource watched_at(std::uint64_t serial, const shared_bytes& uri, resource_route route);
+  void watch_uri(std::uint64_t serial, const shared_bytes& uri);
+  void watch_again(std::uint64_t serial, const shared_bytes& uri);
+  void acknowledge(listen& l);
+  void updated(std::uint64_t serial, const shared_bytes& uri, const raw_json& params);
+  void forget(std::uint64_t serial);
   std::size_t watched() const;
 
   caller_host& host_;
   const options& options_;
   feature_table kinds_;
   std::map<std::uint64_t, listen> listens_;  // by the serial of the request
+  uri_count uris_;
+  std::deque<std::uint64_t> opening_;                           // listens that are not acknowledged
+  std::deque<std::pair<std::uint64_t, shared_bytes>> changed_;  // stale resources
+  paced_searches searches_;
   bool closed_ = false;
 };
 

@@ -87,6 +87,11 @@ void caller_session::dispatch(const message& m, reply_once reply) {
   if (handler || modern) {
     auto era = read_modern_request(m.params, options_.only_modern || !handler);
     if (!era) return reply.error(era.error());
+    if (*era && options_.only_legacy)
+      return reply.error(rpc_error{code::invalid_request,
+                                   "invalid request: a request of revision " + std::string(revision::modern) +
+                                       " belongs to no session; send it in a POST of its own",
+                                   {}});
     if (*era) {
       handler = modern;
       if (!server_info_) server_info_ = raw_json::own(json_object("name", "mcpbx", "version", options_.version));
@@ -270,7 +275,7 @@ void caller_session::close() {
   }
   if (link_) *link_ = nullptr;
   const auto asks = asks_;  // `end` may destroy this session
-  const auto watches = std::move(watches_);
+  if (watches_) watches_->close();
   if (listens_) listens_->close();
   for (auto& end : ends) end();
   asks->close();

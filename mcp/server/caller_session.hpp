@@ -46,6 +46,7 @@ class caller_session final : private reply_taker {
     /// Time that questions for a modern caller wait for others of the same call, which are asked together.
     milliseconds gather{25};
     bool only_modern = false;               ///< requests without a protocol version in `_meta` are refused
+    bool only_legacy = false;               ///< requests with one are refused
     feature_table kinds = feature_kinds();  ///< must outlive all sessions
   };
   struct counters {

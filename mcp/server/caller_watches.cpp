@@ -66,41 +66,45 @@ void caller_watches::subscribe(const raw_json& params, const reply_once& reply) 
     return reply.error(
         to_rpc_error({errc::limit, "this connection has subscribed to " + std::to_string(subscriptions_.size()) +
                                        " resources already; unsubscribe from some"}));
+  if (auto admitted = uris_.admit(uri->size()); !admitted) return reply.error(to_rpc_error(admitted.error()));
   const auto route = host_.tools()->route_resource(*uri);
   if (!route)
     return reply.error(rpc_error{code::not_found, "no tool server has the resource " + json_quoted(cut_utf8(*uri, 256)),
                                  raw_json::own(json_object("uri", *uri))});
-  subscription made = subscribed(*uri, *route);
+  subscription made = subscribed(shared_bytes::copy(*uri), *route);
   if (!made.held)
     return reply.error(to_rpc_error(
         {errc::unavailable, "the tool server " + json_quoted(route->server) + " takes no subscriptions to resources"},
         route->server));
-  subscriptions_.emplace(*uri, std::move(made));
+  uris_.add(uri->size());
+  const std::string_view key = made.uri.view();
+  subscriptions_.emplace(key, std::move(made));
   reply.result(raw_json::literal("{}"));
 }
 
-caller_watches::subscription caller_watches::subscribed(const std::string& uri, const resource_route& route) {
+caller_watches::subscription caller_watches::subscribed(const shared_bytes& uri, resource_route route) {
   const auto server = route.owner.lock();
-  if (!server) return {route, nullptr};
-  return {route, server->watch_resource_of(host_.scope(), route.uri,
-                                           [this, uri](const raw_json& params) { updated(uri, params); })};
+  if (!server) return {};
+  auto held = server->watch_resource_of(host_.scope(), route.uri,
+                                        [this, uri](const raw_json& params) { updated(uri, params); });
+  return {uri, std::move(route), std::move(held)};
 }
 
 void caller_watches::unsubscribe(const raw_json& params, const reply_once& reply) {
   const auto uri = uri_of(params, reply);
   if (!uri) return;
-  subscriptions_.erase(*uri);
+  if (subscriptions_.erase(*uri) > 0) uris_.remove(uri->size());
   reply.result(raw_json::literal("{}"));
 }
 
-void caller_watches::updated(const std::string& uri, const raw_json& params) {
+void caller_watches::updated(const shared_bytes& uri, const raw_json& params) {
   // The configuration may keep the resource from this caller by now. The subscription stays: it may come back.
-  const auto found = subscriptions_.find(uri);
-  if (found == subscriptions_.end() || !host_.tools()->allows_resource(found->second.route, uri)) return;
+  const auto found = subscriptions_.find(uri.view());
+  if (found == subscriptions_.end() || !host_.tools()->allows_resource(found->second.route, uri.view())) return;
   auto o = raw_object::open(params ? params : raw_json::literal("{}"));
   if (!o) return;
-  if (o->find("uri").as_string() != uri) o->set("uri", raw_json::string(uri));
-  host_.send_note({.same = uri}, make_notification("notifications/resources/updated", o->build()));
+  if (o->find("uri").as_string() != uri.view()) o->set("uri", raw_json::string(uri.view()));
+  host_.send_note({.same = uri.view()}, make_notification("notifications/resources/updated", o->build()));
 }
 
 void caller_watches::set_level(std::size_t level) {
@@ -114,8 +118,8 @@ void caller_watches::refresh() {
   if (!watches_logs_ && subscriptions_.empty()) return;
   const catalog_ptr all = host_.tools();
   for (auto& [uri, s] : subscriptions_)
-    if (const auto route = all->route_resource(uri); route && route->owner.lock() != s.route.owner.lock())
-      if (auto made = subscribed(uri, *route); made.held) s = std::move(made);
+    if (!std::exchange(s.stale, true)) changed_.push_back(s.uri);
+  searches_.begin();
   if (!watches_logs_) return;
   const auto servers = servers_in(all);
   std::erase_if(logs_,
@@ -125,12 +129,44 @@ void caller_watches::refresh() {
       watch_logs_of(server);
 }
 
+// Watches the next resource of a changed catalog at the server that has it now.
+std::size_t caller_watches::search() {
+  if (changed_.empty()) return 0;
+  const shared_bytes uri = std::move(changed_.front());
+  changed_.pop_front();
+  const auto found = subscriptions_.find(uri.view());
+  if (found != subscriptions_.end() && found->second.uri.data() == uri.data()) {
+    found->second.stale = false;
+    auto route = host_.tools()->route_resource(uri.view());
+    if (route && route->owner.lock() != found->second.route.owner.lock()) {
+      auto made = subscribed(uri, std::move(*route));
+      const auto now = subscriptions_.find(uri.view());
+      if (made.held && now != subscriptions_.end()) now->second = std::move(made);
+    }
+  }
+  return std::max<std::size_t>(uri.size(), 1);
+}
+
+void caller_watches::close() {
+  searches_.stop();
+  watches_logs_ = false;
+  uris_ = {};
+  changed_.clear();
+  const auto ended = std::exchange(subscriptions_, {});
+  const auto logs = std::exchange(logs_, {});
+}
+
 void caller_watches::watch_logs_of(const std::shared_ptr<client>& server) {
-  watch w = server->watch_logs_of(host_.scope(), log_levels[level_], [this](const raw_json& params) {
+  const auto told = [this, from = std::weak_ptr(server)](const raw_json& params) {
     const auto level = log_level_of(member_text(params, "level"));
     if (level && *level < level_) return;
+    if (!host_.hears_of_others()) {
+      const auto speaker = from.lock();
+      if (!speaker || speaker->log_subject().empty() || speaker->log_subject() != host_.principal()) return;
+    }
     host_.send_note({.droppable = true}, make_notification("notifications/message", params));
-  });
+  };
+  watch w = server->watch_logs_of(host_.scope(), log_levels[level_], told);
   logs_.push_back({server, std::move(w)});
 }
 

@@ -5,8 +5,11 @@
 #include "mcp/json/raw_json.hpp"
 #include "mcp/server/caller_host.hpp"
 #include "mcp/server/reply_once.hpp"
+#include "mcp/server/watched_uris.hpp"
+#include "mcp/support/shared_bytes.hpp"
 
 #include <cstddef>
+#include <deque>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -26,7 +29,7 @@ class caller_watches {
   static constexpr std::size_t most_subscriptions = 1024;
 
   /// The host must outlive this object.
-  explicit caller_watches(caller_host& host) : host_(host) {}
+  explicit caller_watches(caller_host& host) : host_(host), searches_(host, [this] { return search(); }) {}
 
   // These functions answer the request.
   void subscribe(const raw_json& params, const reply_once& reply);
@@ -35,7 +38,10 @@ class caller_watches {
   /// Asks all servers for logs of this level and above, instead of an earlier one.
   void set_level(std::size_t level);
   /// Takes a changed catalog: asks servers that are new in it, and leaves those alone that are not in it any more.
+  /// Many resources are looked for in later turns.
   void refresh();
+  /// Ends everything; nothing is told any more.
+  void close();
   std::size_t subscriptions() const noexcept { return subscriptions_.size(); }
 
  private:
@@ -44,18 +50,24 @@ class caller_watches {
     watch held;
   };
   struct subscription {
+    shared_bytes uri;
     resource_route route;
     watch held;
+    bool stale = false;  // the catalog has changed
   };
-  subscription subscribed(const std::string& uri, const resource_route& route);
-  void updated(const std::string& uri, const raw_json& params);
+  subscription subscribed(const shared_bytes& uri, resource_route route);
+  std::size_t search();
+  void updated(const shared_bytes& uri, const raw_json& params);
   void watch_logs_of(const std::shared_ptr<client>& server);
 
   caller_host& host_;
-  std::unordered_map<std::string, subscription> subscriptions_;  // by URI
+  std::unordered_map<std::string_view, subscription> subscriptions_;  // by their URIs
+  uri_count uris_;
+  std::deque<shared_bytes> changed_;  // stale ones
   std::vector<log_watch> logs_;
   std::size_t level_ = 0;
   bool watches_logs_ = false;
+  paced_searches searches_;
 };
 
 }  // namespace mcpbx::mcp

@@ -58,6 +58,7 @@ found_route tool_route(const caller_host& host, const catalog& tools, const std:
     if (const withheld_tool* withheld = tools.find_withheld(name))
       return std::unexpected(no_route{to_rpc_error({errc::config, withheld_text(name, *withheld)}, withheld->server)});
   if (!tool) return std::unexpected(no_route{unknown_tool(tools, name), call_decision::unknown, true});
+  if (auto wrong = host.check_call(*tool)) return std::unexpected(no_route{std::move(*wrong)});
   if (auto admitted = host.admit_call(*tool); !admitted)
     return std::unexpected(no_route{to_rpc_error(admitted.error())});
   return route_to(tool->owner, tool->server, tool->tool, tool->manner.limits);

@@ -2,6 +2,7 @@
 // read so far may end are bits of a few words.
 #include "mcp/support/text.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <span>
@@ -89,6 +90,23 @@ bool matches(std::string_view pattern, std::string_view name, std::span<word> no
   return at.has(name.size());
 }
 
+/// Matches a pattern of stars and short parts between them: each part stands at the first place where it fits.
+bool matches_parts(std::string_view pattern, std::string_view name) {
+  for (;;) {
+    pattern.remove_prefix(std::min(pattern.find_first_not_of('*'), pattern.size()));
+    if (pattern.empty()) return true;
+    const auto star = pattern.find('*');
+    if (star == pattern.npos) return name.ends_with(pattern);
+    const auto at = name.find(pattern.substr(0, star));
+    if (at == name.npos) return false;
+    name.remove_prefix(at + star);
+    pattern.remove_prefix(star);
+  }
+}
+
+/// Longest pattern for which searching part by part is no more work than the bits.
+constexpr std::size_t short_pattern = 64;
+
 }  // namespace
 
 bool glob_match(std::string_view pattern, std::string_view name) {
@@ -99,6 +117,7 @@ bool glob_match(std::string_view pattern, std::string_view name) {
   pattern.remove_prefix(plain);
   name.remove_prefix(plain);
   if (pattern == "*") return true;
+  if (pattern.size() <= short_pattern && pattern.find('?') == pattern.npos) return matches_parts(pattern, name);
   std::size_t least = 0;
   for (const char c : pattern) least += c == '*' ? 0 : 1;
   if (least > name.size()) return false;

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <cstdio>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -153,6 +154,12 @@ void measure_callers(way how, const bench_options& o, const std::string& size_ro
 void suite_callers(const bench_options& o, report& out) {
   rlimit files{};
   ::getrlimit(RLIMIT_NOFILE, &files);
+  constexpr rlim_t needed = 4 * callers;
+  if (files.rlim_max < needed) {
+    std::fprintf(stderr, "callers: left out, since no program may open %zu files here (ulimit -Hn)\n",
+                 static_cast<std::size_t>(needed));
+    return;
+  }
   files.rlim_cur = files.rlim_max;
   ::setrlimit(RLIMIT_NOFILE, &files);
   measure_callers(way::socket, o, "idle caller on the socket", "list_changed to 1,000 callers, CPU", out);

@@ -104,7 +104,9 @@ void answer_stream::respond(const segments& text, int status) {
 }
 
 void answer_stream::respond_nothing() {
-  if (phase_ == phase::over || !begin()) return;
+  const auto self = shared_from_this();
+  if (phase_ == phase::over) return;
+  if (!begin()) return complete();  // the connection has left before
   end();
 }
 

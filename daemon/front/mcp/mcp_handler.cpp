@@ -79,8 +79,10 @@ void answer_modern(const std::shared_ptr<exchange>& x, const mcp_identity& who, 
   // This revision has no notification for a server over HTTP; unknown ones mean nothing.
   if (m.type == mcp::message::kind::notification) return x->answer({202, {}, {}});
   auto& door = x->door();
+  bool known = true;
   const auto definition = [&](std::string_view tool) {
     const auto found = door.tools_for(who.profile)->find(tool);
+    known = found != nullptr;
     return found ? found->definition : raw_json();
   };
   if (auto wrong = check_modern_headers(x->head().headers, m, definition))
@@ -91,7 +93,13 @@ void answer_modern(const std::shared_ptr<exchange>& x, const mcp_identity& who, 
     if (!taken) return refuse_for(*x, taken.error(), m.id);
     place = std::move(*taken);
   }
-  door.mcp->make_request(who, x->pid())->start(x, std::move(m), std::move(place));
+  // The call waits for servers that are starting: its tool may come.
+  single_request::late_check check;
+  if (!known)
+    check = [headers = x->head().headers, m](const raw_json& came) {
+      return check_modern_headers(headers, m, [&](std::string_view) { return came; });
+    };
+  door.mcp->make_request(who, x->pid())->start(x, std::move(m), std::move(place), std::move(check));
 }
 
 void answer_legacy(const std::shared_ptr<exchange>& x, const mcp_identity& who, mcp::message&& m) {

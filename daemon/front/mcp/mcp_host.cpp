@@ -2,6 +2,7 @@
 #include "daemon/front/mcp/mcp_host.hpp"
 
 #include "daemon/front/base/admission.hpp"
+#include "daemon/store/records/principal.hpp"
 
 #include <utility>
 
@@ -14,6 +15,10 @@ mcp_host::mcp_host(door_context& door, mcp_identity who, pid_t pid, mcp::call_sc
                                  : nullptr),
       pid_(pid),
       scope_(std::move(scope)) {}
+
+bool mcp_host::hears_of_others() const {
+  return is_person(who_.principal);
+}
 
 result<void> mcp_host::admit_call() const {
   return daemon::admit_call(door_);

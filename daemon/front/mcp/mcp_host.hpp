@@ -30,6 +30,7 @@ class mcp_host : public mcp::caller_host {
   const mcp_identity& identity() const noexcept { return who_; }
   time_source& time() override { return door_.time; }
   const std::string& principal() const override { return who_.principal; }
+  bool hears_of_others() const override;
   mcp::catalog_ptr tools() const override { return door_.tools_for(who_.profile); }
   result<void> admit_call() const override;
   result<void> admit_call(const mcp::catalog_entry& tool) const override;

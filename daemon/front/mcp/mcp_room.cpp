@@ -47,6 +47,11 @@ mcp_room::mcp_room(door_context& door)
         o.only_modern = true;
         return o;
       }()),
+      legacy_([&] {
+        auto o = door.settings.session;
+        o.only_legacy = true;
+        return o;
+      }()),
       on_port_(std::make_shared<places>()),
       on_socket_(std::make_shared<places>()),
       timer_(door.time.make_timer()) {}
@@ -78,7 +83,7 @@ result<std::shared_ptr<mcp_session>> mcp_room::make_session(const mcp_identity& 
   auto id = new_session_id();
   if (!id) return std::unexpected(id.error());
   auto label = pid > 0 ? "caller (pid " + std::to_string(pid) + ", /mcp)" : std::string("caller (/mcp)");
-  auto s = std::make_shared<mcp_session>(door_, *id, who, pid, mcp::call_scope::of_caller(std::move(label)));
+  auto s = std::make_shared<mcp_session>(door_, legacy_, *id, who, pid, mcp::call_scope::of_caller(std::move(label)));
   sessions_.emplace(std::move(*id), s);
   arm();
   return s;

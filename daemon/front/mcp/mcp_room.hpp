@@ -68,6 +68,7 @@ class mcp_room {
 
   door_context& door_;
   const mcp::caller_session::options modern_;  // of newer callers
+  const mcp::caller_session::options legacy_;  // of sessions, whose requests have no headers of their own to check
   std::unordered_map<std::string, std::shared_ptr<mcp_session>, hash, std::equal_to<>> sessions_;
   std::unordered_map<const single_request*, std::shared_ptr<single_request>> requests_;
   std::unordered_map<std::string, kept_scope> scopes_;  // of newer callers, by principal

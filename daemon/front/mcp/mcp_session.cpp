@@ -38,11 +38,12 @@ int status_of(int error) {
 
 }  // namespace
 
-mcp_session::mcp_session(door_context& door, std::string id, mcp_identity who, pid_t pid, mcp::call_scope_ptr scope)
+mcp_session::mcp_session(door_context& door, const mcp::caller_session::options& o, std::string id, mcp_identity who,
+                         pid_t pid, mcp::call_scope_ptr scope)
     : mcp_host(door, std::move(who), pid, std::move(scope)),
       id_(std::move(id)),
       used_(door.time.now()),
-      session_(*this, door.settings.session),
+      session_(*this, o),
       own_(make_stream(own_number, milliseconds{0})) {
   own_->hold();
 }

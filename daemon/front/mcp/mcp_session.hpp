@@ -26,8 +26,9 @@ class mcp_session final : public std::enable_shared_from_this<mcp_session>,
   static constexpr milliseconds longest_lost{5 * 60'000};
   static constexpr std::size_t most_lost = 64, most_lost_bytes = std::size_t{4} << 20;
 
-  /// `door` must outlive the session.
-  mcp_session(door_context& door, std::string id, mcp_identity who, pid_t pid, mcp::call_scope_ptr scope);
+  /// `door` and `o` must outlive the session.
+  mcp_session(door_context& door, const mcp::caller_session::options& o, std::string id, mcp_identity who, pid_t pid,
+              mcp::call_scope_ptr scope);
   ~mcp_session() override { close(); }
 
   /// Answers the POST of a message, which belongs to this session.

@@ -56,17 +56,60 @@ found_error check_text(const std::vector<http::header>& headers, std::string_vie
   return {};
 }
 
-std::optional<double> number_of(std::string_view text) {
-  double value = 0;
-  const auto read = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (read.ec != std::errc{} || read.ptr != text.data() + text.size()) return {};
-  return value;
+/// A decimal number, exactly: 0.DIGITS times ten to the power of `exponent`.
+struct exact_number {
+  bool negative = false;
+  std::string digits;  // without zeros at either end; "": zero
+  std::int64_t exponent = 0;
+  bool operator==(const exact_number&) const = default;
+};
+
+std::optional<exact_number> number_of(std::string_view text) {
+  exact_number n;
+  if (text.starts_with('-')) {
+    n.negative = true;
+    text.remove_prefix(1);
+  }
+  bool any = false, fraction = false;
+  for (; !text.empty() && text.front() != 'e' && text.front() != 'E'; text.remove_prefix(1)) {
+    const char c = text.front();
+    if (c == '.' && any && !fraction) {
+      fraction = true;
+      continue;
+    }
+    if (c < '0' || c > '9') return {};
+    any = true;
+    if (c == '0' && n.digits.empty()) {
+      if (fraction) --n.exponent;
+      continue;
+    }
+    n.digits += c;
+    if (!fraction) ++n.exponent;
+  }
+  if (!any) return {};
+  if (!text.empty()) {
+    text.remove_prefix(1);
+    if (text.starts_with('+')) text.remove_prefix(1);
+    int power = 0;
+    const auto read = std::from_chars(text.data(), text.data() + text.size(), power);
+    if (read.ec != std::errc{} || read.ptr != text.data() + text.size()) return {};
+    n.exponent += power;
+  }
+  while (n.digits.ends_with('0')) n.digits.pop_back();
+  return n.digits.empty() ? exact_number() : n;
 }
 
-/// Returns the value at the path; absent if there is none, or null.
-raw_json value_at(const std::vector<std::string>& path, const raw_json& arguments) {
+/// Returns the value at the path; absent if there is none, or null. Nothing: a key is given twice, or there are too
+/// many of them, so that nobody can say which value its server takes.
+std::optional<raw_json> value_at(const std::vector<std::string>& path, const raw_json& arguments) {
   raw_json value = arguments;
-  for (const auto& key : path) value = find_member(value, key);
+  for (const auto& key : path) {
+    if (!value.is_object()) return raw_json();
+    const std::string_view wanted[] = {key};
+    const auto found = read_members(value, wanted);
+    if (!found) return {};
+    value = found->front().empty() ? raw_json() : value.slice(found->front().text());
+  }
   return value.is_null() ? raw_json() : value;
 }
 
@@ -74,7 +117,10 @@ found_error check_param(const std::vector<http::header>& headers, const mcp::hea
                         const raw_json& arguments) {
   const auto name = "Mcp-Param-" + p.name;
   const bool given = std::ranges::any_of(headers, [&](const http::header& h) { return http::is_word(h.name, name); });
-  const auto body = value_at(p.path, arguments);
+  const auto at = value_at(p.path, arguments);
+  if (!at)
+    return mismatch("the argument that the header " + name + " mirrors is given more than once, or beside too many");
+  const raw_json& body = *at;
   if (!given && body.empty()) return {};
   const auto value = the_one(headers, name);
   if (!value) return value.error();
@@ -87,7 +133,7 @@ found_error check_param(const std::vector<http::header>& headers, const mcp::hea
     return {};
   }
   if (*meaning == body.text()) return {};
-  // Integers are compared as numbers: 42.0 is 42.
+  // Numbers are compared as such: 42.0 is 42.
   if (body.type() == raw_json::kind::number) {
     const auto sent = number_of(*meaning), meant = number_of(body.text());
     if (sent && meant && *sent == *meant) return {};

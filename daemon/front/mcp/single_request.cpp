@@ -38,8 +38,10 @@ single_request::single_request(door_context& door, const mcp::caller_session::op
       }()),
       ended_(std::move(ended)) {}
 
-void single_request::start(const std::shared_ptr<exchange>& x, mcp::message&& m, std::shared_ptr<void> place) {
+void single_request::start(const std::shared_ptr<exchange>& x, mcp::message&& m, std::shared_ptr<void> place,
+                           late_check check) {
   const auto self = shared_from_this();
+  check_ = std::move(check);
   place_ = std::move(place);
   answer_->serve(x);
   session_.on_message(std::move(m));

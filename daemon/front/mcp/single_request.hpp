@@ -7,6 +7,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 namespace mcpbx::daemon {
@@ -22,8 +23,11 @@ class single_request final : public std::enable_shared_from_this<single_request>
                  mcp::call_scope_ptr scope, std::function<void(single_request&)> ended);
   ~single_request() override { close(); }
 
-  /// Answers `x`. `place` is released when the request is over.
-  void start(const std::shared_ptr<exchange>& x, mcp::message&& m, std::shared_ptr<void> place);
+  /// Returns the error of a call of the tool with this definition.
+  using late_check = std::function<std::optional<mcp::rpc_error>(const raw_json& definition)>;
+
+  /// Answers `x`. `place` is released when the request is over. `check`: of a call whose tool is not known yet.
+  void start(const std::shared_ptr<exchange>& x, mcp::message&& m, std::shared_ptr<void> place, late_check check = {});
   void list_changed(const mcp::feature_kind& kind) override { session_.list_changed(kind); }
   void look_after(time_point now) { answer_->keep_alive(now); }
   /// Ends its subscription, if it is one, with the result that says so.
@@ -34,6 +38,9 @@ class single_request final : public std::enable_shared_from_this<single_request>
   const mcp::caller_session::counters& counts() const noexcept { return session_.counts(); }
 
  private:
+  std::optional<mcp::rpc_error> check_call(const mcp::catalog_entry& tool) const override {
+    return check_ ? check_(tool.definition) : std::nullopt;
+  }
   // Implements the rest of caller_host. There is one request, so all that is said belongs to it.
   void send(const mcp::answered& what, const segments& text) override;
   void send_nothing(std::uint64_t /*about*/) override { answer_->respond_nothing(); }
@@ -51,6 +58,7 @@ class single_request final : public std::enable_shared_from_this<single_request>
   mcp::caller_session session_;
   const std::shared_ptr<answer_stream> answer_;
   std::shared_ptr<void> place_;
+  late_check check_;
   std::function<void(single_request&)> ended_;
   bool closed_ = false;
 };

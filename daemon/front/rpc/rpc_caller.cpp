@@ -169,6 +169,10 @@ void rpc_caller::watch_bytes() {
   door_.watch_bytes();
 }
 
+bool rpc_caller::hears_of_others() const {
+  return is_person(principal_);
+}
+
 result<void> rpc_caller::admit_call() const {
   return daemon::admit_call(door_);
 }

@@ -79,6 +79,7 @@ class rpc_caller final : public std::enable_shared_from_this<rpc_caller>,
   /// Returns the catalog as this caller sees it.
   mcp::catalog_ptr tools() const override { return door_.tools_for(profile_); }
   const std::string& principal() const noexcept override { return principal_; }
+  bool hears_of_others() const override;
   /// Returns the definitions that this caller was shown. Shared, because the answer may come after the caller has left.
   const std::shared_ptr<daemon::seen_pins>& seen_pins() const noexcept { return seen_pins_; }
   /// Starts a run, attaches to the one of that name, or continues one that waits for results. Events and the result go

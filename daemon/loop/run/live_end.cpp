@@ -25,7 +25,8 @@ live_run::reaction live_run::on_answer(answer_given& a) {
       if (a.done) r.then = [done = std::move(a.done), right](const result<void>&) { done(right); };
       return r;
     }
-  auto batch = approvals_.answer(a.question, a.body, a.expired);
+  const auto* asked = core_.find_question(a.question);
+  auto batch = approvals_.answer(a.question, asked ? questions_.kept(*asked, a.body) : a.body, a.expired);
   if (!batch) {
     if (a.done) r.then = [done = std::move(a.done), id = a.question](const result<void>&) { done(no_question(id)); };
     return r;

@@ -7,6 +7,7 @@
 #include "mcp/crypto/sha256.hpp"
 #include "mcp/json/json_writer.hpp"
 #include "mcp/protocol/elicitation.hpp"
+#include "mcp/redact/secret_name.hpp"
 #include "mcp/rpc/rpc_message.hpp"
 #include "mcp/support/text.hpp"
 
@@ -26,6 +27,17 @@ constexpr int rejected = -1;           // as in daemon/answers
 
 call_outcome refused(int code, std::string_view sentence) {
   return {call_outcome::kind::error, raw_json::own(json_object("code", code, "message", sentence)), {}};
+}
+
+// Returns the name of a field with its words apart: "apiKey" becomes "api_Key".
+std::string in_words(std::string_view name) {
+  std::string out;
+  for (const char c : name) {
+    const bool upper = c >= 'A' && c <= 'Z';
+    if (upper && !out.empty() && out.back() >= 'a' && out.back() <= 'z') out += '_';
+    out += c;
+  }
+  return out;
 }
 
 call_outcome answered(raw_json result) {
@@ -141,7 +153,7 @@ server_questions::reaction server_questions::take_input(asked a) {
     return {{}, words::input_declined(a.question.server)};
   }
   auto q = question_of(a, "input", event_json::input(a.question.server, tool_of(a.call), a.question.params));
-  open_.push_back({q.id, std::move(a)});
+  open_.push_back({q.id, std::move(a), {}});
   return {std::move(q), {}};
 }
 
@@ -166,7 +178,7 @@ server_questions::reaction server_questions::take_sampling(asked a) {
       a, "approval",
       event_json::approval(a.question.server, tool.listed, a.question.params, words::wants_approval(says.by)));
   q.tool_sha256 = std::move(hash);
-  open_.push_back({q.id, std::move(a)});
+  open_.push_back({q.id, std::move(a), {}});
   return {std::move(q), {}};
 }
 
@@ -231,12 +243,34 @@ result<void> server_questions::check(const record::question& q, const raw_json& 
   return right ? result<void>() : wrong(right.error().message);
 }
 
+raw_json server_questions::kept(const record::question& q, const raw_json& body) {
+  const auto open = std::ranges::find(open_, q.id, &open_question::id);
+  if (q.kind != "input" || open == open_.end()) return body;
+  const auto properties = raw_object::open(find_member(find_member(q.body, "requestedSchema"), "properties"));
+  auto content = raw_object::open(find_member(body, "content"));
+  auto whole = raw_object::open(body);
+  if (!properties || !content || !whole) return body;
+  std::vector<std::string> secrets;
+  content->for_each([&](std::string_view name, const raw_json&) {
+    const raw_json field = properties->find(name);
+    if (secret_name(in_words(name)) || member_text(field, "format") == "password" ||
+        find_member(field, "writeOnly").is_true())
+      secrets.emplace_back(name);
+  });
+  if (secrets.empty()) return body;
+  for (const auto& name : secrets) content->set(name, raw_json::literal("\"***\""));
+  whole->set("content", content->json());
+  open->said = body.detached();
+  return whole->json();
+}
+
 void server_questions::pass(const record::question& q, const record::answer& a) {
   const auto found = std::ranges::find(open_, q.id, &open_question::id);
   if (found == open_.end()) return;
   auto from = std::move(found->from);
+  const raw_json said = found->said && !a.expired && !a.withdrawn ? found->said : a.body;
   open_.erase(found);
-  if (q.kind == "input") return from.at->finish(from.ticket, answered(a.body ? a.body : mcp::input_answer("cancel")));
+  if (q.kind == "input") return from.at->finish(from.ticket, answered(said ? said : mcp::input_answer("cancel")));
   if (find_member(a.body, "approve").is_true()) return from.at->delegate(from.ticket, std::move(from.question), own());
   from.at->finish(from.ticket, refused(rejected, a.expired ? "nobody approved the request" : "the user refused it"));
 }

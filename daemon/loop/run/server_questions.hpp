@@ -69,6 +69,9 @@ class server_questions {
   reaction take(asked a);
   /// Returns the record that ends a withdrawn question; nullopt: it is not open.
   std::optional<record::answer> withdrawn(const gone& g);
+  /// Returns the body of an answer as it may be recorded: without the values of fields that are secrets by their name,
+  /// `format: "password"` or `writeOnly`. pass() gives the server the whole.
+  raw_json kept(const record::question& q, const raw_json& body);
   /// Checks the body of an answer before it is recorded. errc::invalid_argument with the place.
   result<void> check(const record::question& q, const raw_json& body) const;
   /// Gives a recorded answer to the server. Ignored if the server does not wait any more.
@@ -80,6 +83,7 @@ class server_questions {
   struct open_question {
     std::string id;
     asked from;
+    raw_json said;  // the answer, if the record does not have all of it
   };
   reaction take_input(asked a);
   reaction take_sampling(asked a);

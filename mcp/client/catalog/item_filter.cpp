@@ -4,8 +4,13 @@
 #include "mcp/support/percent.hpp"
 #include "mcp/support/text.hpp"
 
+#include <arpa/inet.h>
+
 #include <algorithm>
+#include <array>
+#include <charconv>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <utility>
 
@@ -91,25 +96,130 @@ std::string with_authority(std::string text) {
   return text.insert(colon + 1, "//");
 }
 
-/// Returns the URI with its host alone as authority: without user, default port, and a dot at its end. A `file` has no
-/// host, whatever is written.
-std::string with_plain_host(std::string_view uri) {
-  const auto begin = uri.find("://");
-  if (begin == std::string_view::npos) return std::string(uri);
-  const std::string_view scheme = uri.substr(0, begin), rest = uri.substr(begin + 3);
-  const auto end = std::min(rest.find_first_of("/?#"), rest.size());
-  std::string_view host = rest.substr(0, end);
+/// Returns the default port of a scheme whose URIs browsers read leniently (https://url.spec.whatwg.org, "special"); 0:
+/// another scheme.
+unsigned web_port(std::string_view scheme) {
+  if (scheme == "http" || scheme == "ws") return 80;
+  if (scheme == "https" || scheme == "wss") return 443;
+  return scheme == "ftp" ? 21 : 0;
+}
+
+/// Returns a number as IPv4 addresses may have it: 127, 0x7f or 0177.
+std::optional<std::uint64_t> address_number(std::string_view text) {
+  int base = 10;
+  if (text.starts_with("0x")) {
+    base = 16;
+    text.remove_prefix(2);
+    if (text.empty()) return 0;
+  } else if (text.size() > 1 && text.starts_with('0')) {
+    base = 8;
+  }
+  std::uint64_t value = 0;
+  const auto read = std::from_chars(text.data(), text.data() + text.size(), value, base);
+  if (read.ec != std::errc() || read.ptr != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+std::string dotted(std::uint64_t address) {
+  std::string out;
+  for (int shift = 24; shift >= 0; shift -= 8)
+    out += (out.empty() ? "" : ".") + std::to_string(address >> static_cast<unsigned>(shift) & 0xFF);
+  return out;
+}
+
+/// Returns the address that a host is in any of its spellings, such as 2130706433 and [::ffff:7f00:1] for 127.0.0.1;
+/// nullopt: it is a name.
+std::optional<std::string> plain_address(std::string_view host) {
+  if (host.starts_with('[') && host.ends_with(']')) {
+    const std::string text(host.substr(1, host.size() - 2));
+    std::array<unsigned char, 16> bytes{};
+    if (::inet_pton(AF_INET6, text.c_str(), bytes.data()) != 1) return std::nullopt;
+    constexpr std::array<unsigned char, 12> mapped = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF};
+    if (std::ranges::equal(mapped, std::span(bytes).first(mapped.size()))) {
+      std::uint64_t address = 0;
+      for (const unsigned char b : std::span(bytes).subspan(mapped.size())) address = address << 8 | b;
+      return dotted(address);
+    }
+    std::array<char, INET6_ADDRSTRLEN> out{};
+    ::inet_ntop(AF_INET6, bytes.data(), out.data(), out.size());
+    return "[" + std::string(out.data()) + "]";
+  }
+  std::vector<std::uint64_t> parts;
+  while (!host.empty() && parts.size() <= 4) {
+    const auto end = std::min(host.find('.'), host.size());
+    const auto number = end == 0 ? std::nullopt : address_number(host.substr(0, end));
+    if (!number) return std::nullopt;
+    parts.push_back(*number);
+    host.remove_prefix(std::min(end + 1, host.size()));
+  }
+  if (parts.empty() || parts.size() > 4) return std::nullopt;
+  // The last number fills all bytes that are left.
+  const std::size_t left = 5 - parts.size();
+  std::uint64_t address = parts.back();
+  if (address >> (8 * left) != 0) return std::nullopt;
+  for (std::size_t i = 0; i + 1 < parts.size(); ++i) {
+    if (parts[i] > 0xFF) return std::nullopt;
+    address |= parts[i] << (8 * (3 - i));
+  }
+  return dotted(address);
+}
+
+/// Returns the authority as a host alone, with a port that is not the usual one.
+std::string plain_authority(std::string_view host, unsigned usual_port) {
   if (const auto user = host.rfind('@'); user != std::string_view::npos) host.remove_prefix(user + 1);
-  const std::string_view port = scheme == "http" ? ":80" : scheme == "https" ? ":443" : ":";
-  for (const std::string_view more : {port, std::string_view(":"), std::string_view(".")})
-    if (host.ends_with(more)) host.remove_suffix(more.size());
-  if (scheme == "file") host = {};
-  return std::string(scheme).append("://").append(host).append(rest.substr(end));
+  std::string port;
+  const auto colon = host.rfind(':');
+  if (colon != std::string_view::npos && host.find(']', colon) == std::string_view::npos) {
+    const std::string_view digits = host.substr(colon + 1);
+    unsigned number = 0;
+    const auto read = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+    const bool whole = read.ec == std::errc() && read.ptr == digits.data() + digits.size();
+    if (digits.empty() || whole) {
+      if (whole && number != usual_port) port = ":" + std::to_string(number);
+      host = host.substr(0, colon);
+    }
+  }
+  while (host.ends_with('.')) host.remove_suffix(1);
+  return (usual_port == 0 ? std::string(host) : plain_address(host).value_or(std::string(host))) + port;
+}
+
+/// Returns the URI with its host alone as authority: without user, usual port, and dots at its end. A `file` has no
+/// host, whatever is written. For the web, any number of slashes may stand before the host and none behind it. `ends`:
+/// the characters that end a host.
+std::string with_plain_host(std::string_view uri, std::string_view ends = "/?#") {
+  const auto colon = uri.find(':');
+  if (colon == std::string_view::npos) return std::string(uri);
+  const std::string_view scheme = uri.substr(0, colon);
+  std::string_view rest = uri.substr(colon + 1);
+  const unsigned usual_port = web_port(scheme);
+  if (usual_port != 0)
+    rest.remove_prefix(std::min(rest.find_first_not_of('/'), rest.size()));
+  else if (rest.starts_with("//"))
+    rest.remove_prefix(2);
+  else
+    return std::string(uri);
+  const auto end = std::min(rest.find_first_of(ends), rest.size());
+  const std::string host = scheme == "file" ? std::string() : plain_authority(rest.substr(0, end), usual_port);
+  const bool rootless = usual_port != 0 && !rest.substr(end).starts_with('/') && !host.ends_with('*');
+  return std::string(scheme).append("://").append(host).append(rootless ? "/" : "").append(rest.substr(end));
+}
+
+/// Returns true if nobody can say which host a URI of the web names: some servers bring characters beyond ASCII into
+/// others (full-width letters, other dots, invisible ones), each by rules of its own. `foreign`: a denied pattern has
+/// such characters, so that the ASCII form of a name (`xn--`) may be denied too.
+bool has_unclear_host(std::string_view uri, bool foreign) {
+  const auto colon = uri.find(':');
+  if (colon == std::string_view::npos || web_port(uri.substr(0, colon)) == 0) return false;
+  std::string_view rest = uri.substr(colon + 1);
+  rest.remove_prefix(std::min(rest.find_first_not_of("/\\"), rest.size()));
+  const std::string_view host = rest.substr(0, rest.find_first_of("/\\?#"));
+  return std::ranges::any_of(host, [](unsigned char c) { return c >= 0x80; }) ||
+         (foreign && host.find("xn--") != std::string_view::npos);
 }
 
 /// Returns everything that a server may take the URI for, in lower case. Nullopt: nobody can say, since it has too many
-/// encodings, or characters that some servers drop.
-std::optional<std::vector<std::string>> readings(std::string_view uri) {
+/// encodings, characters that some servers drop, or an unclear host.
+std::optional<std::vector<std::string>> readings(std::string_view uri, bool foreign) {
   std::vector<std::string> all;
   bool clear = true;
   const auto add = [&](const std::string& text) {
@@ -130,10 +240,14 @@ std::optional<std::vector<std::string>> readings(std::string_view uri) {
   const bool whole = each_decoding(folded(std::string(trimmed(uri))), [&](const std::string& text) {
     if (std::ranges::any_of(text, [](unsigned char c) { return c < 0x20 || c == 0x7F; })) return false;
     add(text);
-    const std::string low = folded(with_slashes(text));  // a decoded character may be a capital
-    add(low);
-    for (const auto end : {std::string::npos, low.find('#'), low.find_first_of("?#")})
-      add_walked(std::string_view(low).substr(0, end));
+    // A decoded character may be a capital. Some take a backslash for a slash, some for a part of the user's name.
+    for (const std::string& low : {folded(with_slashes(text)), folded(text)}) {
+      if (has_unclear_host(low, foreign)) return false;
+      add(low);
+      for (const auto end : {std::string::npos, low.find('#'), low.find_first_of("?#")})
+        add_walked(std::string_view(low).substr(0, end));
+      if (!text.contains('\\')) break;
+    }
     return clear;
   });
   return whole ? std::optional(std::move(all)) : std::nullopt;
@@ -161,14 +275,15 @@ uri_filter::uri_filter(const item_filter& filter) : allow_(filter.allow), deny_(
     meant_deny_.push_back(path);
     // A host that is written with file: is meant, unless it is this one.
     if (!path.starts_with("file:") || path.starts_with("file://localhost/"))
-      meant_deny_.push_back(with_plain_host(path));
+      meant_deny_.push_back(with_plain_host(path, "/"));  // `?` is a wildcard here
+    foreign_ = foreign_ || std::ranges::any_of(glob, [](unsigned char c) { return c >= 0x80; });
   }
 }
 
 bool uri_filter::denies(std::string_view uri) const {
   if (deny_.empty()) return false;
   if (any_matches(deny_, uri)) return true;
-  const auto all = readings(uri);
+  const auto all = readings(uri, foreign_);
   return !all || std::ranges::any_of(*all, [&](const std::string& text) { return any_matches(meant_deny_, text); });
 }
 

@@ -22,9 +22,11 @@ bool passes(std::span<const std::string> allow, std::span<const std::string> den
 
 /// The `allow` and `deny` of an item_filter for URIs. A denied pattern holds for every spelling of a URI: in upper and
 /// lower case, percent-encoded, with `.`, `..`, backslashes and doubled slashes in its path, with a query or fragment
-/// behind it, with a user, the default port or a dot behind its host, and for `file` with any host or without `//`. An
-/// allowed one must match the URI as it is written and as it is meant. A URI that is encoded more than four times over
-/// passes no pattern at all, and one with control characters no denial.
+/// behind it, with a user, the usual port or a dot behind its host, and for `file` with any host or without `//`; for
+/// http, https, ws, wss and ftp also with any number of slashes before the host and none behind it, and with an address
+/// in any of its spellings. An allowed one must match the URI as it is written and as it is meant. A URI that is
+/// encoded more than four times over passes no pattern at all, and one with control characters, or with characters
+/// beyond ASCII in such a host, no denial.
 class uri_filter {
  public:
   uri_filter() = default;
@@ -40,6 +42,7 @@ class uri_filter {
  private:
   std::vector<std::string> allow_, deny_;              // as written
   std::vector<std::string> meant_allow_, meant_deny_;  // the same patterns, as what they mean is compared
+  bool foreign_ = false;                               // a denied pattern has characters beyond ASCII
 };
 using uri_filter_ptr = std::shared_ptr<const uri_filter>;
 

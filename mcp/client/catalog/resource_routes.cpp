@@ -19,13 +19,19 @@ class resource_routes::template_index {
   };
   explicit template_index(const feature_entries_ptr& entries) : keeps_(entries) {
     for (const feature_entry_ptr& e : keeps_->entries())
-      if (auto parsed = uri_template::parse(e->own_key)) all_.push_back({std::move(*parsed), &e->server});
+      if (auto parsed = uri_template::parse(e->own_key)) {
+        if (all_.empty() || *all_.back().server != e->server) ++servers_;
+        all_.push_back({std::move(*parsed), &e->server});
+      }
   }
+  /// Returns the work that the templates of one server may cost.
+  std::size_t share() const noexcept { return template_budget / std::max<std::size_t>(servers_, 1); }
   std::span<const one> all() const noexcept { return all_; }
 
  private:
   feature_entries_ptr keeps_;
   std::vector<one> all_;  // in the order of the servers
+  std::size_t servers_ = 0;
 };
 
 std::string uri_at(std::string_view prefix, std::string_view uri) {
@@ -65,7 +71,7 @@ bool resource_routes::may_read(const resource_server& s, std::string_view own, s
   if (s.filter && !s.filter->passes(own)) return false;
   if (!view_) return true;
   const std::string full = uri_at(s.prefix, own);
-  if (view_->denies(own) || view_->denies(asked) || view_->denies(full)) return false;
+  if (view_->denies(own) || (asked != own && view_->denies(asked)) || view_->denies(full)) return false;
   return view_->allows(asked) || view_->allows(full);
 }
 
@@ -103,7 +109,7 @@ const resource_server* resource_routes::by_template(std::string_view own, std::s
     if (s == nullptr || s->name != *name) {
       s = server_of(*name);
       readable = s != nullptr && (only == nullptr || only == s) && may_read(*s, own, asked);
-      budget = template_budget;
+      budget = index().share();
     }
     if (readable && parsed.is_open() == open && parsed.matches(own, budget)) return s;
   }

@@ -36,8 +36,9 @@ struct resource_server {
 /// Immutable, apart from the table of seen URIs, which all snapshots share.
 class resource_routes {
  public:
-  /// Work for the templates of one server in one search, see uri_template::matches(); further ones match nothing.
-  static constexpr std::size_t template_budget = 1'000'000;
+  /// Work for the templates of all servers in one search, see uri_template::matches(). Each server has an equal share
+  /// of it, beyond which its templates match nothing.
+  static constexpr std::size_t template_budget = 250'000;
 
   resource_routes(std::vector<resource_server> servers, feature_entries_ptr resources, feature_entries_ptr templates,
                   std::shared_ptr<seen_uris> seen);

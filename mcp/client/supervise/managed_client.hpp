@@ -75,6 +75,7 @@ class managed_client final : public client,
   const server_offers& offers() const override { return offers_; }
   watch watch_resource(std::string_view uri, std::function<void(const raw_json&)> updated) override;
   watch watch_logs(std::string_view level, std::function<void(const raw_json&)> logged) override;
+  const std::string& log_subject() const override { return log_subject_; }
   void roots_changed() override;
 
   const server_options& configured() const noexcept { return options_; }
@@ -272,6 +273,7 @@ class managed_client final : public client,
   std::vector<call_number> left_creations_;        // calls that ended while a task may have been made for them
   std::set<std::string, std::less<>> task_tools_;  // tools that are called as tasks only
   server_watches watches_;
+  std::string log_subject_;  // of the log that is being told
 
   server_offers offers_;
   mcp::era era_ = mcp::era::unknown;

@@ -179,6 +179,8 @@ const managed_client::ticketed_call* managed_client::call_spoken_in() const {
 // Returns the call that a log of the server belongs to, as far as it can be known, or null.
 const managed_client::open_call* managed_client::logging_call() const {
   if (const auto* r = call_spoken_in()) return &r->second;
+  // It may be about a call of another one that has ended here and goes on there.
+  if (principals_mixed_) return nullptr;
   const open_call* latest = nullptr;
   ticket latest_ticket = 0;
   for (const auto& [t, r] : calls_) {

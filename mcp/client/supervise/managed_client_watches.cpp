@@ -61,17 +61,17 @@ void managed_client::session_updated(const raw_json& params) {
   const auto to = watches_.updated(params, context_.time.now());
   arm_for(watches_.next_time());
   const deferred::call inside(context_.soon);
-  for (const auto& w : to) w->told(params);
+  server_watches::tell(to, params);
 }
 
 void managed_client::deliver_updates(time_point now) {
   for (const auto& late : watches_.due(now)) {
     const deferred::call inside(context_.soon);
-    for (const auto& w : late.to) w->told(late.params);
+    server_watches::tell(late.to, late.params);
   }
 }
 
-// A log goes to the call that it belongs to, as far as that can be known, else to all who watch.
+// A log goes to the call that it belongs to, as far as that can be known, else to all who watch and may hear it.
 void managed_client::session_log(const raw_json& params) {
   const auto* r = logging_call();
   const deferred::call inside(context_.soon);
@@ -79,7 +79,8 @@ void managed_client::session_log(const raw_json& params) {
     const auto handler = r->call.log;  // the handler may end the call
     return handler(params);
   }
-  for (const auto& w : watches_.logged(params)) w->told(params);
+  log_subject_ = principals_mixed_ ? std::string() : principal_;
+  server_watches::tell(watches_.logged(params), params);
 }
 
 }  // namespace mcpbx::mcp

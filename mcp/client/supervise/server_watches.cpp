@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 
 namespace mcpbx::mcp {
 namespace {
@@ -18,6 +19,10 @@ bool is_part_of(std::string_view part, std::string_view whole) {
          (whole.ends_with('/') || part[whole.size()] == '/' || part[whole.size()] == '#' || part[whole.size()] == '?');
 }
 
+raw_json update_of(const std::string& uri) {
+  return raw_json::own("{\"uri\":" + json_quoted(uri) + "}");
+}
+
 }  // namespace
 
 int log_rank(std::string_view level) {
@@ -25,19 +30,29 @@ int log_rank(std::string_view level) {
   return found == levels.end() ? -1 : static_cast<int>(found - levels.begin());
 }
 
-std::vector<server_watches::watcher_ptr> server_watches::living(const std::vector<std::weak_ptr<watcher>>& watchers) {
-  std::vector<watcher_ptr> out;
-  for (const auto& weak : watchers)
-    if (auto w = weak.lock()) out.push_back(std::move(w));
-  return out;
+void server_watches::tell(const audience& to, const raw_json& params) {
+  for (const auto& weak : to)
+    if (const auto w = weak.lock()) w->told(params);
 }
 
 server_watches::watcher_ptr server_watches::add_resource(std::string_view uri, handler updated,
                                                          std::function<void()> dropped) {
-  if (!resources_.contains(uri) && resources_.size() >= most_resources && resources().size() >= most_resources)
-    return nullptr;
-  auto w = std::make_shared<watcher>(std::string(uri), std::move(updated), std::move(dropped));
-  auto& watchers = resources_[w->what].watchers;
+  if (*watching_ >= most_watches) return nullptr;
+  auto found = resources_.find(uri);
+  if (found == resources_.end()) {
+    const auto full = [&] { return resources_.size() >= most_resources || uri.size() > most_bytes - bytes_; };
+    if (full()) forget_ended();
+    if (full()) return nullptr;
+    found = resources_.emplace(uri, resource()).first;
+    bytes_ += uri.size();
+  }
+  ++*watching_;
+  auto w =
+      std::make_shared<watcher>(std::string(), std::move(updated), [watching = watching_, then = std::move(dropped)] {
+        --*watching;
+        if (then) then();
+      });
+  auto& watchers = found->second.watchers;
   std::erase_if(watchers, [](const auto& weak) { return weak.expired(); });
   watchers.push_back(w);
   return w;
@@ -51,45 +66,52 @@ server_watches::watcher_ptr server_watches::add_log(std::string_view level, hand
   return w;
 }
 
-std::set<std::string, std::less<>> server_watches::resources() {
-  std::set<std::string, std::less<>> out;
+void server_watches::forget_ended() {
   for (auto entry = resources_.begin(); entry != resources_.end();) {
     auto& watchers = entry->second.watchers;
     std::erase_if(watchers, [](const auto& weak) { return weak.expired(); });
-    if (watchers.empty()) {
-      entry = resources_.erase(entry);
-    } else {
-      out.insert(out.end(), entry->first);
-      ++entry;
-    }
+    if (watchers.empty()) bytes_ -= entry->first.size();
+    entry = watchers.empty() ? resources_.erase(entry) : std::next(entry);
   }
+}
+
+std::set<std::string, std::less<>> server_watches::resources() {
+  forget_ended();
+  std::set<std::string, std::less<>> out;
+  for (const auto& [uri, r] : resources_) out.insert(out.end(), uri);
   return out;
 }
 
 std::string server_watches::lowest_level() {
   std::erase_if(logs_, [](const auto& weak) { return weak.expired(); });
   std::string lowest;
-  for (const auto& w : living(logs_))
-    if (log_rank(w->what) >= 0 && (lowest.empty() || log_rank(w->what) < log_rank(lowest))) lowest = w->what;
+  for (const auto& weak : logs_)
+    if (const auto w = weak.lock())
+      if (log_rank(w->what) >= 0 && (lowest.empty() || log_rank(w->what) < log_rank(lowest))) lowest = w->what;
   return lowest;
 }
 
-std::vector<server_watches::watcher_ptr> server_watches::updated(const raw_json& params, time_point now) {
+server_watches::audience server_watches::updated(const raw_json& params, time_point now) {
   const std::string uri = member_text(params, "uri");
-  std::vector<watcher_ptr> to;
+  std::shared_ptr<const waiting_update> kept;  // one copy for all that wait for it
+  audience to;
   for (auto& [watched, r] : resources_) {
     if (watched != uri && !is_part_of(uri, watched)) continue;
     if (now < r.quiet_until) {
       // Updates of several parts become one of the whole.
-      const bool same = !r.waits || member_text(r.waits, "uri") == uri;
-      r.waits = same && params.text().size() <= most_waiting
-                    ? params.detached()
-                    : raw_json::own("{\"uri\":" + json_quoted(same ? uri : watched) + "}");
+      if (!r.waits || r.waits->uri == uri) {
+        if (!kept)
+          kept = std::make_shared<waiting_update>(
+              uri, params.text().size() <= most_waiting ? params.detached() : update_of(uri));
+        r.waits = kept;
+      } else if (r.waits->uri != watched) {
+        r.waits = std::make_shared<waiting_update>(watched, update_of(watched));
+      }
       next_ = std::min(next_, r.quiet_until);
       continue;
     }
     r.quiet_until = now + least_gap;
-    for (auto& w : living(r.watchers)) to.push_back(std::move(w));
+    to.insert(to.end(), r.watchers.begin(), r.watchers.end());
   }
   return to;
 }
@@ -105,15 +127,16 @@ std::vector<server_watches::late_update> server_watches::due(time_point now) {
       continue;
     }
     r.quiet_until = now + least_gap;
-    out.push_back({std::exchange(r.waits, {}), living(r.watchers)});
+    out.push_back({std::exchange(r.waits, nullptr)->params, r.watchers});
   }
   return out;
 }
 
-std::vector<server_watches::watcher_ptr> server_watches::logged(const raw_json& params) const {
+server_watches::audience server_watches::logged(const raw_json& params) const {
   const int rank = log_rank(member_text(params, "level"));
-  auto to = living(logs_);
-  std::erase_if(to, [&](const watcher_ptr& w) { return log_rank(w->what) > rank; });
+  audience to;
+  for (const auto& weak : logs_)
+    if (const auto w = weak.lock(); w && log_rank(w->what) <= rank) to.push_back(weak);
   return to;
 }
 

@@ -22,6 +22,8 @@ class server_watches {
  public:
   /// Largest number of watched resources of one server.
   static constexpr std::size_t most_resources = 4096;
+  /// Most bytes of their URIs, and most watches of resources.
+  static constexpr std::size_t most_bytes = std::size_t{4} << 20, most_watches = 65'536;
   /// Least time between two updates of one resource that are delivered; further ones are delivered as one.
   static constexpr milliseconds least_gap{100};
   using handler = std::function<void(const raw_json&)>;
@@ -35,11 +37,16 @@ class server_watches {
     }
     watcher(const watcher&) = delete;
     watcher& operator=(const watcher&) = delete;
-    std::string what;  // URI or level
+    std::string what;  // level; "": a resource
     handler told;
     std::function<void()> dropped;
   };
   using watcher_ptr = std::shared_ptr<watcher>;
+  /// Those to tell of something. One that is told may end the watches of others, so that nobody is kept alive here.
+  using audience = std::vector<std::weak_ptr<watcher>>;
+
+  /// Tells those whose watches have not ended by their turn.
+  static void tell(const audience& to, const raw_json& params);
 
   /// Returns null at the bound.
   watcher_ptr add_resource(std::string_view uri, handler updated, std::function<void()> dropped);
@@ -52,28 +59,35 @@ class server_watches {
 
   /// Returns those to tell of an update now. An update may be about a part of the watched resource (2025-11-25,
   /// resources/updated).
-  std::vector<watcher_ptr> updated(const raw_json& params, time_point now);
+  audience updated(const raw_json& params, time_point now);
   /// An update that had to wait, and those to tell of it.
   struct late_update {
     raw_json params;
-    std::vector<watcher_ptr> to;
+    audience to;
   };
   std::vector<late_update> due(time_point now);
   /// Returns the time for the next due(), or `never`.
   time_point next_time() const noexcept { return next_; }
   /// Returns those to tell of a log.
-  std::vector<watcher_ptr> logged(const raw_json& params) const;
+  audience logged(const raw_json& params) const;
 
  private:
-  struct resource {
-    std::vector<std::weak_ptr<watcher>> watchers;
-    time_point quiet_until{};
-    raw_json waits;  // update to deliver then
+  struct waiting_update {
+    std::string uri;
+    raw_json params;
   };
-  static std::vector<watcher_ptr> living(const std::vector<std::weak_ptr<watcher>>& watchers);
+  struct resource {
+    audience watchers;
+    time_point quiet_until{};
+    std::shared_ptr<const waiting_update> waits;  // to deliver then; null: none
+  };
+
+  void forget_ended();
 
   std::map<std::string, resource, std::less<>> resources_;
-  std::vector<std::weak_ptr<watcher>> logs_;
+  std::size_t bytes_ = 0;  // of their URIs
+  std::shared_ptr<std::size_t> watching_ = std::make_shared<std::size_t>(0);
+  audience logs_;
   time_point next_ = never;
 };
 

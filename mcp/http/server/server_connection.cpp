@@ -1,5 +1,5 @@
-// State machine of one connection: reads a request, sends its answer, begins again. A read is always pending, so that
-// the end of the caller is noticed while its answer is being made.
+// State machine of one connection: reads a request, sends its answer, begins again. A read is always pending, or the
+// socket is looked at from time to time, so that the end of the caller is noticed while its answer is being made.
 #include "mcp/http/server/server_connection.hpp"
 
 #include "mcp/http/stream_socket.hpp"
@@ -31,6 +31,9 @@ constexpr std::size_t first_buffer = 4 * 1024, largest_buffer = 64 * 1024;
 constexpr milliseconds linger_time{2'000}, longest_linger{30'000};  // without a byte, and in all
 // A body that is too large is read on, because a sender that does not look for an answer would lose it.
 constexpr std::size_t linger_bytes = std::size_t{1} << 20, linger_bytes_of_413 = std::size_t{256} << 20;
+
+/// Time between two looks for the end of a caller from which no more is read.
+constexpr milliseconds look_gap{1'000};
 
 std::string date_of(std::int64_t wall_ms) {
   const auto seconds = static_cast<std::time_t>(wall_ms / 1000);
@@ -150,7 +153,9 @@ class server_connection::impl : public std::enable_shared_from_this<impl> {
     // While an answer goes on, which may take long, nothing but the caller's end is expected.
     if (phase_ != phase::reading && end_ == 0 && buffer_.size() > first_buffer)
       std::vector<char>(first_buffer).swap(buffer_);
-    if (end_ == buffer_.size()) return;  // full of later requests; reading continues at their turn
+    // Full of later requests; reading continues at their turn.
+    if (end_ == buffer_.size()) return look_later();
+    looks_at_ = never;
     reading_ = true;
     socket_.async_read_some(asio::buffer(buffer_.data() + end_, read_size(buffer_.size() - end_)),
                             [self = shared_from_this()](const boost::system::error_code& ec, std::size_t n) {
@@ -185,6 +190,18 @@ class server_connection::impl : public std::enable_shared_from_this<impl> {
     if (!local_) return false;
     pollfd end{.fd = socket_.native_handle(), .events = 0, .revents = 0};
     return ::poll(&end, 1, 0) == 0;
+  }
+
+  void look_later() {
+    if (phase_ == phase::reading || looks_at_ != never) return;
+    looks_at_ = time_.now() + look_gap;
+    arm();
+  }
+
+  // Returns true if the caller has closed the connection behind bytes that have not been read.
+  bool has_left() {
+    pollfd end{.fd = socket_.native_handle(), .events = static_cast<short>(local_ ? 0 : POLLRDHUP), .revents = 0};
+    return ::poll(&end, 1, 0) != 0;
   }
 
   // Answers what the caller has sent, and leaves then, or as soon as it closes the other half.
@@ -376,7 +393,7 @@ class server_connection::impl : public std::enable_shared_from_this<impl> {
     if (phase_ == phase::reading)
       first = std::min(first, since_ + (parser_->begun() || begin_ < end_ ? limits_.request : limits_.keep));
     if (phase_ == phase::lingering) first = std::min(first, since_ + linger_time);
-    return first;
+    return std::min(first, looks_at_);
   }
 
   void arm() {
@@ -393,6 +410,10 @@ class server_connection::impl : public std::enable_shared_from_this<impl> {
     armed_ = never;
     if (!open()) return;
     const auto now = time_.now();
+    if (now >= looks_at_) {
+      if (has_left()) return leave("");
+      looks_at_ = now + look_gap;
+    }
     if (now < deadline()) return arm();
     if (writing_ && now >= stalled_since_ + limits_.stall)
       return leave("the caller took nothing of its answer for " + std::to_string(limits_.stall.count() / 1000) + " s");
@@ -414,6 +435,7 @@ class server_connection::impl : public std::enable_shared_from_this<impl> {
   std::optional<request_parser> parser_;
   phase phase_ = phase::reading;
   time_point since_, stalled_since_, lingers_since_;
+  time_point looks_at_ = never;    // while no more is read
   std::string pending_, leaving_;  // bytes that wait, and bytes of the present write
   std::size_t taken_ = 0;          // written part of leaving_
   std::uint64_t ever_taken_ = 0;

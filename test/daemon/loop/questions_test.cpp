@@ -1,4 +1,5 @@
 // Runs whose tool servers ask questions while they work on a call: input of people, approvals of sampling, own answers.
+#include "daemon/store/records/record_format.hpp"
 #include "test/daemon/loop/loop_fixture.hpp"
 
 #include <doctest/doctest.h>
@@ -78,6 +79,23 @@ TEST_CASE(
   CHECK(f.got == lines{R"({"action":"accept","content":{"age":7}})"});
   CHECK(member_text(f.event("answer"), "action") == "accept");
   CHECK_FALSE(find_member(f.event("answer"), "content"));
+  f.end();
+}
+
+TEST_CASE("G35: secrets that a person types for a server reach it and are in no record and no event") {
+  questioned f;
+  const auto run = f.run();
+  f.ask(
+      R"({"message":"m","requestedSchema":{"type":"object","properties":{"user":{"type":"string"},"apiKey":{"type":"string"},"PIN_password":{"type":"string"},"code":{"type":"string","writeOnly":true}}}})");
+  const std::string said =
+      R"({"action":"accept","content":{"user":"me","apiKey":"canary-1","PIN_password":"canary-2","code":"canary-3"}})";
+  CHECK(f.answer(run, said) == "");
+  CHECK(f.got == lines{said});
+  std::string kept;
+  for (const auto& one : f.kept.runs())
+    for (const auto& r : one->records) kept += to_text(r) + "\n";
+  CHECK(kept.find("canary") == std::string::npos);
+  CHECK(kept.find(R"("content":{"user":"me","apiKey":"***","PIN_password":"***","code":"***"})") != std::string::npos);
   f.end();
 }
 

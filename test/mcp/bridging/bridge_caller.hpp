@@ -97,6 +97,7 @@ class bridge_caller final : private mcp::caller_host {
   }
   time_source& time() override { return bridge_.rig.time; }
   const std::string& principal() const override { return principal_name; }
+  bool hears_of_others() const override { return principal_name.starts_with("uid:"); }
   mcp::catalog_ptr tools() const override { return bridge_.rig.supervisor->snapshot(); }
   mcpbx::result<void> admit_call() const override;
   mcp::held_calls* held() override { return &bridge_.held; }

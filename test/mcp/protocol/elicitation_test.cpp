@@ -221,6 +221,26 @@ TEST_CASE("words that a person types become a value of the field or a reason") {
   }
 }
 
+TEST_CASE("what a list of options shows means what it shows, whatever values the server gave them") {
+  const auto chosen = [](std::string_view field, std::string_view typed) {
+    return text_of(value_of_words(form_of("\"f\":" + std::string(field)).fields[0], typed));
+  };
+  const std::string_view crossed =
+      R"({"type":"string","oneOf":[{"const":"no","title":"Keep my files"},{"const":"1","title":"Delete everything"}]})";
+  CHECK(chosen(crossed, "1") == "\"no\"");
+  CHECK(chosen(crossed, " 2 ") == "\"1\"");
+  CHECK(chosen(crossed, "01") == "\"no\"");
+  CHECK(chosen(crossed, "delete everything") == "\"1\"");
+  const std::string_view swapped =
+      R"({"type":"string","oneOf":[{"const":"no","title":"yes"},{"const":"YES","title":"no"},{"const":"30","title":"x"}]})";
+  CHECK(chosen(swapped, "yes") == "\"no\"");
+  CHECK(chosen(swapped, "YES") == "\"no\"");
+  CHECK(chosen(swapped, "no") == "\"YES\"");
+  CHECK(chosen(swapped, "30") == "\"30\"");
+  CHECK(chosen(R"({"type":"array","items":{"anyOf":[{"const":"2","title":"a"},{"const":"1","title":"b"}]}})", "1") ==
+        "[\"2\"]");
+}
+
 TEST_CASE("the content of an answer has the fields of the form and all required ones") {
   const auto form = form_of(R"("name":{"type":"string"},"age":{"type":"integer"})", R"(["name"])");
   const auto fault = [&](std::string_view content) {

@@ -48,6 +48,25 @@ TEST_CASE("G9: CR LF line ends, a byte order mark, blank lines and blanks around
   CHECK(read_lines(ping + "\n\xEF\xBB\xBF" + ping + "\n").faults.size() == 1);
 }
 
+TEST_CASE("G9: a message has no line break inside whatever blanks its sender put between tokens") {
+  const std::string text = "{\"jsonrpc\":\"2.0\",\"id\":1,\r\r\"result\":{\"a\":\r[1,\r2]}\r}";
+  const std::string bad = "{\"jsonrpc\":\"2.0\",\"id\":1,\r\"result\":{\"a\":\"\xFF\"}}";
+  for (std::size_t step = 0; step < 8; ++step) {
+    const auto r = read_lines(text + "\r\n" + bad + "\n", {.repair_utf8 = true}, step);
+    CHECK(r.faults.empty());
+    REQUIRE(r.messages.size() == 2);
+    CHECK(r.messages[0].whole.text() == R"({"jsonrpc":"2.0","id":1,  "result":{"a": [1, 2]} })");
+    CHECK(r.messages[0].result.text() == R"({"a": [1, 2]})");
+    CHECK(r.messages[1].whole.text().find('\r') == std::string_view::npos);
+  }
+  std::string deep =
+      "{\"jsonrpc\":\"2.0\",\"id\":1,\r\"result\":" + std::string(300, '[') + std::string(300, ']') + "}";
+  const auto r = read_lines(deep + "\n", {.keep_deep_answers = true});
+  REQUIRE(r.faults.size() == 1);
+  REQUIRE(r.faults[0].deep_answer);
+  CHECK(r.faults[0].deep_answer->answer.whole.text().find('\r') == std::string_view::npos);
+}
+
 TEST_CASE("G9: noise is told from messages and shown without control characters") {
   for (const std::string_view noise : {"Server started on port 3000", "[INFO] ready", "[2024-01-01] x", "12",
                                        "\"text\"", "null", "true", "12 34", "- item", "\xFF\xFE", "[1,2"}) {

@@ -46,6 +46,7 @@ struct acting_host final : mcp::caller_host {
   }
   time_source& time() override { return inner.time(); }
   const std::string& principal() const override { return inner.who; }
+  bool hears_of_others() const override { return inner.person; }
   mcp::catalog_ptr tools() const override { return inner.catalog; }
   std::shared_ptr<mcp::call_recorder> recorder() const override { return inner.calls; }
   void when_settled(milliseconds at_most, std::function<void()> then) override {

@@ -43,6 +43,7 @@ class fake_client final : public mcp::client {
     logging[std::string(level)].push_back({held, std::move(logged)});
     return held;
   }
+  const std::string& log_subject() const override { return subject; }
   void roots_changed() override { ++roots_changes; }
 
   struct watcher {
@@ -75,6 +76,7 @@ class fake_client final : public mcp::client {
   std::vector<ticket> cancelled;
   std::string instructed;
   watchers watching, logging;  ///< by URI, and by level
+  std::string subject;         ///< of its logs
   int roots_changes = 0;
   bool subscribes = true;
 
@@ -178,6 +180,7 @@ class fake_host final : public mcp::caller_host {
   }
   time_source& time() override { return clock; }
   const std::string& principal() const override { return who; }
+  bool hears_of_others() const override { return person; }
   mcp::catalog_ptr tools() const override { return catalog; }
   mcp::held_calls* held() override { return table; }
   mcp::task_routes* tasks() override { return &task_table; }
@@ -241,6 +244,7 @@ class fake_host final : public mcp::caller_host {
   std::shared_ptr<fake_recorder> calls;  ///< null: calls are not recorded
   int ended = 0;
   bool stopping = false;
+  bool person = true;
   bool starting = false;  ///< a tool server is starting for the first time
 };
 

@@ -24,7 +24,9 @@ struct conversation final : message_sink {
   std::shared_ptr<fake_client> server = std::make_shared<fake_client>("s");
 
   conversation() {
-    host.inner.catalog = std::make_shared<catalog>(std::vector<entry_ptr>{make_tool(server, "echo", "echo")}, 1);
+    host.inner.catalog =
+        make_catalog({.tools = {make_tool(server, "echo", "echo")},
+                      .resources = {make_feature(server, "x:/a", "x:/a"), make_feature(server, "x:/a/b", "x:/a/b")}});
   }
   void say(std::string_view line) { framer.feed(std::string(line) + "\n", *this); }
   void on_message(message&& m) override { session.on_message(std::move(m)); }
@@ -55,9 +57,25 @@ struct conversation final : message_sink {
     for (std::size_t i = 0; i < server->calls.size(); ++i)
       if (server->calls[i].done) server->answer(i, R"({"content":[]})");
     for (const auto& reply : std::exchange(host.inner.slow, {})) reply.result(raw_json::literal("{}"));
+    watch();
     (void)session.ask("roots/list", {}, nullptr, milliseconds(5), [this](call_outcome&&) { host.ended(); });
     host.inner.clock.advance(milliseconds(5));
     session.close();
+  }
+  // Everything that is told to several watchers of one caller.
+  void watch() {
+    for (const std::string_view uri : {"x:/a", "x:/a/b"})
+      say(request(uri == "x:/a" ? "20" : "21", "resources/subscribe", R"({"uri":")" + std::string(uri) + "\"}"));
+    say(request("22", "logging/setLevel", R"({"level":"debug"})"));
+    for (const std::string_view id : {"23", "24"})
+      say(request(std::string(id), "subscriptions/listen",
+                  modern_params(
+                      R"("notifications":{"resourcesListChanged":true,"resourceSubscriptions":["x:/a","x:/a/b"]},)")));
+    for (const std::string_view uri : {"x:/a", "x:/a/b"})
+      fake_client::tell(server->watching, std::string(uri), R"({"uri":"x:/a/b"})");
+    fake_client::tell(server->logging, "debug", R"({"level":"info","data":"x"})");
+    session.list_changed(mcp::resource_kind());
+    session.end_listens(true);
   }
 };
 

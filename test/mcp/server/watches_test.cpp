@@ -156,6 +156,131 @@ TEST_CASE("logging/setLevel asks each server for the caller's level and filters 
   CHECK(fake_client::held(w.server->logging, "debug") == 1);
 }
 
+TEST_CASE("a program hears of calls of its own only, and a person of all") {
+  watched w;
+  w.caller.host.who = "server:mail";
+  w.caller.host.person = false;
+  w.ask("logging/setLevel", R"({"level":"debug"})");
+  const auto heard = [&](const std::string& subject) {
+    w.caller.host.take();
+    w.server->subject = subject;
+    fake_client::tell(w.server->logging, "debug", R"({"level":"error","data":"secret"})");
+    return !w.caller.host.take().empty();
+  };
+  CHECK_FALSE(heard("uid:1000"));
+  CHECK_FALSE(heard(""));
+  CHECK(heard("server:mail"));
+  w.caller.host.who = "";
+  CHECK_FALSE(heard(""));
+  w.caller.host.person = true;
+  CHECK(heard(""));
+  CHECK(heard("uid:1000"));
+}
+
+TEST_CASE("many resources are looked for in several turns and the acknowledgement has all of them") {
+  watched w;
+  std::vector<mcp::feature_entry_ptr> many;
+  std::string wanted;
+  for (int i = 100; i < 200; ++i) {
+    const std::string uri = "n:" + std::to_string(i);
+    many.push_back(make_feature(w.server, uri, uri));
+    wanted += (wanted.empty() ? "\"" : ",\"") + uri + '"';
+  }
+  const auto held = [&](const std::shared_ptr<fake_client>& server) {
+    std::size_t n = 0;
+    for (const auto& e : many) n += fake_client::held(server->watching, e->key);
+    return n;
+  };
+  w.caller.host.catalog = make_catalog({.resources = many});
+  CHECK(w.listen(R"({"resourcesListChanged":true,"resourceSubscriptions":[)" + wanted + "]}").empty());
+  CHECK(held(w.server) == mcp::paced_searches::most);
+  // Nothing comes before the acknowledgement, and others are answered meanwhile.
+  w.caller.session.list_changed(mcp::resource_kind());
+  w.caller.host.take();
+  fake_client::tell(w.server->watching, "n:100", R"({"uri":"n:100"})");
+  CHECK(w.caller.host.take().empty());
+  CHECK_FALSE(w.ask("ping", "{}", "\"p\"").empty());
+  w.caller.host.take();
+  w.caller.host.clock.advance(milliseconds(0));
+  CHECK(w.caller.host.take() ==
+        lines{acknowledged("\"l\"", R"({"resourcesListChanged":true,"resourceSubscriptions":[)" + wanted + "]}")});
+  CHECK(held(w.server) == 100);
+  fake_client::tell(w.server->watching, "n:100", R"({"uri":"n:100"})");
+  CHECK(w.caller.host.take().size() == 1);
+  // So are those of a changed catalog, of subscriptions too.
+  for (const auto& e : many) w.ask("resources/subscribe", R"({"uri":")" + e->key + "\"}");
+  CHECK(held(w.server) == 200);
+  const auto next = std::make_shared<fake_client>("s");
+  std::vector<mcp::feature_entry_ptr> moved;
+  for (const auto& e : many) moved.push_back(make_feature(next, e->key, e->key));
+  w.caller.host.catalog = make_catalog({.resources = moved});
+  w.caller.session.list_changed(mcp::resource_kind());
+  w.caller.session.list_changed(mcp::resource_kind());
+  CHECK(held(next) == 2 * mcp::paced_searches::most);
+  w.caller.host.clock.advance(milliseconds(0));
+  CHECK(held(next) == 200);
+  CHECK(held(w.server) == 0);
+}
+
+TEST_CASE("a subscriptions/listen that ends while its resources are looked for leaves nothing behind") {
+  for (const bool closes : {false, true}) {
+    watched w;
+    std::vector<mcp::feature_entry_ptr> many;
+    std::string wanted;
+    for (int i = 100; i < 200; ++i) {
+      const std::string uri = "n:" + std::to_string(i);
+      many.push_back(make_feature(w.server, uri, uri));
+      wanted += (wanted.empty() ? "\"" : ",\"") + uri + '"';
+    }
+    w.caller.host.catalog = make_catalog({.resources = many});
+    w.listen(R"({"resourceSubscriptions":[)" + wanted + "]}");
+    w.caller.host.take();
+    if (closes)
+      w.caller.session.close();
+    else
+      w.caller.say(R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"l"}})");
+    w.caller.host.clock.advance(milliseconds(0));
+    CHECK(w.caller.host.take().empty());
+    for (const auto& e : many) CHECK(fake_client::held(w.server->watching, e->key) == 0);
+  }
+}
+
+TEST_CASE("the bytes of the URIs that one caller watches are bounded and room comes back") {
+  watched w;
+  std::vector<mcp::feature_entry_ptr> many;
+  const auto uri = [](int i) { return "n:" + std::to_string(i) + std::string(8000, 'u'); };
+  for (int i = 100; i < 140; ++i) many.push_back(make_feature(w.server, uri(i), uri(i)));
+  w.caller.host.catalog = make_catalog({.resources = many});
+  const auto list = [&](int from, int to) {
+    std::string all;
+    for (int i = from; i < to; ++i) all += (all.empty() ? "\"" : ",\"") + uri(i) + '"';
+    return R"({"resourceSubscriptions":[)" + all + "]}";
+  };
+  const auto before = byte_account::total();
+  const auto listen = [&](int from, int to, const std::string& id) {
+    w.listen(list(from, to), id);
+    w.caller.host.clock.advance(milliseconds(0));
+    return code_of(w.caller.host.sent.back());
+  };
+  CHECK(listen(100, 133, "1") == -32001);
+  CHECK(listen(100, 130, "2") == 0);
+  CHECK(byte_account::total() > before + 30 * 8000 * 2);
+  CHECK(listen(130, 133, "3") == -32001);
+  w.caller.say(R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":2}})");
+  // Those that nobody has need no room once that is known.
+  CHECK(listen(200, 230, "4") == 0);
+  CHECK(listen(100, 130, "5") == 0);
+  const auto subscribe = [&](int i) { return code_of(w.ask("resources/subscribe", R"({"uri":")" + uri(i) + "\"}")); };
+  for (int i = 100; i < 132; ++i) REQUIRE(subscribe(i) == 0);
+  CHECK(subscribe(132) == -32001);
+  w.ask("resources/unsubscribe", R"({"uri":")" + uri(100) + "\"}");
+  CHECK(subscribe(132) == 0);
+  w.caller.session.close();
+  w.caller.host.sent.clear();
+  w.server->watching.clear();  // it keeps the handlers of ended watches
+  CHECK(byte_account::total() < before + 100'000);
+}
+
 TEST_CASE("logs of a call reach its caller at the level of its era") {
   watched w;
   const auto logged = [&](std::size_t call, std::string_view level) {

@@ -6,6 +6,7 @@
 #include <doctest/doctest.h>
 
 #include <array>
+#include <functional>
 #include <string>
 #include <string_view>
 
@@ -92,6 +93,25 @@ TEST_CASE("globs match whole names") {
   CHECK_FALSE(mcpbx::glob_match("a?c", "ac"));
   CHECK(mcpbx::glob_match("**a**", "bab"));
   CHECK_FALSE(mcpbx::glob_match("[ab]", "a"));
+}
+
+TEST_CASE("a glob matches as its definition says however short its parts are") {
+  const std::function<bool(std::string_view, std::string_view)> defined = [&](std::string_view p, std::string_view n) {
+    if (p.empty()) return n.empty();
+    if (p.front() == '*') return defined(p.substr(1), n) || (!n.empty() && defined(p, n.substr(1)));
+    return !n.empty() && (p.front() == '?' || p.front() == n.front()) && defined(p.substr(1), n.substr(1));
+  };
+  const auto word = [](unsigned number, std::string_view letters) {
+    std::string out;
+    for (; number > 0; number /= static_cast<unsigned>(letters.size() + 1))
+      if (const auto at = number % (letters.size() + 1); at > 0) out += letters[at - 1];
+    return out;
+  };
+  for (unsigned p = 0; p < 1024; ++p)
+    for (unsigned n = 0; n < 81; ++n) {
+      const auto pattern = word(p, "ab*"), name = word(n, "ab");
+      if (mcpbx::glob_match(pattern, name) != defined(pattern, name)) FAIL(pattern << " and " << name);
+    }
 }
 
 TEST_CASE("a glob with many stars takes no exponential time") {

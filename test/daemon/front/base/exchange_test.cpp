@@ -2,6 +2,7 @@
 #include "daemon/front/base/exchange.hpp"
 
 #include "daemon/front/base/door_context.hpp"
+#include "daemon/front/mcp/answer_stream.hpp"
 #include "test/daemon/front/fake_backend.hpp"
 #include "test/support/manual_time.hpp"
 
@@ -267,4 +268,27 @@ TEST_CASE("exchange: work that keeps the exchange is let go of with the answer, 
   }
   CHECK(x.expired());
   CHECK(e.caller.log.back() == "work ends");
+}
+
+TEST_CASE("/mcp: an answer that is cancelled after its connection has left is over for its session") {
+  struct recorder final : answer_stream::owner {
+    int lost = 0, over = 0;
+    void on_lost(answer_stream&) override { ++lost; }
+    void on_over(answer_stream&) override { ++over; }
+  };
+  for (const bool streaming : {false, true}) {
+    exchanges e;
+    recorder told;
+    const auto s =
+        std::make_shared<answer_stream>(e.door, told, answer_stream::options{.number = 1, .resumable = true});
+    s->serve(e.caller.x);
+    if (streaming) s->push(mcp::make_notification("x", raw_json()), {});
+    e.caller.leave();
+    CHECK(told.lost == 1);
+    s->respond_nothing();
+    s->respond_nothing();
+    e.io.poll();
+    CHECK(s->over());
+    CHECK(told.over == 1);
+  }
 }

@@ -259,6 +259,25 @@ TEST_CASE("/mcp: a batch of 2025-03-26 is answered as one, and 202 if nothing in
   CHECK(ended);
 }
 
+TEST_CASE("/mcp: a request of 2026-07-28 in a batch of a session is refused, since nobody has checked its headers") {
+  mcp_door d;
+  const auto session = d.begin("2025-03-26");
+  const int fd = d.enter();
+  const std::string meta =
+      R"("_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}})";
+  const auto answer =
+      d.post(fd,
+             R"([{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"read","arguments":{},)" + meta +
+                 "}}," + R"({"jsonrpc":"2.0","id":2,"method":"subscriptions/listen","params":{"notifications":{},)" +
+                 meta + R"(}},{"jsonrpc":"2.0","id":3,"method":"ping"}])",
+             session);
+  CHECK(answer.status == 200);
+  CHECK(contains(answer.body, R"("id":1,"error":{"code":-32600)"));
+  CHECK(contains(answer.body, R"("id":2,"error":{"code":-32600)"));
+  CHECK(contains(answer.body, R"({"jsonrpc":"2.0","id":3,"result":{}})"));
+  CHECK(d.tools->calls.empty());
+}
+
 TEST_CASE("/mcp: a session belongs to who began it, and to its profile") {
   front_door::options o;
   o.chat = always(defaults_by([](std::string_view, std::string_view) -> result<chat_base> { return chat_base{}; }));

@@ -1,12 +1,15 @@
 // Tests of the headers of modern requests against their bodies.
 #include "daemon/front/mcp/modern_headers.hpp"
 
+#include "test/support/contains.hpp"
+
 #include <doctest/doctest.h>
 
 #include <string>
 
 using namespace mcpbx;
 using namespace mcpbx::daemon;
+using mcpbx::test::contains;
 
 namespace {
 
@@ -66,6 +69,32 @@ TEST_CASE("Mcp-Param: headers say what the arguments say, absent and null ones h
   CHECK_FALSE(error_for(R"({"n":42})", {{"Mcp-Param-Count", "43"}}).empty());
   CHECK_FALSE(error_for(R"({"n":42})", {{"Mcp-Param-Count", "x"}}).empty());
   CHECK_FALSE(error_for(R"({"deep":{"on":true}})", {{"Mcp-Param-On", "false"}}).empty());
+}
+
+TEST_CASE("Mcp-Param: numbers are compared exactly, in whatever form they are written") {
+  const auto differ = [](const std::string& body, const std::string& header) {
+    return !error_for(R"({"n":)" + body + "}", {{"Mcp-Param-Count", header}}).empty();
+  };
+  CHECK_FALSE(differ("42", "42.0"));
+  CHECK_FALSE(differ("4.20e1", "42"));
+  CHECK_FALSE(differ("0.042E+3", "42"));
+  CHECK_FALSE(differ("-0", "0"));
+  CHECK_FALSE(differ("1200", "12e2"));
+  CHECK_FALSE(differ("9007199254740993", "9007199254740993.000"));
+  CHECK(differ("9007199254740993", "9007199254740992"));
+  CHECK(differ("9007199254740993", "9007199254740992.0"));
+  CHECK(differ("18446744073709551617", "18446744073709551616"));
+  CHECK(differ("42", "-42"));
+  CHECK(differ("1e999999999999", "1e999999999998"));
+  for (const std::string bad : {"", ".", "e1", "4.2.0", "0x2a", "inf", "42 1", "4e", "+42"}) CHECK(differ("42", bad));
+}
+
+TEST_CASE("Mcp-Param: an argument that servers may read in two ways is no match") {
+  for (const std::string sent : {"a", "b"})
+    CHECK(contains(error_for(R"({"region":"a","region":"b"})", {{"Mcp-Param-Region", sent}}), "more than once"));
+  std::string many = R"({"region":"a")";
+  for (int i = 0; i < 10'001; ++i) many += ",\"k" + std::to_string(i) + "\":0";
+  CHECK_FALSE(error_for(many + "}", {}).empty());
 }
 
 TEST_CASE("Mcp-Name: names that headers cannot hold come in base64, and are compared after decoding") {

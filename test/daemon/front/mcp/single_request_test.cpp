@@ -40,6 +40,32 @@ TEST_CASE("2026-07-28: a request needs no session, and its answer is JSON unless
   CHECK(d.got(fd).status == 200);
 }
 
+TEST_CASE("2026-07-28: headers that contradict a call are refused also when its tool comes while the call waits") {
+  for (const std::string value : {"", "b", "a"}) {
+    mcp_door d;
+    const auto without = d.backend.catalog;
+    auto tool = std::make_shared<mcp::catalog_entry>(*make_tool(d.tools, "late", "late"));
+    tool->definition = raw_json::own(
+        R"({"name":"late","inputSchema":{"type":"object","properties":{"r":{"type":"string","x-mcp-header":"R"}}}})");
+    const int fd = d.enter();
+    const auto body =
+        R"({"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"late","arguments":{"r":"a"},"_meta":{)"
+        R"("io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}})";
+    d.write(fd,
+            mcp_door::posting(body, "MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: tools/call\r\nMcp-Name: late\r\n" +
+                                        (value.empty() ? "" : "Mcp-Param-R: " + value + "\r\n")));
+    CHECK(d.raw(fd).empty());
+    d.backend.catalog = std::make_shared<mcp::catalog>(std::vector<mcp::entry_ptr>{tool}, 1);
+    d.backend.settle();
+    d.turn();
+    CHECK(d.tools->calls.size() == (value == "a" ? 1 : 0));
+    if (value == "a") continue;
+    const auto answer = d.got(fd);
+    CHECK(answer.status == 400);
+    CHECK(answer.code() == -32020);
+  }
+}
+
 TEST_CASE("2026-07-28: a stream begins after 10 s of silence, with comments that keep it alive") {
   mcp_door d;
   const int fd = d.enter();

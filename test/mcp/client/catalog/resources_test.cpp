@@ -66,6 +66,26 @@ using names = std::vector<std::string>;
 
 }  // namespace
 
+TEST_CASE("the templates of all servers share the work of one search equally") {
+  const auto with = [](int servers) {
+    std::vector<catalog_server> all;
+    for (int i = 0; i < servers; ++i) all.push_back(named("s" + std::to_string(i)));
+    catalog_builder builder(all);
+    std::string hostile = "x:";
+    for (int i = 0; i < 16; ++i) hostile += "{+a}b";
+    for (int i = 0; i < servers - 1; ++i)
+      builder.set_list(static_cast<std::size_t>(i), template_kind(), templates({hostile + std::to_string(i)}));
+    builder.set_list(static_cast<std::size_t>(servers - 1), template_kind(), templates({"x:{+rest}"}));
+    return builder.build();
+  };
+  const std::string uri = "x:" + std::string(4000, 'b');
+  // One server's work leaves that of the others alone, and all of it is bounded.
+  CHECK(route(with(2), uri) == "s1 " + uri);
+  CHECK(route(with(20), uri) == "s19 " + uri);
+  CHECK(route(with(200), uri).empty());
+  CHECK(route(with(200), "x:short") == "s199 x:short");
+}
+
 TEST_CASE("prompts are named filtered and renamed as tools are") {
   auto a = named("a"), b = named("b"), c = named("c");
   a.prompts = {.allow = {}, .deny = {"secret*"}, .rename = {{"sum", "add"}}};

@@ -146,6 +146,67 @@ TEST_CASE("a denial holds for what servers of other habits would take a URI for"
   CHECK_FALSE(denying("https://intranet:443/*").passes("https://intranet/a"));
 }
 
+TEST_CASE("a denied host holds for every spelling that clients of the web take for it") {
+  const auto filter = denying("https://internal.example/*");
+  for (const auto* uri : {"https:////internal.example/x",
+                          "https:///internal.example/x",
+                          R"(https://\internal.example/x)",
+                          R"(https:/\/internal.example/x)",
+                          "https:internal.example/x",
+                          "https:/internal.example/x",
+                          "https://internal.example:0443/x",
+                          "https://internal.example:00443/x",
+                          "https://internal.example:/x",
+                          "https://user:word@internal.example:443/x",
+                          R"(https://other.example\@internal.example/x)",
+                          "https://internal.example../x",
+                          "https://internal.example",
+                          "https://internal.example?x",
+                          "https://internal.example#x",
+                          "https://internal.example:443?x",
+                          "https:/%2Finternal.example/x",
+                          "https://internal%2Eexample/x",
+                          "https://\xEF\xBD\x89nternal.example/x",
+                          "https://internal\xE3\x80\x82"
+                          "example/x",
+                          "https://int\xC2\xAD"
+                          "ernal.example/x",
+                          "https://int%C2%ADernal.example/x",
+                          "https://%EF%BD%89nternal.example/x"}) {
+    CAPTURE(uri);
+    CHECK_FALSE(filter.passes(uri));
+  }
+  for (const auto* uri :
+       {"https://internal.example:8443/x", "https://internal.example:4430/x",
+        "https://other.example/internal.example/x", "https://other.example", "https://other.example/\xC3\xA4",
+        "http://internal.example/x", "x:internal.example/x", "https://xn--bcher-kva.example/x"}) {
+    CAPTURE(uri);
+    CHECK(filter.passes(uri));
+  }
+  // A pattern beyond ASCII may mean any name in its ASCII form.
+  CHECK_FALSE(denying("https://b\xC3\xBC"
+                      "cher.example/*")
+                  .passes("https://xn--bcher-kva.example/x"));
+  CHECK(denying("https://intern?l.example/*").passes("https://other.example/x"));
+  CHECK_FALSE(denying("https://intern?l.example:443/*").passes("https://internal.example/x"));
+}
+
+TEST_CASE("a denied address holds for every spelling of it") {
+  const auto filter = denying("http://127.0.0.1/*");
+  for (const auto* uri : {"http://2130706433/x", "http://0x7f000001/x", "http://0x7F.1/x", "http://0177.0.0.1/x",
+                          "http://127.1/x", "http://127.0.1/x", "http://127.0.0.1./x", "http://127.0.0.1:80/x",
+                          "http://[::ffff:127.0.0.1]/x", "http://[::FFFF:7f00:1]:80/x"}) {
+    CAPTURE(uri);
+    CHECK_FALSE(filter.passes(uri));
+  }
+  for (const auto* uri : {"http://127.0.0.2/x", "http://127.0.0.1.example/x", "http://1.2.3.4.5/x", "http://0x/x",
+                          "http://256.1.1.1/x", "http://[::1]/x", "http://[/x", "http://4294967296/x"}) {
+    CAPTURE(uri);
+    CHECK(filter.passes(uri));
+  }
+  CHECK_FALSE(denying("http://[::1]/*").passes("http://[0:0:0:0:0:0:0:1]/x"));
+}
+
 TEST_CASE("an allowed pattern must match a URI as it is written and as it is meant") {
   const auto filter = allowing("file:///docs/*");
   CHECK(filter.passes("file:///docs/a"));

@@ -166,6 +166,49 @@ TEST_CASE("a log of a call goes to the call and to nobody else") {
   CHECK(r.told.empty());
 }
 
+TEST_CASE("a log that may be about calls of several principals goes to no call and has no subject") {
+  watched_rig r;
+  std::vector<std::string> heard, own;
+  const auto all = r.c->watch_logs("debug", [&](const raw_json&) { heard.push_back(r.c->log_subject()); });
+  r.turn();
+  r.log("info", "before any call");
+  CHECK(heard == std::vector<std::string>{""});
+  heard.clear();
+  const auto call = [&](const std::string& principal, const void* asker, bool listens) {
+    server_call c;
+    c.params = raw_json::literal(R"({"name":"echo"})");
+    c.principal = principal;
+    c.asker = asker;
+    if (listens)
+      c.log = [&own, principal](const raw_json& p) { own.push_back(principal + ":" + member_text(p, "data")); };
+    const auto t = r.c->call(std::move(c));
+    r.turn();
+    return t;
+  };
+  int mail = 0, me = 0;
+  const auto of_person = call("uid:1000", &me, false);
+  r.log("info", "a");
+  CHECK(heard == std::vector<std::string>{"uid:1000"});
+  const auto of_mail = call("server:mail", &mail, true);
+  r.log("info", "b");
+  CHECK(heard == std::vector<std::string>{"uid:1000", ""});
+  // The server may go on with a call that has ended here.
+  r.c->cancel(of_person, "enough");
+  r.turn();
+  r.log("info", "c");
+  CHECK(heard == std::vector<std::string>{"uid:1000", "", ""});
+  CHECK(own.empty());
+  r.c->cancel(of_mail, "enough");
+  r.turn();
+  r.advance(61'000);
+  const auto alone = call("server:mail", &mail, true);
+  r.log("info", "d");
+  CHECK(own == std::vector<std::string>{"server:mail:d"});
+  CHECK(heard.size() == 3);
+  r.c->cancel(alone, "enough");
+  r.turn();
+}
+
 TEST_CASE("a watch may be dropped inside of its own update") {
   watched_rig r;
   watch a;
@@ -182,6 +225,39 @@ TEST_CASE("a watch may be dropped inside of its own update") {
   CHECK(r.count("resources/unsubscribe") == 1);
 }
 
+TEST_CASE("a caller that leaves while it is told of one watch is told of none of its others") {
+  watched_rig r;
+  std::vector<watch> held;
+  int told = 0;
+  // As a caller whose outbox is full: all that it watches ends with it.
+  const auto leave = [&](const raw_json&) {
+    ++told;
+    held.clear();
+  };
+  const auto watch_all = [&] {
+    told = 0;
+    for (const char* uri : {"a:1", "a:1/b", "a:1"}) held.push_back(r.c->watch_resource(uri, leave));
+    for (int i = 0; i < 2; ++i) held.push_back(r.c->watch_logs("debug", leave));
+    r.turn();
+  };
+  watch_all();
+  r.update("a:1/b");
+  CHECK(told == 1);
+  watch_all();
+  r.log("error", "x");
+  CHECK(told == 1);
+  // Updates that had to wait.
+  const auto other = r.resource("a:2");
+  r.turn();
+  r.update("a:2");
+  told = 0;
+  for (int i = 0; i < 2; ++i) held.push_back(r.c->watch_resource("a:2", leave));
+  r.update("a:2");
+  CHECK(told == 0);
+  r.advance(100);
+  CHECK(told == 1);
+}
+
 TEST_CASE("the number of watched resources of a server is bounded") {
   server_watches w;
   std::vector<server_watches::watcher_ptr> kept;
@@ -191,6 +267,40 @@ TEST_CASE("the number of watched resources of a server is bounded") {
   CHECK(w.add_resource("a:1", {}, {}) != nullptr);
   kept.pop_back();
   CHECK(w.add_resource("one more", {}, {}) != nullptr);
+}
+
+TEST_CASE("the bytes of a server's watched URIs and the number of its watches are bounded") {
+  server_watches w;
+  std::vector<server_watches::watcher_ptr> kept;
+  const std::string tail(8000, 'u');
+  const auto fit = static_cast<int>(server_watches::most_bytes / 8005);
+  for (int i = 0; i < fit; ++i) kept.push_back(w.add_resource(std::to_string(10'000 + i) + tail, {}, {}));
+  CHECK(kept.back() != nullptr);
+  CHECK(w.add_resource("one more" + tail, {}, {}) == nullptr);
+  CHECK(w.add_resource("10000" + tail, {}, {}) != nullptr);
+  kept.pop_back();
+  CHECK(w.add_resource("one more" + tail, {}, {}) != nullptr);
+  kept.clear();
+  for (std::size_t i = 0; i < server_watches::most_watches; ++i)
+    kept.push_back(w.add_resource("a:" + std::to_string(i % 4000), {}, {}));
+  CHECK(kept.back() != nullptr);
+  CHECK(w.add_resource("a:1", {}, {}) == nullptr);
+  kept.pop_back();
+  CHECK(w.add_resource("a:1", {}, {}) != nullptr);
+}
+
+TEST_CASE("updates of one part share one copy while they wait for all that watch above it") {
+  server_watches w;
+  const auto a = w.add_resource("x:/a", {}, {}), b = w.add_resource("x:/a/b", {}, {});
+  const time_point now{};
+  const auto update = raw_json::own(R"({"uri":"x:/a/b/c","more":1})");
+  CHECK(w.updated(update, now).size() == 2);
+  for (int i = 0; i < 3; ++i) CHECK(w.updated(update, now).empty());
+  const auto late = w.due(now + server_watches::least_gap);
+  REQUIRE(late.size() == 2);
+  CHECK(late[0].params.text() == update.text());
+  CHECK(late[0].params.text().data() == late[1].params.text().data());
+  CHECK(late[0].params.text().data() != update.text().data());
 }
 
 TEST_CASE("the offers of a server are those that it declared last") {

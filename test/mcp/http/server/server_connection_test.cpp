@@ -227,6 +227,24 @@ TEST_CASE("served connection: a caller that leaves with requests beside its stre
   CHECK(s.requests.size() == 1);
 }
 
+TEST_CASE("served connection: a caller that leaves behind more requests than are read is noticed within a second") {
+  for (const bool stream : {true, false}) {
+    served s;
+    s.answer_at_once = false;
+    s.write(get_request("/slow"));
+    if (stream) s.line->begin(200, {});
+    while (::send(s.caller, "\r\n\r\n\r\n\r\n", 8, MSG_NOSIGNAL) > 0) s.turn();
+    s.time.advance(5s);
+    s.turn();
+    CHECK(!s.left);
+    ::close(std::exchange(s.caller, -1));
+    s.time.advance(1s);
+    s.turn();
+    REQUIRE(s.left);
+    CHECK(s.left->empty());
+  }
+}
+
 TEST_CASE("served connection: an answer that is cut has no last chunk, and HTTP/1.0 has its end from the connection") {
   served s;
   s.answer_at_once = false;
