@@ -30,8 +30,12 @@ void entry_tokens::when_loaded(std::function<void()> then) {
     self->keeper_.load(self->entry_.server, self->settings_.url, [weak, age = self->age_](grant_keeper::found f) {
       const auto tokens = weak.lock();
       if (!tokens || tokens->dropped_) return;
+      const bool late = !tokens->unreadable_.empty();
       if (age == tokens->age_) tokens->loaded_as(std::move(f));
       call_all(tokens->when_loaded_);
+      // Connections that have begun without them are opened anew.
+      if (late && !tokens->dropped_ && !tokens->grant_.empty())
+        tokens->keeper_.tokens_changed(tokens->entry_.server, true);
     });
   });
 }

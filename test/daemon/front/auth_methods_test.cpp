@@ -40,8 +40,8 @@ struct fake_desk final : login_desk {
   void status(std::function<void(login_report)> then) override { then(report); }
 
   std::vector<std::string> asked;
-  result<login_invitation> invitation =
-      login_invitation{"https://as/a", "http://127.0.0.1:1/c", "https://as", "https://r", {"x"}};
+  result<login_invitation> invitation = login_invitation{
+      "https://as/a", "http://127.0.0.1:1/c", "https://as", "https://r", {"x"}, "http://127.0.0.1:1/open/o"};
   std::function<void(result<void>)> waiting;
   login_report report;
 };
@@ -81,7 +81,8 @@ struct auth_door {
 TEST_CASE("auth methods: a login tells the address and what is asked for, and its end is waited for") {
   auth_door d;
   CHECK(contains(d.ask("login", R"({"server":"saas"})"),
-                 R"("result":{"address":"https://as/a","redirectUri":"http://127.0.0.1:1/c","issuer":"https://as",)"
+                 R"("result":{"address":"https://as/a","redirectUri":"http://127.0.0.1:1/c",)"
+                 R"("openAddress":"http://127.0.0.1:1/open/o","issuer":"https://as",)"
                  R"("resource":"https://r","scopes":["x"]})"));
   CHECK(d.ask("wait", R"({"server":"saas"})").empty());
   d.desk.waiting(fail(errc::peer, "access_denied"));

@@ -7,6 +7,7 @@
 #include <fstream>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace {
 
@@ -82,8 +83,10 @@ TEST_CASE("logins: tokens whose key could not be had are read once it can be had
   CHECK(world.prepared().empty());
   CHECK(world.status().problem.find("the tokens are there but their key (systemd) cannot be had now") == 0);
   CHECK(world.status().state == "none");
+  CHECK(world.changed.size() == 1);
   world.locked = false;
   CHECK(world.status().state == "logged_in");
+  CHECK(world.changed == std::vector<std::string>{"files", "files"});  // connections are opened anew with them
   CHECK(world.status().problem.empty());
   CHECK(world.prepared() == "Bearer token-number-1");
 }
