@@ -63,7 +63,8 @@ TEST_CASE("held_calls: a state gives its call back once") {
   CHECK(call.use_count() == 1);
 }
 
-TEST_CASE("held_calls: a state of another principal, method, name or other arguments is refused and the call stays") {
+TEST_CASE(
+    "G13: held_calls: a state of another principal, method, name or other arguments is refused and the call stays") {
   table t;
   const auto place = t.hold(std::make_shared<waiting>());
   REQUIRE(place);
@@ -80,7 +81,7 @@ TEST_CASE("held_calls: a state of another principal, method, name or other argum
   CHECK(t.calls.take(place->state, of_tool("uid:1", R"({ "b": [2], "\u0061": 1 })")));
 }
 
-TEST_CASE("held_calls: a forged, cut or foreign state and one of an earlier daemon open nothing") {
+TEST_CASE("G13: held_calls: a forged, cut or foreign state and one of an earlier daemon open nothing") {
   table t, restarted;
   const auto place = t.hold(std::make_shared<waiting>());
   REQUIRE(place);
@@ -109,7 +110,7 @@ TEST_CASE("held_calls: a call that nobody asks for in time is given up") {
   CHECK(t.clock.armed() == 0);
 }
 
-TEST_CASE("held_calls: number, number per principal and bytes are bounded and room comes back") {
+TEST_CASE("G17: held_calls: number, number per principal and bytes are bounded and room comes back") {
   table t({.max_calls = 3, .max_per_principal = 2, .max_bytes = 100});
   const auto call = std::make_shared<waiting>();
   const auto one = t.hold(call);
@@ -129,7 +130,7 @@ TEST_CASE("held_calls: number, number per principal and bytes are bounded and ro
   CHECK(t.hold(call));
 }
 
-TEST_CASE("held_calls: one caller cannot take the bytes of all others") {
+TEST_CASE("G18: held_calls: one caller cannot take the bytes of all others") {
   table t({.max_bytes = 100, .max_bytes_per_principal = 60});
   const auto call = std::make_shared<waiting>();
   const auto one = t.hold(call, of_tool(), 50);
@@ -142,7 +143,7 @@ TEST_CASE("held_calls: one caller cannot take the bytes of all others") {
   CHECK(t.hold(call, of_tool(), 60));
 }
 
-TEST_CASE("held_calls: closing gives all calls up and takes no more") {
+TEST_CASE("G20: held_calls: closing gives all calls up and takes no more") {
   table t;
   const auto call = std::make_shared<waiting>();
   const auto place = t.hold(call);

@@ -113,7 +113,7 @@ TEST_CASE("a retry may come through another session of the same principal after 
   CHECK(id_of(p.caller.host.sent.at(0)) == "2");
 }
 
-TEST_CASE("progress and cancellation of the retry belong to the held call") {
+TEST_CASE("G16: progress and cancellation of the retry belong to the held call") {
   parked p;
   const std::string state = p.park();
   p.server->calls[0].progress(raw_json::literal(R"({"progressToken":9,"progress":1})"));
@@ -149,7 +149,7 @@ TEST_CASE("answers that are missing are asked for again with a new state and the
   CHECK(p.answered() == lines{R"({"roots":[]})"});
 }
 
-TEST_CASE("a retry with other arguments or another name or method or principal is refused and the call stays") {
+TEST_CASE("G13: a retry with other arguments or another name or method or principal is refused and the call stays") {
   parked p;
   const std::string state = p.park();
   const std::string r = p.retry(state);
@@ -207,7 +207,7 @@ TEST_CASE("the state of a modern server passes untouched, also one of another mc
   }
 }
 
-TEST_CASE("a state that mcpbx never gave reaches no legacy server and a retry after a restart says so") {
+TEST_CASE("G13: a state that mcpbx never gave reaches no legacy server and a retry after a restart says so") {
   parked p, before;
   p.park();
   for (const std::string& state : {before.park(), std::string(R"("made up")"), std::string(R"("")")}) {
@@ -265,7 +265,7 @@ TEST_CASE("a question that its server withdraws is not asked again") {
   CHECK(id_of(p.caller.host.sent.at(0)) == "2");
 }
 
-TEST_CASE("a caller that does not come back has its call cancelled at the server") {
+TEST_CASE("G16: a caller that does not come back has its call cancelled at the server") {
   parked p;
   const std::string state = p.park();
   p.clock.advance(p.options.expiry);
@@ -328,7 +328,7 @@ TEST_CASE("without a table for held calls nobody is asked") {
   CHECK(p.answered() == lines{R"({"action":"decline"})"});
 }
 
-TEST_CASE("answers are taken while mcpbx stops and new calls are not") {
+TEST_CASE("G20: answers are taken while mcpbx stops and new calls are not") {
   parked p;
   const std::string state = p.park();
   p.caller.host.stopping = true;
@@ -358,7 +358,7 @@ TEST_CASE("each request of a call that is continued has its own record in the au
   CHECK(p.caller.host.calls->records[1].end == mcp::call_end::tool_error);
 }
 
-TEST_CASE("a caller that cancels before it has its state loses the call") {
+TEST_CASE("G16: a caller that cancels before it has its state loses the call") {
   parked p;
   p.caller.host.calls = std::make_shared<fake_recorder>();  // holds the answer back
   p.call("1", p.params());

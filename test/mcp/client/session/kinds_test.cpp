@@ -90,7 +90,7 @@ TEST_CASE("a server that has no method for the further list of a capability has 
   CHECK(s.count("pages/templates/list") == 1);
 }
 
-TEST_CASE("a first list of another kind than tools that never comes costs the server no tools") {
+TEST_CASE("G15: a first list of another kind than tools that never comes costs the server no tools") {
   kinds_rig s;
   s.open(R"({"tools":{},"notes":{}})");
   s.answer("tools/list", a_tool);

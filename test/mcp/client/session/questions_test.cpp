@@ -34,7 +34,7 @@ TEST_CASE("each legacy revision is told the capabilities that it knows") {
         R"({"roots":{"listChanged":true},"sampling":{"context":{},"tools":{}},"elicitation":{"form":{},"url":{}}})");
 }
 
-TEST_CASE("a server may have 16 open questions, and as many again once they are answered") {
+TEST_CASE("G10: a server may have 16 open questions, and as many again once they are answered") {
   session_rig s;
   s.open_legacy();
   for (int round = 0; round < 2; ++round) {
@@ -49,7 +49,7 @@ TEST_CASE("a server may have 16 open questions, and as many again once they are 
   }
 }
 
-TEST_CASE("the bytes of open questions are bounded") {
+TEST_CASE("G10: the bytes of open questions are bounded") {
   session_rig s;
   s.open_legacy();
   const std::string big = "{\"m\":\"" + std::string(std::size_t{10} << 20, 'x') + "\"}";
@@ -64,7 +64,7 @@ TEST_CASE("the bytes of open questions are bounded") {
   CHECK(s.questions.size() == 3);
 }
 
-TEST_CASE("a question is answered once and by its own id") {
+TEST_CASE("G13: a question is answered once and by its own id") {
   session_rig s;
   s.open_legacy();
   ask(s, "7");
@@ -105,7 +105,7 @@ TEST_CASE("questions of a modern server are not heard") {
   CHECK(s.core.dropped_requests() == 1);
 }
 
-TEST_CASE("a server that asks too fast or does not read is not answered") {
+TEST_CASE("G10: a server that asks too fast or does not read is not answered") {
   session_rig s;
   s.open_legacy();
   s.unsent = std::size_t{1} << 20;

@@ -178,7 +178,8 @@ TEST_CASE("a question goes on with the call before if the server answers the lat
   }
 }
 
-TEST_CASE("a question is refused once calls of two principals met since the server was idle, and the mend is named") {
+TEST_CASE(
+    "G13: a question is refused once calls of two principals met since the server was idle, and the mend is named") {
   asking_rig r;
   asking_rig::open_one a, b;
   r.open(a, "uid:1");
@@ -204,7 +205,7 @@ TEST_CASE("a question is refused once calls of two principals met since the serv
   CHECK(c.questions->questions.size() == 1);
 }
 
-TEST_CASE("a question is not passed to a caller as long as the cancelled call of another may still be at work") {
+TEST_CASE("G13: a question is not passed to a caller as long as the cancelled call of another may still be at work") {
   asking_rig r;
   asking_rig::open_one first, second, third;
   r.open(first, "uid:1");
@@ -223,7 +224,7 @@ TEST_CASE("a question is not passed to a caller as long as the cancelled call of
   CHECK(third.questions->questions.size() == 1);
 }
 
-TEST_CASE("callers whose principal is not told are not taken for one another") {
+TEST_CASE("G13: callers whose principal is not told are not taken for one another") {
   asking_rig r;
   asking_rig::open_one a, b;
   r.open(a, "");
@@ -259,7 +260,7 @@ TEST_CASE("a process that belongs to one caller asks for its latest call, whatev
   CHECK(questions->questions.size() == 1);
 }
 
-TEST_CASE("the end of a call withdraws its questions, and the server is told") {
+TEST_CASE("G16: the end of a call withdraws its questions, and the server is told") {
   asking_rig r;
   asking_rig::open_one o;
   r.open(o);
@@ -298,7 +299,7 @@ TEST_CASE("a question that the server cancels is withdrawn and not answered") {
   CHECK(o.questions->questions.size() == 2);
 }
 
-TEST_CASE("the loss of the server withdraws its questions") {
+TEST_CASE("G1: the loss of the server withdraws its questions") {
   asking_rig r;
   asking_rig::open_one o;
   r.open(o);

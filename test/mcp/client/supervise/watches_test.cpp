@@ -87,7 +87,7 @@ TEST_CASE("a watch is at the server before the next call") {
   r.turn();
 }
 
-TEST_CASE("watches hold over a restart") {
+TEST_CASE("G2: watches hold over a restart") {
   watched_rig r;
   const auto a = r.resource("a:1");
   const auto l = r.logs("error");
@@ -107,7 +107,7 @@ TEST_CASE("a server without subscriptions or logs cannot be watched") {
   CHECK(r.logs("info") == nullptr);
 }
 
-TEST_CASE("a storm of updates is brought together for each resource, and the last one is not lost") {
+TEST_CASE("G10: a storm of updates is brought together for each resource, and the last one is not lost") {
   watched_rig r;
   const auto a = r.resource("a:1"), b = r.resource("b:1");
   r.turn();
@@ -166,7 +166,7 @@ TEST_CASE("a log of a call goes to the call and to nobody else") {
   CHECK(r.told.empty());
 }
 
-TEST_CASE("a log that may be about calls of several principals goes to no call and has no subject") {
+TEST_CASE("G13: a log that may be about calls of several principals goes to no call and has no subject") {
   watched_rig r;
   std::vector<std::string> heard, own;
   const auto all = r.c->watch_logs("debug", [&](const raw_json&) { heard.push_back(r.c->log_subject()); });
@@ -258,7 +258,7 @@ TEST_CASE("a caller that leaves while it is told of one watch is told of none of
   CHECK(told == 1);
 }
 
-TEST_CASE("the number of watched resources of a server is bounded") {
+TEST_CASE("G10: the number of watched resources of a server is bounded") {
   server_watches w;
   std::vector<server_watches::watcher_ptr> kept;
   for (std::size_t i = 0; i < server_watches::most_resources; ++i)
@@ -310,7 +310,7 @@ TEST_CASE("the offers of a server are those that it declared last") {
   CHECK_FALSE(r.c->offers().prompts);
 }
 
-TEST_CASE("many changes of a list keep no more than its items in memory") {
+TEST_CASE("G10: many changes of a list keep no more than its items in memory") {
   supervisor_rig r;
   const auto change = std::make_shared<int>(-1);
   r.start("srv", legacy_script({}, [change](scripted_process& p, const message& m) {
