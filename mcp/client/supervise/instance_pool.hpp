@@ -48,6 +48,7 @@ class instance_pool final : public client, private server_host, public std::enab
   watch watch_logs_of(const call_scope_ptr& scope, std::string_view level,
                       std::function<void(const raw_json&)> logged) override;
 
+  const std::string& log_subject() const override { return log_subject_; }
   void roots_changed() override;
 
   /// Returns the clients of all instances, oldest first.
@@ -100,6 +101,7 @@ class instance_pool final : public client, private server_host, public std::enab
   server_options instance_options(const std::string& cwd) const;
   void scope_ended(const call_scope* key);
   void look();
+  watch watch_logs_at(const std::shared_ptr<managed_client>& client, const log_watch& w);
   void look_soon();
   bool stands_still(const instance& i) const;
   std::string who() const { return "tool server \"" + name() + "\""; }
@@ -108,6 +110,7 @@ class instance_pool final : public client, private server_host, public std::enab
   server_context context_;
   std::vector<instance> instances_;
   std::vector<std::weak_ptr<log_watch>> log_watches_;
+  std::string log_subject_;  // of the log that is being told
   std::uint64_t last_number_ = 0;
   bool stopping_ = false, dropped_ = false, look_posted_ = false;
 };

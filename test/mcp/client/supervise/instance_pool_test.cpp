@@ -430,10 +430,11 @@ TEST_CASE("instances: logs that belong to no call reach the caller of the instan
     r.start({own(sharing)});
     const auto a = caller("a"), b = caller("b");
     const auto run = call_scope::of_run("run 1", a);
-    std::vector<std::string> told;
+    std::vector<std::string> told, subjects;
     const auto watching = [&](const call_scope_ptr& scope, const std::string& who) {
-      return r.owner("s__echo")->watch_logs_of(scope, "info", [&told, who](const raw_json& p) {
+      return r.owner("s__echo")->watch_logs_of(scope, "info", [&, who](const raw_json& p) {
         told.push_back(who + std::string(find_member(p, "data").text()));
+        subjects.push_back(r.owner("s__echo")->log_subject());
       });
     };
     const auto call_for = [&](const call_scope_ptr& scope) {
@@ -441,6 +442,7 @@ TEST_CASE("instances: logs that belong to no call reach the caller of the instan
       c.params = raw_json::literal(R"({"name":"echo"})");
       c.name = "s__echo";
       c.scope = scope;
+      c.principal = "server:" + scope->caller()->label();
       r.owner("s__echo")->call(std::move(c));
       r.turn();
     };
@@ -461,6 +463,7 @@ TEST_CASE("instances: logs that belong to no call reach the caller of the instan
     CHECK(told == std::vector<std::string>{"a1", "b2"});
     say(0, "0");
     CHECK(told.size() == 4);
+    CHECK(subjects == std::vector<std::string>{"server:a", "server:b", "", ""});
     of_a.reset();
     say(1, "3");
     CHECK(told.size() == 4);
