@@ -77,7 +77,7 @@ TEST_CASE("L19: a linked resource is read at its server if the rules of the run 
 TEST_CASE("L19: a linked resource that the rules of the run deny is read at no server and the model is told so") {
   for (const auto& rules : {record::link_rules{{"x://o*"}, {}}, {{}, {"x://secret"}}, {{}, {"*"}}}) {
     linked f;
-    // Where nothing may be read, the model has no tool for it.
+    // The model has no tool for it if nothing may be read.
     CHECK(f.read("x://secret", rules).find(rules.none() ? "mcpbx__read_result" : "Not read: ") != std::string::npos);
     CHECK(f.far->params.empty());
   }
