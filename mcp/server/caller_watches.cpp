@@ -74,7 +74,8 @@ void caller_watches::subscribe(const raw_json& params, const reply_once& reply) 
   subscription made = subscribed(shared_bytes::copy(*uri), *route);
   if (!made.held)
     return reply.error(to_rpc_error(
-        {errc::unavailable, "the tool server " + json_quoted(route->server) + " takes no subscriptions to resources"},
+        {errc::unavailable, "the tool server " + json_quoted(route->server) +
+                                " takes no subscriptions to resources, or has as many as mcpbx keeps for one server"},
         route->server));
   uris_.add(uri->size());
   const std::string_view key = made.uri.view();

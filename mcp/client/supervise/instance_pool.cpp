@@ -62,18 +62,19 @@ watch instance_pool::watch_resource_of(const call_scope_ptr& scope, std::string_
 watch instance_pool::watch_logs_of(const call_scope_ptr& scope, std::string_view level,
                                    std::function<void(const raw_json&)> logged) {
   if (dropped_ || !scope) return watch_logs(level, std::move(logged));
-  auto w = std::make_shared<log_watch>(log_watch{scope->caller(), std::string(level), std::move(logged), {}});
-  w->held.push_back(lister_->watch_logs(level, w->logged));
+  auto w = std::make_shared<log_watch>(log_watch{scope->caller(), std::string(level), std::move(logged), {}, {}});
+  w->at_lister = lister_->watch_logs(level, w->logged);
   for (const auto& i : instances_)
-    if (!i.left && i.caller.lock() == w->caller.lock()) w->held.push_back(watch_logs_at(i.client, *w));
+    if (!i.left && i.caller.lock() == w->caller.lock()) watch_logs_at(i.client, *w);
   std::erase_if(log_watches_, [](const auto& one) { return one.expired(); });
   log_watches_.push_back(w);
   return w;
 }
 
 // The subject of a log is that of the instance that speaks.
-watch instance_pool::watch_logs_at(const std::shared_ptr<managed_client>& client, const log_watch& w) {
-  return client->watch_logs(
+void instance_pool::watch_logs_at(const std::shared_ptr<managed_client>& client, log_watch& w) {
+  std::erase_if(w.at_instances, [](const auto& one) { return one.first.expired(); });
+  auto held = client->watch_logs(
       w.level, [pool = weak_from_this(), from = std::weak_ptr(client), logged = w.logged](const raw_json& params) {
         const auto self = pool.lock();
         const auto speaker = from.lock();
@@ -82,6 +83,7 @@ watch instance_pool::watch_logs_at(const std::shared_ptr<managed_client>& client
         logged(params);
         self->log_subject_.clear();
       });
+  w.at_instances.emplace_back(client, std::move(held));
 }
 
 result<instance_pool::instance*> instance_pool::instance_for(const call_scope_ptr& scope) {
@@ -137,7 +139,7 @@ result<instance_pool::instance*> instance_pool::begin(const call_scope_ptr& scop
   });
   instances_.push_back({scope.get(), caller, scope->label(), last_number_, client});
   for (const auto& one : log_watches_)
-    if (const auto w = one.lock(); w && w->caller.lock() == caller) w->held.push_back(watch_logs_at(client, *w));
+    if (const auto w = one.lock(); w && w->caller.lock() == caller) watch_logs_at(client, *w);
   scope->when_ended(this, [weak = weak_from_this(), key = scope.get()] {
     if (const auto self = weak.lock()) self->scope_ended(key);
   });

@@ -80,7 +80,8 @@ class instance_pool final : public client, private server_host, public std::enab
     std::weak_ptr<call_scope> caller;
     std::string level;
     std::function<void(const raw_json&)> logged;
-    std::vector<watch> held;  // at the lister and at instances
+    watch at_lister;
+    std::vector<std::pair<std::weak_ptr<managed_client>, watch>> at_instances;  // those that have ended are dropped
   };
 
   // server_host, for the instances
@@ -101,7 +102,7 @@ class instance_pool final : public client, private server_host, public std::enab
   server_options instance_options(const std::string& cwd) const;
   void scope_ended(const call_scope* key);
   void look();
-  watch watch_logs_at(const std::shared_ptr<managed_client>& client, const log_watch& w);
+  void watch_logs_at(const std::shared_ptr<managed_client>& client, log_watch& w);
   void look_soon();
   bool stands_still(const instance& i) const;
   std::string who() const { return "tool server \"" + name() + "\""; }
