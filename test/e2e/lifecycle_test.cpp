@@ -200,7 +200,7 @@ TEST_CASE("cli: a daemon that it started is replaced when the configuration or a
   h.write("config/mcpbx/config.json", read_file(h.file("config/mcpbx/config.json")));
   CHECK(pid_after() == second);
   fs::create_directory(h.file("config/mcpbx/config.d"));
-  h.write("config/mcpbx/config.d/more.json", R"({"log":{"level":"debug"}})");
+  h.write("config/mcpbx/config.d/more.json", R"({"store":{"maxAgeDays":3}})");
   const pid_t third = pid_after();
   CHECK(third != second);
   // With another caller present the daemon stays, and the command says so.
@@ -208,10 +208,29 @@ TEST_CASE("cli: a daemon that it started is replaced when the configuration or a
   fs::remove(h.file("config/mcpbx/config.d/more.json"));
   const auto r = run_cli(h, {"call", "s__echo", "text=hello"}, {}, false);
   CHECK(r.status == 0);
-  CHECK_MESSAGE(contains(r.err, "more.json has changed since the daemon read it; `mcpbx reload` has it read again"),
-                r.err);
+  CHECK_MESSAGE(contains(r.err, "more.json has changed since the daemon read it; `mcpbx stop` ends it"), r.err);
   CHECK(h.daemon() == third);
   CHECK_FALSE(contains(r.err, "a key"));
+}
+
+TEST_CASE(
+    "G34 cli: a daemon that it started reads a changed configuration again, and goes on with the old one if that is "
+    "wrong") {
+  home h(config().server("s"));
+  const auto call = [&](const std::string& tool) { return run_cli(h, {"call", tool, "text=hello"}, {}, false); };
+  CHECK(call("s__echo").out == "hello\n");
+  const pid_t first = h.daemon();
+  caller busy(h.default_socket());
+  h.write("config/mcpbx/config.json", config().server("s").server("new").str());
+  const auto changed = call("new__echo");
+  CHECK_MESSAGE(changed.out == "hello\n", changed.err);
+  h.write("config/mcpbx/config.json", R"({"mcpServer": {}})");
+  const auto wrong = call("new__echo");
+  CHECK(wrong.status == 0);
+  CHECK(wrong.out == "hello\n");
+  CHECK_MESSAGE(wrong.err.starts_with("mcpbx: the configuration is wrong, and the one before stays in force:\n"),
+                wrong.err);
+  CHECK(h.daemon() == first);
 }
 
 TEST_CASE("cli: a started daemon ends by itself after idleExitMs") {

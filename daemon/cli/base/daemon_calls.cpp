@@ -1,4 +1,4 @@
-// Connects verbs to the daemon: replaces an outdated daemon that is idle, and warns about one that is in use.
+// Connects verbs to the daemon: has an outdated daemon reload, replaces one that is idle, and warns about others.
 #include "daemon/cli/base/daemon_calls.hpp"
 
 #include "daemon/cli/link/daemon_age.hpp"
@@ -58,6 +58,24 @@ bool end_idle(daemon_connection& link, const raw_json& hello) {
   return told && !told->error && end.wait();
 }
 
+// Has a daemon that a command started read its files again. Returns true if they hold from now on, or are wrong, which
+// is told: then the ones before go on to hold. Returns false if only a new daemon helps.
+bool reloaded(context& c, connected& made, const raw_json& hello) {
+  if (!find_member(hello, "idleExit").is_true()) return false;
+  const auto told = made.link.call("mcpbx/reload", "{}");
+  if (!told) return false;
+  if (told->error) {
+    const bool wrong = find_member(find_member(told->error, "data"), "cause").as_string() == to_string(errc::config);
+    if (wrong) c.screen->err_line("mcpbx: " + told->error_message());
+    return wrong;
+  }
+  bool whole = true;
+  for_each_element(find_member(told->result, "fromNextStart"), [&](const raw_json&) { return whole = false; });
+  // Servers that came with it start now, as those of a new daemon do.
+  if (whole) made.started = true;
+  return whole;
+}
+
 // Returns the introduction for the second attempt, which accepts a daemon of any age. Otherwise two programs with
 // different environments could replace each other's daemon without end.
 introduction again(introduction who) {
@@ -77,13 +95,16 @@ result<connected> connect_or_explain(context& c, bool may_start, int& status, co
   const auto hello = made->link.call("mcpbx/hello", name_and_place(who));
   if (c.place.standalone && !bound) return made;
   if (hello && who.of_age && !c.place.standalone)
-    if (const auto news = news_for(made->link, hello->result); !news.text.empty()) {
+    if (const auto news = news_for(made->link, hello->result);
+        !news.text.empty() && !(news.reload_helps && may_start && reloaded(c, *made, hello->result))) {
       if (may_start && end_idle(made->link, hello->result)) return connect_or_explain(c, true, status, again(who));
       const bool begun_by_us = find_member(hello->result, "idleExit").is_true();
+      // A command that may start daemons has tried to reload.
+      const bool reload = news.reload_helps && !(may_start && begun_by_us);
       c.screen->err_line("mcpbx: " + news.text + "; " +
-                         (news.reload_helps ? "`mcpbx reload` has it read again"
-                          : begun_by_us     ? "`mcpbx stop` ends it, and the next command starts a new one"
-                                            : "`mcpbx stop` ends it, and then start it as before"));
+                         (reload        ? "`mcpbx reload` has it read again"
+                          : begun_by_us ? "`mcpbx stop` ends it, and the next command starts a new one"
+                                        : "`mcpbx stop` ends it, and then start it as before"));
     }
   // A daemon may have run since before this program was replaced by a newer one.
   const std::string theirs = hello ? find_member(hello->result, "version").as_string().value_or("") : "";

@@ -17,7 +17,8 @@ struct introduction {
   bool of_age = true;  ///< report or replace an outdated daemon; false for verbs that end it
 };
 /// Connects, or explains the failure on stderr and sets `status`. Reports a daemon that is older than this program, its
-/// configuration or its keys; replaces it if this program may start one and nobody uses the old one.
+/// configuration or its keys. If this program may start daemons, one that a command started reads a changed
+/// configuration again, and is replaced where that is not enough and nobody uses it.
 result<connected> connect_or_explain(context& c, bool may_start, int& status, const introduction& who = {});
 /// Returns the exit status for a failed call: connection lost, interrupted, wrong arguments.
 exit_status status_of(const error& e);
