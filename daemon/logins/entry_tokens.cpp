@@ -96,7 +96,7 @@ void entry_tokens::renew(std::function<void(bool)> then) {
                  if (stored && !*stored && self->kept_) return self->forgotten_elsewhere();
                  // Another daemon may have renewed the tokens meanwhile, which makes the refresh token here a spent
                  // one. Tokens of this daemon that could not be written are later than those on disk.
-                 if (stored && *stored && (*stored)->serial > self->serial_) {
+                 if (stored && *stored && (*stored)->serial > self->serial_ && self->is_allowed((*stored)->grant)) {
                    self->take(std::move((*stored)->grant));
                    self->serial_ = (*stored)->serial;
                    self->kept_ = true;
@@ -289,6 +289,7 @@ void entry_tokens::login_over(result<auth::grant> outcome) {
     return;
   }
   outdate();
+  kept_ = false;
   take_new(std::move(*outcome));
   problem_.clear();
   sentence_.clear();
@@ -327,7 +328,7 @@ void entry_tokens::log_out(std::function<void(result<void>)> then) {
       return then(!settings ? std::unexpected(settings.error())
                             : fail(errc::cancelled, "the entry of the server has changed"));
     me->settings_ = std::move(*settings);
-    me->keeper_.save(me->entry_.server, me->settings_.url, std::nullopt, nullptr,
+    me->keeper_.save(me->entry_.server, me->settings_.url, std::nullopt, false, nullptr,
                      [weak, then = std::move(then)](const result<void>& saved) {
                        const auto tokens = weak.lock();
                        if (tokens && !tokens->dropped_) tokens->keeper_.tokens_changed(tokens->entry_.server, false);
