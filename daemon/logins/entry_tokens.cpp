@@ -211,6 +211,15 @@ void entry_tokens::refused(int status, std::string_view challenge, std::string_v
   });
 }
 
+void entry_tokens::stream_refused(std::string_view sent, std::function<void(bool)> again) {
+  if (dropped_) return again(false);
+  when_loaded([this, was = std::string(sent), again = std::move(again)]() mutable {
+    if (header() != was && !header().empty()) return again(true);  // renewed since the stream was asked for
+    if (just_renewed() || grant_.refresh_token.empty()) return again(false);
+    renew(std::move(again));
+  });
+}
+
 void entry_tokens::log_in(std::function<void()> ready, std::function<void(result<void>)> over) {
   when_loaded([this, age = logouts_, ready = std::move(ready), over = std::move(over)]() mutable {
     if (dropped_ || age != logouts_) {

@@ -85,6 +85,7 @@ class entry_tokens final : public mcp::authorizer, public std::enable_shared_fro
   void prepare(std::function<void()> then) override;
   std::string header() const override;
   void refused(int status, std::string_view challenge, std::string_view sent, std::function<void(bool)> again) override;
+  void stream_refused(std::string_view sent, std::function<void(bool)> again) override;
   std::string sentence() const override { return sentence_; }
 
   const login_entry& entry() const noexcept { return entry_; }
