@@ -61,9 +61,15 @@ void tool_servers::apply(const conf::configuration& config) {
 }
 
 server_means tool_servers::means() {
-  return {own_folder(), references_, base_.executor(),
-          keeper_,      base_.time,  client_,
-          verdicts_,    {},          [this](const std::string& server) { return logins_.tokens_of(server); }};
+  return {own_folder(),
+          references_,
+          base_.executor(),
+          keeper_,
+          base_.time,
+          client_,
+          verdicts_,
+          {},
+          [this](const std::string& server, const std::string& url) { return logins_.tokens_at(server, url); }};
 }
 
 // A server that works keeps its connection when a login brings it more rights; one that waits for a login is asked

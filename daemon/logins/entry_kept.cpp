@@ -17,26 +17,32 @@ constexpr std::size_t most_hidden = 64;
 void entry_tokens::when_loaded(std::function<void()> then) {
   if (loaded_ || dropped_) return then();
   when_loaded_.push_back(std::move(then));
-  if (std::exchange(loading_, true)) return;
+  if (!std::exchange(loading_, true)) load();
+}
+
+void entry_tokens::load() {
   last_load_ = parts_.time.now();
-  entry_.settings([weak = weak_from_this()](result<login_settings> settings) {
+  entry_.settings([weak = weak_from_this(), moves = moves_](result<login_settings> settings) {
     const auto self = weak.lock();
     if (!self || self->dropped_) return;
+    if (moves != self->moves_) return self->load();
     if (!settings) {
       self->unreadable(settings.error().message);
       return call_all(self->when_loaded_);
     }
-    self->settings_ = std::move(*settings);
-    self->keeper_.load(self->entry_.server, self->settings_.url, [weak, age = self->age_](grant_keeper::found f) {
-      const auto tokens = weak.lock();
-      if (!tokens || tokens->dropped_) return;
-      const bool late = !tokens->unreadable_.empty();
-      if (age == tokens->age_) tokens->loaded_as(std::move(f));
-      call_all(tokens->when_loaded_);
-      // Connections that have begun without them are opened anew.
-      if (late && !tokens->dropped_ && !tokens->grant_.empty())
-        tokens->keeper_.tokens_changed(tokens->entry_.server, true);
-    });
+    self->take_settings(std::move(*settings));
+    self->keeper_.load(self->entry_.server, self->settings_.url,
+                       [weak, age = self->age_, present = self->moves_](grant_keeper::found f) {
+                         const auto tokens = weak.lock();
+                         if (!tokens || tokens->dropped_) return;
+                         if (present != tokens->moves_) return tokens->load();
+                         const bool late = !tokens->unreadable_.empty();
+                         if (age == tokens->age_) tokens->loaded_as(std::move(f));
+                         call_all(tokens->when_loaded_);
+                         // Connections that have begun without them are opened anew.
+                         if (late && !tokens->dropped_ && !tokens->grant_.empty())
+                           tokens->keeper_.tokens_changed(tokens->entry_.server, true);
+                       });
   });
 }
 

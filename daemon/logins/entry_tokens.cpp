@@ -118,8 +118,26 @@ void entry_tokens::forgotten_elsewhere() {
 }
 
 void entry_tokens::send_renewal(grant_keeper::held_lock held) {
+  if (grant_.method != "private_key_jwt") return ask_renewal(std::move(held));
+  // The key may have been replaced since the last time.
+  entry_.settings([weak = weak_from_this(), age = age_, held = std::move(held)](result<login_settings> settings) {
+    const auto self = weak.lock();
+    if (!self || self->dropped_ || age != self->age_) return;
+    if (!settings) return self->not_renewed(settings.error().message);
+    if (self->take_settings(std::move(*settings))) self->ask_renewal(held);
+  });
+}
+
+void entry_tokens::not_renewed(const std::string& why) {
+  auto what = "server \"" + entry_.server + "\": its token cannot be renewed: " + why;
+  if (problem_ != what) log::warn(what);
+  problem_ = std::move(what);
+  end_renewal(false);
+}
+
+void entry_tokens::ask_renewal(grant_keeper::held_lock held) {
   auto request = auth::renewal_request(grant_, parts_.time.wall_ms(), settings_.key, parts_.secrets);
-  if (!request) return end_renewal(false);
+  if (!request) return not_renewed(request.error().message);
   auto quoted =
       std::make_shared<std::vector<passing_secret>>(request->secrets());  // a server may quote what it refuses
   const auto trust = trust_towards(request->url, settings_.url, settings_.trust);
@@ -240,12 +258,15 @@ void entry_tokens::log_in(std::function<void()> ready, std::function<void(result
 
 // The settings are resolved anew, since a file or a program may give another secret by now.
 void entry_tokens::prepare_login() {
-  entry_.settings([weak = weak_from_this(), age = logouts_](result<login_settings> settings) {
+  entry_.settings([weak = weak_from_this(), age = logouts_, moves = moves_](result<login_settings> settings) {
     const auto self = weak.lock();
-    if (!self || self->dropped_ || age != self->logouts_) return;
+    if (!self || self->dropped_ || age != self->logouts_ || moves != self->moves_) return;
+    if (!settings) {
+      self->preparing_ = false;
+      return self->login_over(std::unexpected(settings.error()));
+    }
+    if (!self->take_settings(std::move(*settings))) return;
     self->preparing_ = false;
-    if (!settings) return self->login_over(std::unexpected(settings.error()));
-    self->settings_ = std::move(*settings);
     self->start_login();
   });
 }

@@ -88,6 +88,11 @@ class entry_tokens final : public mcp::authorizer, public std::enable_shared_fro
   void stream_refused(std::string_view sent, std::function<void(bool)> again) override;
   std::string sentence() const override { return sentence_; }
 
+  /// Returns these tokens for the server at this address only. Forgets, in memory, tokens that are for another one.
+  std::shared_ptr<mcp::authorizer> at(const std::string& url);
+  /// Returns the address that the tokens are for, or "" before it is known.
+  const std::string& url() const noexcept { return settings_.url; }
+
   const login_entry& entry() const noexcept { return entry_; }
   const auth::grant& grant() const noexcept { return grant_; }
   bool loaded() const noexcept { return loaded_; }
@@ -117,6 +122,9 @@ class entry_tokens final : public mcp::authorizer, public std::enable_shared_fro
 
  private:
   void when_loaded(std::function<void()> then);
+  void load();
+  bool take_settings(login_settings s);
+  void leave_address();
   void loaded_as(grant_keeper::found f);
   bool is_allowed(const auth::grant& g) const;
   void unreadable(std::string why);
@@ -127,6 +135,8 @@ class entry_tokens final : public mcp::authorizer, public std::enable_shared_fro
   bool wants_renewal() const;
   void renew(std::function<void(bool renewed)> then);
   void send_renewal(grant_keeper::held_lock held);
+  void ask_renewal(grant_keeper::held_lock held);
+  void not_renewed(const std::string& why);
   void renewal_over(grant_keeper::held_lock held, result<auth::grant> outcome);
   void end_renewal(bool renewed);
   void prepare_login();
@@ -147,7 +157,8 @@ class entry_tokens final : public mcp::authorizer, public std::enable_shared_fro
   bool kept_ = false;       // grant_, or one of the same login before it, is on disk, or was when it was looked at last
   std::string unreadable_;  // reason for not knowing the tokens on disk, or ""
   std::optional<time_point> last_load_, lost_;  // last try to read them; time of the last failure to write them
-  std::uint64_t age_ = 0;  // counts logins and logouts: what was begun before one must not touch the tokens after it
+  std::uint64_t age_ = 0;    // counts logins and logouts: what was begun before one must not touch the tokens after it
+  std::uint64_t moves_ = 0;  // counts changes of the address that the entry's reference gives
   std::uint64_t logouts_ = 0;  // counts logouts: a login that was wished for before one does not begin after it
   struct hidden_value {
     secret of;

@@ -110,6 +110,11 @@ std::shared_ptr<mcp::authorizer> logins::tokens_of(std::string_view server) cons
   return found ? found->shared_from_this() : nullptr;
 }
 
+std::shared_ptr<mcp::authorizer> logins::tokens_at(std::string_view server, const std::string& url) const {
+  auto* const found = find(server);
+  return found ? found->at(url) : nullptr;
+}
+
 error logins::unknown(std::string_view server) const {
   std::vector<std::string_view> known;
   for (const auto& e : entries_) known.push_back(e->entry().server);

@@ -36,8 +36,11 @@ class logins final : public login_desk, private grant_keeper {
 
   /// Replaces the entries. One that stays the same keeps its tokens and its login.
   void set_entries(std::vector<login_entry> entries);
-  /// Returns the tokens for the connections of a server, or null if it is none of the entries.
+  /// Returns the tokens of a server, or null if it is none of the entries.
   std::shared_ptr<mcp::authorizer> tokens_of(std::string_view server) const;
+  /// Returns them for connections to this address, which a reference of the entry has just given. Tokens of another
+  /// address are not sent there.
+  std::shared_ptr<mcp::authorizer> tokens_at(std::string_view server, const std::string& url) const;
 
   // login_desk
   void begin(std::string_view server, std::function<void(result<login_invitation>)> then) override;

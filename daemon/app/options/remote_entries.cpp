@@ -66,7 +66,7 @@ std::string shown_address(const conf::server_entry& entry) {
 
 mcp::connector_factory remote_of(const std::shared_ptr<const conf::server_entry>& entry, const server_means& with) {
   const auto with_tokens = [entry, tokens = with.tokens](result<mcp::remote_spec> spec) {
-    if (spec && tokens) spec->tokens = tokens(entry->name);
+    if (spec && tokens) spec->tokens = tokens(entry->name, spec->url);
     return spec;
   };
   mcp::remote_source source = [entry, with_tokens](const auto& then) { then(with_tokens(make_remote_spec(*entry))); };

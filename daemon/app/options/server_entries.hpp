@@ -57,8 +57,8 @@ struct server_means {
   http::client& client;  ///< for servers with an address
   std::shared_ptr<mcp::remote_verdicts> verdicts;
   mcp::line_framer::options framing;
-  /// Returns the tokens for the connections of a server with an address, or null. Unset: there are no logins.
-  std::function<std::shared_ptr<mcp::authorizer>(const std::string& server)> tokens = {};
+  /// Returns the tokens for the connections of a server to this resolved address, or null. Unset: there are no logins.
+  std::function<std::shared_ptr<mcp::authorizer>(const std::string& server, const std::string& url)> tokens = {};
 };
 
 /// The supervisor's options for an entry. Resolving happens at each start or connection, on a thread of `references`

@@ -1,5 +1,7 @@
 // Tokens on disk that cannot be read now, that another daemon has changed, or that could not be written.
+#include "mcp/support/encodings.hpp"
 #include "test/daemon/logins/login_world.hpp"
+#include "test/mcp/auth/made_key.hpp"
 
 #include <doctest/doctest.h>
 
@@ -208,6 +210,101 @@ TEST_CASE("logins: a serial number that no daemon can have written does not keep
     world.all->set_entries({world.entry()});
     CHECK(world.prepared() == "Bearer token-number-2");
   }
+}
+
+TEST_CASE("logins: tokens stay with their address when the reference behind it gives another one") {
+  login_world world;
+  const auto home = world.as.server_url(), other = home + "/other";
+  const auto url = std::make_shared<std::string>(home);
+  auto moving = world.entry();
+  moving.fingerprint += " moving";
+  moving.settings = [url](const auto& then) { then(login_settings{.url = *url}); };
+  world.all->set_entries({moving});
+  world.log_in();
+  const auto header_at = [&](mcp::authorizer& tokens) {
+    bool ready = false;
+    tokens.prepare([&] { ready = true; });
+    REQUIRE(world.loop.until([&] { return ready; }));
+    return tokens.header();
+  };
+  const auto before = world.all->tokens_at("files", home);
+  CHECK(header_at(*before) == "Bearer token-number-1");
+  *url = other;
+  const auto after = world.all->tokens_at("files", other);
+  CHECK(header_at(*after).empty());
+  CHECK(before->header().empty());
+  CHECK(world.status().state == "none");
+  // Tokens of the new address do not go to the old one, whose refusals cause nothing.
+  world.as.instead["/.well-known/oauth-protected-resource/mcp/other"] = [&](const std::string&) {
+    return authorization_server::reply{
+        200, R"({"resource":")" + other + R"(","authorization_servers":[")" + world.as.base() + R"("]})"};
+  };
+  world.log_in();
+  CHECK(header_at(*after) == "Bearer token-number-2");
+  CHECK(header_at(*before).empty());
+  std::optional<bool> again;
+  before->refused(401, "Bearer", "", [&](bool a) { again = a; });
+  CHECK(again == false);
+  again.reset();
+  before->stream_refused("", [&](bool a) { again = a; });
+  CHECK(again == false);
+  // Each address has its own tokens on disk.
+  *url = home;
+  CHECK(header_at(*world.all->tokens_at("files", home)) == "Bearer token-number-1");
+  CHECK(world.as.renewals == 0);
+}
+
+TEST_CASE("logins: a login that finds another address than its tokens ends with a sentence") {
+  login_world world;
+  const auto url = std::make_shared<std::string>(world.as.server_url());
+  auto moving = world.entry();
+  moving.fingerprint += " moving";
+  moving.settings = [url](const auto& then) { then(login_settings{.url = *url}); };
+  world.all->set_entries({moving});
+  world.log_in();
+  *url += "/other";
+  std::optional<std::string> said;
+  world.all->begin("files", [&](const result<login_invitation>& i) { said = i ? "begun" : i.error().message; });
+  REQUIRE(world.loop.until([&] { return said.has_value(); }));
+  CHECK(*said == "the login to server \"files\" was ended: the address of the server has changed");
+  CHECK(world.tokens().header().empty());
+  CHECK(world.status().state == "none");
+}
+
+TEST_CASE("logins: a renewal is signed with the key that the entry has by then and says if it cannot be used") {
+  login_world world;
+  world.as.instead["/.well-known/oauth-authorization-server"] = [&](const std::string&) {
+    const auto& base = world.as.base();
+    return authorization_server::reply{200, R"({"issuer":")" + base + R"(","authorization_endpoint":")" + base +
+                                                R"(/authorize","token_endpoint":")" + base +
+                                                R"(/token","code_challenge_methods_supported":["S256"],)" +
+                                                R"("token_endpoint_auth_methods_supported":["private_key_jwt"]})"};
+  };
+  const auto key = std::make_shared<auth::client_key>(auth::client_key{secret(made_key()), "first"});
+  auto rotated = world.entry();
+  rotated.fingerprint += " rotated";
+  rotated.settings = [key, url = world.as.server_url()](const auto& then) {
+    then(login_settings{.url = url, .client_id = "corp", .key = *key});
+  };
+  world.all->set_entries({rotated});
+  world.log_in();
+  const auto signed_by = [&] {
+    const auto fields = auth::read_form(world.as.bodies.back()).value();
+    const auto assertion = auth::form_value(fields, "client_assertion");
+    return base64url_bytes(assertion.substr(0, assertion.find('.'))).value();
+  };
+  CHECK(signed_by().find(R"("kid":"first")") != std::string::npos);
+  *key = {secret(made_key()), "second"};
+  CHECK(world.refuse());
+  CHECK(signed_by().find(R"("kid":"second")") != std::string::npos);
+  world.pass_renewals();
+  *key = {secret("no key"), "third"};
+  CHECK_FALSE(world.refuse());
+  CHECK(world.status().problem.find("server \"files\": its token cannot be renewed: ") == 0);
+  CHECK(world.status().problem.find("auth.privateKey is no private key") != std::string::npos);
+  *key = {secret(made_key()), "fourth"};
+  CHECK(world.refuse());
+  CHECK(world.status().problem.empty());
 }
 
 }  // namespace
