@@ -45,11 +45,15 @@ void entry_tokens::loaded_as(grant_keeper::found f) {
   loaded_ = true;
   if (!unreadable_.empty() && problem_ == unreadable_) problem_.clear();
   unreadable_.clear();
-  const bool elsewhere = *f && !settings_.issuer.empty() && (*f)->grant.issuer != settings_.issuer;
-  if (!*f || elsewhere || !grant_.empty()) return;
+  if (!*f || !is_allowed((*f)->grant) || !grant_.empty()) return;
   take(std::move((*f)->grant));
   serial_ = (*f)->serial;
   kept_ = true;
+}
+
+// Returns false for tokens of an authorization server that auth.issuer does not allow.
+bool entry_tokens::is_allowed(const auth::grant& g) const {
+  return settings_.issuer.empty() || g.issuer == settings_.issuer;
 }
 
 // Notes that it is not known if there are tokens. It is tried again at the next use.
@@ -78,7 +82,6 @@ void entry_tokens::take(auth::grant g) {
 void entry_tokens::take_new(auth::grant g) {
   take(std::move(g));
   serial_ = std::max(serial_ + 1, parts_.time.wall_ms());
-  kept_ = false;
   loaded_ = true;
   unreadable_.clear();
 }
@@ -86,12 +89,13 @@ void entry_tokens::take_new(auth::grant g) {
 // Writes the grant; one that cannot be written is tried again with a later request.
 void entry_tokens::keep(grant_keeper::held_lock held, std::function<void(const result<void>&)> then) {
   lost_.reset();
-  keeper_.save(entry_.server, settings_.url, kept_grant{grant_, serial_}, std::move(held),
+  keeper_.save(entry_.server, settings_.url, kept_grant{grant_, serial_}, kept_, std::move(held),
                [weak = weak_from_this(), serial = serial_, then = std::move(then)](const result<void>& saved) {
                  const auto self = weak.lock();
                  if (!self || self->dropped_) return;
                  if (serial == self->serial_ && !self->grant_.empty()) {
-                   self->kept_ = saved.has_value();
+                   if (!saved && saved.error().code == errc::not_found) return self->forgotten_elsewhere();
+                   if (saved) self->kept_ = true;
                    if (!saved) self->lost_ = self->parts_.time.now();
                    if (!saved) self->problem_ = "the tokens hold until mcpbx ends, since " + saved.error().message;
                  }

@@ -96,7 +96,7 @@ void entry_tokens::renew(std::function<void(bool)> then) {
                  if (stored && !*stored && self->kept_) return self->forgotten_elsewhere();
                  // Another daemon may have renewed the tokens meanwhile, which makes the refresh token here a spent
                  // one. Tokens of this daemon that could not be written are later than those on disk.
-                 if (stored && *stored && (*stored)->serial > self->serial_) {
+                 if (stored && *stored && (*stored)->serial > self->serial_ && self->is_allowed((*stored)->grant)) {
                    self->take(std::move((*stored)->grant));
                    self->serial_ = (*stored)->serial;
                    self->kept_ = true;
@@ -211,6 +211,15 @@ void entry_tokens::refused(int status, std::string_view challenge, std::string_v
   });
 }
 
+void entry_tokens::stream_refused(std::string_view sent, std::function<void(bool)> again) {
+  if (dropped_) return again(false);
+  when_loaded([this, was = std::string(sent), again = std::move(again)]() mutable {
+    if (header() != was && !header().empty()) return again(true);  // renewed since the stream was asked for
+    if (just_renewed() || grant_.refresh_token.empty()) return again(false);
+    renew(std::move(again));
+  });
+}
+
 void entry_tokens::log_in(std::function<void()> ready, std::function<void(result<void>)> over) {
   when_loaded([this, age = logouts_, ready = std::move(ready), over = std::move(over)]() mutable {
     if (dropped_ || age != logouts_) {
@@ -289,6 +298,7 @@ void entry_tokens::login_over(result<auth::grant> outcome) {
     return;
   }
   outdate();
+  kept_ = false;
   take_new(std::move(*outcome));
   problem_.clear();
   sentence_.clear();
@@ -327,7 +337,7 @@ void entry_tokens::log_out(std::function<void(result<void>)> then) {
       return then(!settings ? std::unexpected(settings.error())
                             : fail(errc::cancelled, "the entry of the server has changed"));
     me->settings_ = std::move(*settings);
-    me->keeper_.save(me->entry_.server, me->settings_.url, std::nullopt, nullptr,
+    me->keeper_.save(me->entry_.server, me->settings_.url, std::nullopt, false, nullptr,
                      [weak, then = std::move(then)](const result<void>& saved) {
                        const auto tokens = weak.lock();
                        if (tokens && !tokens->dropped_) tokens->keeper_.tokens_changed(tokens->entry_.server, false);

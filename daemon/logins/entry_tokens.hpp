@@ -64,9 +64,9 @@ class grant_keeper {
   virtual void lock(const std::string& server, const std::string& url,
                     std::function<void(result<held_lock>, found)> then) = 0;
   /// Writes the grant unless a later one is there, or removes it; `held`: under that lock. `then` gets a failure if it
-  /// is not on disk.
-  virtual void save(const std::string& server, const std::string& url, std::optional<kept_grant> g, held_lock held,
-                    std::function<void(result<void>)> then) = 0;
+  /// is not on disk; errc::not_found: it `replaces` one that is not there any more.
+  virtual void save(const std::string& server, const std::string& url, std::optional<kept_grant> g, bool replaces,
+                    held_lock held, std::function<void(result<void>)> then) = 0;
   /// Opens the person's browser by the entry's command.
   virtual void open_browser(const std::vector<std::string>& command, std::string_view address) = 0;
   /// Reports that a login has brought tokens, or that they have been forgotten (`held` is false).
@@ -85,6 +85,7 @@ class entry_tokens final : public mcp::authorizer, public std::enable_shared_fro
   void prepare(std::function<void()> then) override;
   std::string header() const override;
   void refused(int status, std::string_view challenge, std::string_view sent, std::function<void(bool)> again) override;
+  void stream_refused(std::string_view sent, std::function<void(bool)> again) override;
   std::string sentence() const override { return sentence_; }
 
   const login_entry& entry() const noexcept { return entry_; }
@@ -117,6 +118,7 @@ class entry_tokens final : public mcp::authorizer, public std::enable_shared_fro
  private:
   void when_loaded(std::function<void()> then);
   void loaded_as(grant_keeper::found f);
+  bool is_allowed(const auth::grant& g) const;
   void unreadable(std::string why);
   void take_new(auth::grant g);
   void keep(grant_keeper::held_lock held, std::function<void(const result<void>&)> then);
@@ -141,9 +143,9 @@ class entry_tokens final : public mcp::authorizer, public std::enable_shared_fro
   login_entry entry_;
   login_settings settings_;
   auth::grant grant_;
-  std::int64_t serial_ = 0;                     // of grant_
-  bool kept_ = false;                           // grant_ is on disk, or was when it was looked at last
-  std::string unreadable_;                      // reason for not knowing the tokens on disk, or ""
+  std::int64_t serial_ = 0;  // of grant_
+  bool kept_ = false;       // grant_, or one of the same login before it, is on disk, or was when it was looked at last
+  std::string unreadable_;  // reason for not knowing the tokens on disk, or ""
   std::optional<time_point> last_load_, lost_;  // last try to read them; time of the last failure to write them
   std::uint64_t age_ = 0;  // counts logins and logouts: what was begun before one must not touch the tokens after it
   std::uint64_t logouts_ = 0;  // counts logouts: a login that was wished for before one does not begin after it

@@ -8,13 +8,22 @@
 #include <boost/asio/post.hpp>
 
 #include <algorithm>
+#include <chrono>
 #include <utility>
 
 namespace mcpbx::daemon {
 namespace {
 
-// Reads the grant of a server out of the file.
-grant_keeper::found grant_in(credential_file& file, const std::string& server, const std::string& url) {
+// Reads the serial number, which is a time. One that no daemon can have written would be later than all that follow.
+std::int64_t serial_of(const raw_json& entry, std::int64_t now_ms) {
+  constexpr std::int64_t day_ms = std::chrono::milliseconds(std::chrono::days(1)).count();
+  const auto serial = find_member(entry, "serial").as_integer().value_or(0);
+  return serial < 0 || serial > now_ms + day_ms ? 0 : serial;
+}
+
+// Reads the grant of a server out of the file at this time in milliseconds since 1970.
+grant_keeper::found grant_in(credential_file& file, const std::string& server, const std::string& url,
+                             std::int64_t now_ms) {
   const auto text = file.find(credential_file::entry_name(server, url));
   if (!text) return std::unexpected(text.error());
   if (!*text) return std::nullopt;
@@ -26,7 +35,7 @@ grant_keeper::found grant_in(credential_file& file, const std::string& server, c
   if (find_member(*json, "url").as_string() != url) return std::nullopt;
   auto read = auth::read_grant(find_member(*json, "grant"));
   if (!read) return wrong(read.error().message);
-  return kept_grant{std::move(*read), find_member(*json, "serial").as_integer().value_or(0)};
+  return kept_grant{std::move(*read), serial_of(*json, now_ms)};
 }
 
 std::string entry_text(const std::string& url, const kept_grant& g) {
@@ -202,8 +211,9 @@ void logins::status(std::function<void(login_report)> then) {
 void logins::load(const std::string& server, const std::string& url, std::function<void(found)> then) {
   using loaded = done_elsewhere<std::optional<kept_grant>>;
   on_lane(
-      [file = file_, server, url] {
-        return loaded{file ? grant_in(*file, server, url) : found(std::nullopt)};  // without a file nothing was kept
+      [file = file_, server, url, now = parts_.time.wall_ms()] {
+        // Without a file nothing was kept.
+        return loaded{file ? grant_in(*file, server, url, now) : found(std::nullopt)};
       },
       [then = std::move(then)](loaded l) { then(std::move(l.value)); });
 }
@@ -228,28 +238,29 @@ void logins::lock(const std::string& server, const std::string& url,
             },
             [this, server, url, then = std::move(then)](locked l) {
               on_lane(
-                  [file = file_, server, url, l = std::move(l)]() mutable {
+                  [file = file_, server, url, l = std::move(l), now = parts_.time.wall_ms()]() mutable {
                     if (!l.held) return std::move(l);
-                    l.stored = grant_in(*file, server, url);
+                    l.stored = grant_in(*file, server, url, now);
                     return std::move(l);
                   },
                   [then](locked l) { then(std::move(l.held), std::move(l.stored)); });
             });
 }
 
-void logins::save(const std::string& server, const std::string& url, std::optional<kept_grant> g, held_lock held,
-                  std::function<void(result<void>)> then) {
+void logins::save(const std::string& server, const std::string& url, std::optional<kept_grant> g, bool replaces,
+                  held_lock held, std::function<void(result<void>)> then) {
   on_lane(
-      [file = file_, why = path_ ? std::string() : path_.error().message, server, url, g = std::move(g),
-       held = std::move(held)]() mutable -> done_elsewhere<void> {
+      [file = file_, why = path_ ? std::string() : path_.error().message, server, url, g = std::move(g), replaces,
+       held = std::move(held), now = parts_.time.wall_ms()]() mutable -> done_elsewhere<void> {
         if (!file) return {fail(errc::io, why)};
         std::optional<std::string> text;
         if (g) {
-          const auto present = grant_in(*file, server, url);
+          const auto present = grant_in(*file, server, url, now);
           if (present && *present && (*present)->serial > g->serial) return {result<void>()};
           text = entry_text(url, *g);
         }
-        auto written = file->write(credential_file::entry_name(server, url), text);
+        const auto name = credential_file::entry_name(server, url);
+        auto written = text && replaces ? file->replace(name, *text) : file->write(name, text);
         held.reset();
         return {std::move(written)};
       },

@@ -50,8 +50,8 @@ class logins final : public login_desk, private grant_keeper {
   void load(const std::string& server, const std::string& url, std::function<void(found)> then) override;
   void lock(const std::string& server, const std::string& url,
             std::function<void(result<held_lock>, found)> then) override;
-  void save(const std::string& server, const std::string& url, std::optional<kept_grant> g, held_lock held,
-            std::function<void(result<void>)> then) override;
+  void save(const std::string& server, const std::string& url, std::optional<kept_grant> g, bool replaces,
+            held_lock held, std::function<void(result<void>)> then) override;
   void open_browser(const std::vector<std::string>& command, std::string_view address) override;
   void tokens_changed(const std::string& server, bool held) override;
 

@@ -16,7 +16,8 @@ struct shown_text {
   cut_ends cut = {};           ///< ends at which the text was cut already
 };
 
-/// Replaces every known secret by ***; at ends that were cut, also text that may be a part of one.
+/// Replaces every known secret by ***; at ends that were cut, also text that may be a part of one. Finds a secret that
+/// JSON has with escapes, too, and then writes all printable ASCII of the text without needless ones.
 std::string redacted_part(std::string_view text, cut_ends cut);
 /// Returns at most the first `bytes` bytes of `text` (the mark not counted), redacted and printable. Examines only a
 /// few times as many bytes, whatever the size of the text.

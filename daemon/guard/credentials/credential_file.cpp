@@ -105,12 +105,20 @@ result<void> credential_file::write(std::string_view name, const std::optional<s
   if (auto made = make_folder_of(path_); !made) return made;
   const auto held = state_lock::take(path_);
   if (!held) return std::unexpected(held.error());
-  return write_locked(name, text);
+  return write_locked(name, text, false);
 }
 
-result<void> credential_file::write_locked(std::string_view name, const std::optional<std::string>& text) {
+result<void> credential_file::replace(std::string_view name, const std::string& text) {
+  const auto held = state_lock::take(path_);
+  if (!held) return std::unexpected(held.error());
+  return write_locked(name, text, true);
+}
+
+result<void> credential_file::write_locked(std::string_view name, const std::optional<std::string>& text,
+                                           bool must_be_there) {
   auto all = load();
   if (!all) return std::unexpected(all.error());
+  if (must_be_there && !all->contains(name)) return fail(errc::not_found, path_ + " has no such entry any more");
   const std::string_view plain = to_string(key_place::none);
   const bool protects = forget_no_key(*all);
   if (!text) {

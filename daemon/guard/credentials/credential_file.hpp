@@ -33,6 +33,9 @@ class credential_file {
   /// Sets or removes one entry in the file as it is by then, under its lock. errc::limit: the file would be too large;
   /// errc::unavailable: it has encrypted entries, and there is no key for this one.
   result<void> write(std::string_view name, const std::optional<std::string>& text);
+  /// Sets an entry that the file has already, in the same way. errc::not_found: it has none of this name, since another
+  /// daemon has removed it, and nothing is written.
+  result<void> replace(std::string_view name, const std::string& text);
   /// Takes the lock that keeps other daemons from renewing the tokens of this entry. It may be held for as long as an
   /// authorization server takes to answer, so it keeps nobody from writing.
   result<state_lock> lock_renewal(std::string_view name);
@@ -49,7 +52,7 @@ class credential_file {
   using table = std::map<std::string, stored, std::less<>>;
   result<table> load();
   result<std::string> opened(std::string_view name, const stored& s);
-  result<void> write_locked(std::string_view name, const std::optional<std::string>& text);
+  result<void> write_locked(std::string_view name, const std::optional<std::string>& text, bool must_be_there);
   result<void> need_key();
   bool forget_no_key(const table& all);
 

@@ -87,8 +87,9 @@ class authorization {
   const std::string& issuer() const noexcept { return server_.issuer; }
   const std::string& resource() const noexcept { return resource_; }
   const std::vector<std::string>& scopes() const noexcept { return scopes_; }
-  /// Returns the rule for the addresses that requests may go to.
-  const endpoint_rule& rule() const noexcept { return rule_; }
+  /// Returns the rule for the addresses that the request of now() may go to. The identity provider is named by the
+  /// entry, not by a stranger, so that it may be anywhere.
+  endpoint_rule rule() const;
   /// Returns the grant, once finished.
   const grant& granted() const noexcept { return grant_; }
 

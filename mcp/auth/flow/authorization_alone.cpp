@@ -69,6 +69,10 @@ void authorization::ask_provider() {
   fetch(stage::exchange, document_request::form(idp.token_url, fields, std::move(headers)));
 }
 
+endpoint_rule authorization::rule() const {
+  return stage_ == stage::exchange ? endpoint_rule::of(options_.provider.token_url, true) : rule_;
+}
+
 void authorization::on_exchange(const document_answer& a) {
   const std::string where = "the identity provider of auth.idpTokenUrl";
   if (!a.ok())

@@ -3,6 +3,8 @@
 
 #include "mcp/auth/metadata.hpp"
 #include "mcp/redact/cut_text.hpp"
+#include "mcp/support/encodings.hpp"
+#include "mcp/support/percent.hpp"
 #include "mcp/support/text.hpp"
 
 #include <algorithm>
@@ -41,7 +43,14 @@ std::vector<passing_secret> document_request::secrets() const {
     if (worth_hiding(value)) all.emplace_back(secret(std::string(value)));
   };
   const auto proof = http::find_header(headers, "Authorization");
-  hide(proof.substr(std::min(proof.find(' ') + 1, proof.size())));
+  const auto pair = proof.substr(std::min(proof.find(' ') + 1, proof.size()));
+  hide(pair);
+  // A server may quote the password in it (RFC 7617, section 2), too, as it was escaped or as it is.
+  if (const auto plain = base64_bytes(pair); plain && plain->contains(':')) {
+    const std::string password = plain->substr(plain->find(':') + 1);
+    hide(password);
+    if (const auto decoded = percent_decoded(password); decoded != password) hide(decoded);
+  }
   constexpr std::array<std::string_view, 7> hidden = {"code",      "code_verifier",    "client_secret", "refresh_token",
                                                       "assertion", "client_assertion", "subject_token"};
   std::string_view rest = body;

@@ -20,6 +20,10 @@ class authorizer {
   /// with the new header(). With false the server is one that waits for a login; sentence() says so.
   virtual void refused(int status, std::string_view challenge, std::string_view sent,
                        std::function<void(bool)> again) = 0;
+  /// Reports that the server refused (401) to open the event stream of a session whose requests it takes. Some servers
+  /// refuse the stream alone, so that this may renew the token, and neither drops it nor begins a login. Calls `again`
+  /// as refused() does.
+  virtual void stream_refused(std::string_view sent, std::function<void(bool)> again) = 0;
   /// Returns a clause that says what a person has to do ("needs a login: run `mcpbx auth login NAME`"), or "".
   virtual std::string sentence() const = 0;
 };

@@ -141,4 +141,73 @@ TEST_CASE("logins: a server of the same name at another address keeps its tokens
   CHECK(world.prepared() == "Bearer token-number-1");
 }
 
+// Changes the tokens of "files" as another daemon does, at once.
+void put_in_file(const login_world& world, const std::optional<std::string>& text) {
+  credential_file file(world.dir / "credentials.json",
+                       [] { return credential_key{key_place::systemd, std::string(32, 'k')}; });
+  REQUIRE(file.write(world.name_in_file(), text));
+}
+
+// Returns the text of the tokens in the file, or "".
+std::string text_in_file(const login_world& world) {
+  credential_file file(world.dir / "credentials.json",
+                       [] { return credential_key{key_place::systemd, std::string(32, 'k')}; });
+  return file.find(world.name_in_file()).value().value_or("");
+}
+
+// Returns the text with another serial number.
+std::string with_serial(const std::string& text, const std::string& serial) {
+  const auto at = text.find("\"serial\":") + 9;
+  return text.substr(0, at) + serial + text.substr(text.find(',', at));
+}
+
+TEST_CASE("logins: a logout at one daemon holds while another waits for its renewal") {
+  login_world world;
+  world.log_in();
+  world.as.instead["/token"] = [&](const std::string&) {
+    put_in_file(world, std::nullopt);
+    return authorization_server::reply{
+        200, R"({"access_token":"token-late-1","refresh_token":"refresh-late-1","expires_in":3600})"};
+  };
+  world.refuse();
+  CHECK(world.status().state == "none");
+  CHECK(world.tokens().header().empty());
+  CHECK(text_in_file(world).empty());
+  // A login writes tokens where none are.
+  world.as.instead.clear();
+  world.log_in();
+  CHECK_FALSE(text_in_file(world).empty());
+}
+
+TEST_CASE("logins: a renewal takes no tokens of another authorization server out of the file") {
+  login_world world;
+  auto pinned = world.entry(with_client(world, world.as.base()));
+  pinned.fingerprint += " pinned";
+  world.all->set_entries({pinned});
+  world.log_in();
+  auto text = with_serial(text_in_file(world), std::to_string(world.clock.wall_ms() + 3'600'000));
+  const auto issuer = text.find("\"issuer\":\"") + 10;
+  text.replace(issuer, text.find('"', issuer) - issuer, "https://other.example.com");
+  text.replace(text.find("token-number-1"), 14, "token-of-other");
+  put_in_file(world, text);
+  CHECK(world.refuse());
+  CHECK(world.tokens().header() == "Bearer token-number-2");
+}
+
+TEST_CASE("logins: a serial number that no daemon can have written does not keep later tokens out of the file") {
+  for (const auto* serial : {"9223372036854775807", "-7"}) {
+    CAPTURE(serial);
+    login_world world;
+    world.log_in();
+    put_in_file(world, with_serial(text_in_file(world), serial));
+    world.all = world.daemon_beside();
+    world.all->set_entries({world.entry()});
+    CHECK(world.prepared() == "Bearer token-number-1");
+    CHECK(world.refuse());
+    world.all = world.daemon_beside();
+    world.all->set_entries({world.entry()});
+    CHECK(world.prepared() == "Bearer token-number-2");
+  }
+}
+
 }  // namespace

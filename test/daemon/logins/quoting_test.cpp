@@ -144,4 +144,33 @@ TEST_CASE("logins: a page with an error at the token endpoint throws no login aw
   CHECK(world.tokens().header() == "Bearer token-number-2");
 }
 
+TEST_CASE("logins: a server that refuses the event stream alone costs no token and begins no login") {
+  for (const bool renews : {false, true}) {
+    CAPTURE(renews);
+    login_world world;
+    if (!renews)
+      world.as.instead["/token"] = [](const std::string&) {
+        return reply{200, R"({"access_token":"token-number-1","expires_in":3600})"};
+      };
+    auto opens = world.entry({.url = world.as.server_url(), .open = {"browser"}});
+    world.all->set_entries({opens});
+    world.log_in();
+    std::optional<bool> again;
+    const auto refuse_stream = [&] {
+      again.reset();
+      world.tokens().stream_refused(world.tokens().header(), [&](bool a) { again = a; });
+      REQUIRE(world.loop.until([&] { return again.has_value(); }));
+      return *again;
+    };
+    CHECK(refuse_stream() == renews);
+    CHECK_FALSE(refuse_stream());  // not again and again
+    CHECK(world.tokens().header() == (renews ? "Bearer token-number-2" : "Bearer token-number-1"));
+    CHECK(world.status().state == "logged_in");
+    CHECK(world.programs.empty());
+    CHECK(world.tokens().sentence().empty());
+    world.tokens().stream_refused("Bearer token-number-0", [&](bool a) { again = a; });
+    CHECK(again == true);  // another token is there by now
+  }
+}
+
 }  // namespace

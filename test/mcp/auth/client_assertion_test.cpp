@@ -160,4 +160,25 @@ TEST_CASE("authorization: a platform's token needs no client id, and its refusal
   CHECK(world.sent("assertion") == o.assertion.reveal());
 }
 
+TEST_CASE("authorization: the identity provider of a public server's entry may be on this machine") {
+  scripted_authorization world;
+  auto o = scripted_authorization::options();
+  o.kind = grant_kind::enterprise;
+  o.client_id = "mine";
+  o.assertion = secret(token_with(R"({"aud":"idp"})"));
+  o.provider.token_url = "http://127.0.0.1:4711/token";
+  world.at[o.provider.token_url] = {200, R"({"access_token":"for-the-server-1"})"};
+  authorization flow(o, world.secrets);
+  int asked = 0;
+  while (flow.now().type == kind::fetch) {
+    const bool provider = flow.now().request.url == o.provider.token_url;
+    asked += provider;
+    CHECK(flow.rule().check_address("127.0.0.1", "127.0.0.1").has_value() == provider);
+    if (!world.step(flow)) break;
+  }
+  CHECK(asked == 1);
+  CHECK(flow.now().type == kind::finished);
+  CHECK_FALSE(flow.rule().check_address("127.0.0.1", "127.0.0.1"));
+}
+
 }  // namespace

@@ -101,4 +101,13 @@ TEST_CASE("renewal: a refused token needs a person, a busy server only time") {
   CHECK(next.scopes == g.scopes);
 }
 
+TEST_CASE("renewal: the password inside of the client's proof is hidden as it is escaped and as it is") {
+  auto g = sample();
+  g.client.password = secret("of/provider +canary-1");
+  const auto request = renewal_request(g, 0);
+  REQUIRE(request);
+  const auto hidden = request->secrets();
+  CHECK(mcpbx::redactor::redact("bad: of%2Fprovider%20%2Bcanary-1, of/provider +canary-1.") == "bad: ***, ***.");
+}
+
 }  // namespace

@@ -2,6 +2,7 @@
 #include "mcp/redact/secret.hpp"
 
 #include "mcp/json/raw_json.hpp"
+#include "mcp/redact/cut_text.hpp"
 
 #include <doctest/doctest.h>
 
@@ -85,6 +86,30 @@ TEST_CASE_FIXTURE(fixture, "a value too short to be a secret garbles nothing") {
   redactor::add(secret("a\nb\nc"));
   redactor::add(secret(""));
   CHECK(redactor::redact("abc a\\nb\\nc") == "abc a\\nb\\nc");
+}
+
+TEST_CASE_FIXTURE(fixture, "G35: a secret is redacted in JSON whatever its writer escapes") {
+  redactor::add(secret("at-canary+0123/abc<&>'=="));
+  for (const auto* text :
+       {R"(at-canary+0123/abc<&>'\u003d\u003d)", R"(at-canary\u002B0123/abc<&>'==)",
+        R"(at-canary\u002b0123\/abc<&>'==)", R"(at-canary+0123\/abc\u003c\u0026\u003E\u0027\u003D\u003d)",
+        R"(\u0061t\u002Dcanary+0123\u002fabc<&>'==)"}) {
+    CAPTURE(text);
+    CHECK(redactor::redact(R"({"m":"token )" + std::string(text) + R"( is \u201Cbad\u201D"})") ==
+          R"({"m":"token *** is \u201Cbad\u201D"})");
+  }
+  redactor::add(secret(R"(pass"and\word)"));
+  CHECK(redactor::redact(R"({"m":"pass\u0022and\u005Cword"})") == R"({"m":"***"})");
+  // A text without a secret stays as it is, and a backslash before a backslash begins no escape.
+  for (const auto* text : {R"({"m":"a\u003db\/c"})", R"({"m":"at-canary+0123/abc<&>'\\u003d="})", R"(a\u00)", R"(\)"})
+    CHECK(redactor::redact(text) == text);
+}
+
+TEST_CASE_FIXTURE(fixture, "G35: an escape that was cut does not show the secret before it") {
+  redactor::add(secret("at-canary==0123"));
+  for (const auto* text :
+       {R"(bad at-canary\)", R"(bad at-canary\u)", R"(bad at-canary\u00)", R"(bad at-canary\u003d\u003)"})
+    CHECK(mcpbx::redacted_part(text, {.front = false, .back = true}) == "bad ***");
 }
 
 }  // namespace

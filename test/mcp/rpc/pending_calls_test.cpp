@@ -71,6 +71,9 @@ TEST_CASE_FIXTURE(fixture, "G35: known secrets are taken out of an error and a r
   };
   CHECK(said(R"("error":{"code":-32000,"message":"canary-4711 is no token","data":{"t":["Bearer canary-4711"]}})") ==
         R"(x: {"code":-32000,"message":"*** is no token","data":{"t":["Bearer ***"]}})");
+  redactor::add(secret("at-4711+b=="));
+  CHECK(said(R"("error":{"code":7,"message":"at-4711\u002Bb\u003d\u003d","data":{"t":"at-4711\u002bb\u003D="}})") ==
+        R"(x: {"code":7,"message":"***","data":{"t":"***"}})");
   CHECK(said(R"("error":{"code": 7, "message":"no"})") == R"(x: {"code": 7, "message":"no"})");
   CHECK(said(R"("error":{"code":7,"message":"no","data":31415926})") ==
         R"(x: {"code":7,"message":"the words of this error have a secret in them"})");

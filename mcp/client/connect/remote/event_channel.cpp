@@ -66,12 +66,14 @@ void event_channel::refused(std::string_view challenge) {
     core_->not_opened(core_->unauthorized(), "unauthorized");
   };
   if (!core_->tokens() || ++refusals_ > most_refusals) return give_up();
-  core_->tokens()->refused(401, challenge, token_, [weak = weak_from_this(), give_up](bool again) {
+  auto then = [weak = weak_from_this(), give_up](bool again) {
     const auto self = weak.lock();
     if (!self || self->ended_ || self->core_->over()) return;
     if (again) return self->start();
     give_up();
-  });
+  };
+  if (core_->proven() && !deprecated_) return core_->tokens()->stream_refused(token_, std::move(then));
+  core_->tokens()->refused(401, challenge, token_, std::move(then));
 }
 
 void event_channel::on_body(std::string_view bytes) {

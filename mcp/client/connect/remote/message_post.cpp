@@ -249,7 +249,7 @@ milliseconds message_post::wait_asked() const {
 // that nothing is done twice. Returns false without a source, or after too many refusals.
 bool message_post::ask_for_token() {
   if (!core_->tokens() || ++refusals_ > most_refusals) return false;
-  core_->tokens()->refused(status_, challenge_, token_, [weak = weak_from_this(), status = status_](bool again) {
+  auto then = [weak = weak_from_this(), status = status_](bool again) {
     const auto self = weak.lock();
     if (!self || self->ended_ || self->core_->over()) return;
     if (again) return self->resuming_ ? self->begin() : self->start();
@@ -257,7 +257,11 @@ bool message_post::ask_for_token() {
     self->refusals_ = most_refusals;
     if (self->resuming_) return self->judge_resumption();
     self->judge();
-  });
+  };
+  if (resuming_ && status_ == 401)
+    core_->tokens()->stream_refused(token_, std::move(then));
+  else
+    core_->tokens()->refused(status_, challenge_, token_, std::move(then));
   return true;
 }
 

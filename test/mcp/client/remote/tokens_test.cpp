@@ -30,11 +30,16 @@ struct scripted_tokens final : mcp::authorizer {
     if (renews) ++number;
     again(renews);
   }
+  void stream_refused(std::string_view sent, std::function<void(bool)> again) override {
+    streams.emplace_back(sent);
+    if (renews) ++number;
+    again(renews);
+  }
   std::string sentence() const override { return "needs a login: run `mcpbx auth login far`"; }
 
   int number = 1, prepared = 0;
   bool renews = true, waits = false, keeps = false;
-  std::vector<std::string> refusals;
+  std::vector<std::string> refusals, streams;
   std::vector<std::function<void(bool)>> waiting;
   std::vector<std::function<void()>> kept;
 };
@@ -237,4 +242,22 @@ TEST_CASE("tokens: a stream is resumed with the next token if the first one has 
                               "needs a login: run `mcpbx auth login far`"));
     }
   }
+}
+
+TEST_CASE("tokens: a server that refuses the stream of a session alone is told from one that refuses its requests") {
+  const remote_server server(remote_server::era::legacy, [](http_peer& peer, const auto& q, const std::string&) {
+    if (q.method != "GET") return false;
+    return send_plain(peer, 401, "text/plain", "no", "WWW-Authenticate: Bearer\r\n");
+  });
+  const auto tokens = std::make_shared<scripted_tokens>();
+  tokens->renews = false;
+  remote_rig rig(server.url(), with(tokens));
+  rig.start();
+  REQUIRE(rig.ready());
+  REQUIRE(rig.until([&] { return !tokens->streams.empty(); }));
+  remote_rig::outcome_box box;
+  rig.call(box);
+  CHECK(rig.until([&] { return box.answered(); }));
+  CHECK(tokens->streams == std::vector<std::string>{"Bearer token-1"});
+  CHECK(tokens->refusals.empty());
 }
