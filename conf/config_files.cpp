@@ -91,6 +91,44 @@ result<std::vector<fs::path>> files_of(const fs::path& directory) {
   return found;
 }
 
+result<read_source> read_source_at(const fs::path& path, std::optional<uid_t> asked) {
+  const uid_t user = asked.value_or(::geteuid());
+  const auto cannot = [&](const char* what) {
+    return fail(errc::config, std::string("cannot ") + what + " " + path.native() + " (" + std::strerror(errno) +
+                                  "): check the path and its permissions");
+  };
+  // Not blocking: a pipe under this name must be refused, not waited for.
+  const descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+  if (file.fd < 0) return cannot("open");
+  read_source source{path.native(), {}, {}};
+  const struct stat& s = source.seen;
+  if (::fstat(file.fd, &source.seen) != 0) return cannot("look at");
+  if (!S_ISREG(s.st_mode))
+    return fail(errc::config, path.native() + " is no regular file: write the configuration to a file and name that");
+  if (auto good = guarded(path, s, user); !good) return std::unexpected(std::move(good.error()));
+
+  // A link is as safe as the directory it stands in and the one it leads to.
+  std::error_code failed;
+  const auto parent = path.has_parent_path() ? path.parent_path() : fs::path(".");
+  if (auto good = guarded_directory(parent, user); !good) return std::unexpected(std::move(good.error()));
+  if (const auto real = fs::canonical(path, failed).parent_path(); !failed)
+    if (auto good = guarded_directory(real, user); !good) return std::unexpected(std::move(good.error()));
+
+  std::string& text = source.text;
+  char block[65536];
+  while (true) {
+    const auto n = ::read(file.fd, block, sizeof block);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return cannot("read");
+    if (n == 0) return source;
+    text.append(block, static_cast<std::size_t>(n));
+    if (text.size() > max_file_bytes)
+      return fail(
+          errc::limit,
+          path.native() + " has more than 4 MiB, which no configuration needs: check that it is the right file");
+  }
+}
+
 }  // namespace
 
 result<std::vector<fs::path>> find_files(const environment& env, const file_options& options) {
@@ -110,60 +148,30 @@ result<std::vector<fs::path>> find_files(const environment& env, const file_opti
   return files_of(options.system_directory);
 }
 
-result<std::string> read_file(const fs::path& path, std::optional<uid_t> asked) {
-  const uid_t user = asked.value_or(::geteuid());
-  const auto cannot = [&](const char* what) {
-    return fail(errc::config, std::string("cannot ") + what + " " + path.native() + " (" + std::strerror(errno) +
-                                  "): check the path and its permissions");
-  };
-  // Not blocking: a pipe under this name must be refused, not waited for.
-  const descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
-  if (file.fd < 0) return cannot("open");
-  struct stat s{};
-  if (::fstat(file.fd, &s) != 0) return cannot("look at");
-  if (!S_ISREG(s.st_mode))
-    return fail(errc::config, path.native() + " is no regular file: write the configuration to a file and name that");
-  if (auto good = guarded(path, s, user); !good) return std::unexpected(std::move(good.error()));
-
-  // A link is as safe as the directory it stands in and the one it leads to.
-  std::error_code failed;
-  const auto parent = path.has_parent_path() ? path.parent_path() : fs::path(".");
-  if (auto good = guarded_directory(parent, user); !good) return std::unexpected(std::move(good.error()));
-  if (const auto real = fs::canonical(path, failed).parent_path(); !failed)
-    if (auto good = guarded_directory(real, user); !good) return std::unexpected(std::move(good.error()));
-
-  std::string text;
-  char block[65536];
-  while (true) {
-    const auto n = ::read(file.fd, block, sizeof block);
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) return cannot("read");
-    if (n == 0) return text;
-    text.append(block, static_cast<std::size_t>(n));
-    if (text.size() > max_file_bytes)
-      return fail(
-          errc::limit,
-          path.native() + " has more than 4 MiB, which no configuration needs: check that it is the right file");
-  }
+result<std::string> read_file(const fs::path& path, std::optional<uid_t> user) {
+  auto source = read_source_at(path, user);
+  if (!source) return std::unexpected(std::move(source.error()));
+  return std::move(source->text);
 }
 
-loaded load_files(const environment& env, const file_options& options) {
+loaded_files load_files(const environment& env, const file_options& options) {
   const auto paths = find_files(env, options);
-  std::vector<source_text> texts;
+  loaded_files out;
   std::vector<diagnostic> unreadable;
   if (!paths) {
     unreadable.push_back({"", 0, 0, paths.error().message, "", ""});
   } else {
     for (const auto& p : *paths) {
-      auto text = read_file(p, options.user);
-      if (text)
-        texts.push_back({p.native(), std::move(*text)});
+      auto source = read_source_at(p, options.user);
+      if (source)
+        out.read.push_back(std::move(*source));
       else
-        unreadable.push_back({"", 0, 0, std::move(text.error().message), "", ""});
+        unreadable.push_back({"", 0, 0, std::move(source.error().message), "", ""});
     }
   }
-  if (unreadable.empty()) return load(texts, env);
-  auto out = texts.empty() ? loaded{} : load(texts, env);
+  std::vector<source_text> texts;
+  for (const auto& r : out.read) texts.push_back({r.path, r.text});
+  if (unreadable.empty() || !texts.empty()) static_cast<loaded&>(out) = load(texts, env);
   out.errors.insert(out.errors.begin(), unreadable.begin(), unreadable.end());
   return out;
 }

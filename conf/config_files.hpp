@@ -6,6 +6,7 @@
 #include "conf/places.hpp"
 #include "mcp/support/error.hpp"
 
+#include <sys/stat.h>
 #include <sys/types.h>
 
 #include <filesystem>
@@ -34,7 +35,18 @@ result<std::vector<std::filesystem::path>> find_files(const environment& env, co
 /// able to write them; a sticky directory such as /tmp is accepted. The error says how to fix it.
 result<std::string> read_file(const std::filesystem::path& path, std::optional<uid_t> user = {});
 
+/// A file as it was when its text was read.
+struct read_source {
+  std::string path;
+  struct stat seen{};  ///< from before the reading
+  std::string text;
+};
+/// A configuration, and the texts that it was made of.
+struct loaded_files : loaded {
+  std::vector<read_source> read;  ///< in the order of merging; none that could not be read
+};
+
 /// Calls find_files(), read_file() for each file, and load(). Reports all errors at once, unreadable files included.
-loaded load_files(const environment& env, const file_options& options = {});
+loaded_files load_files(const environment& env, const file_options& options = {});
 
 }  // namespace mcpbx::conf

@@ -137,7 +137,11 @@ class checker {
     error(n.at, "needs \"" + std::string(need.key) + "\"" + because, path, std::string(need.mend));
   }
 
+  /// Returns true if further errors are not listed, so that nobody need look for a near word.
+  bool is_hopeless() const { return out_.errors.size() > most_findings; }
+
   void unknown_key(const node_member& m, const section_spec& spec, const std::string& path) {
+    if (is_hopeless()) return;
     const auto names = spec.key_names();
     if (spec.server_entry) {
       if (const auto meant = meant_entry_key(m.key, names); !meant.empty())

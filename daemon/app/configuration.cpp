@@ -13,7 +13,7 @@ conf::file_options files_of(const command_line& o) {
   return files;
 }
 
-conf::loaded load_configuration(const command_line& o) {
+conf::loaded_files load_configuration(const command_line& o) {
   return conf::load_files(conf::environment_for_places(), files_of(o));
 }
 

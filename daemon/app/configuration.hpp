@@ -9,7 +9,7 @@ namespace mcpbx::daemon {
 inline constexpr int exit_configuration = 78;
 
 conf::file_options files_of(const command_line& o);
-conf::loaded load_configuration(const command_line& o);
+conf::loaded_files load_configuration(const command_line& o);
 /// Checks the configuration and prints errors and notes. Returns 0 or exit_configuration.
 int check_configuration(const command_line& o);
 

@@ -37,11 +37,11 @@ namespace {
 constexpr unsigned lanes_grace_s = 2;  // extra time for work that is still running on the lanes at the end
 
 // Builds the parts, reports "ready", and runs until the daemon has stopped. Returns an error if the socket is taken.
-result<int> serve(const command_line& o, const configuration_ptr& first, mcp::keeper_handle keeper,
-                  const std::string& socket, const std::optional<http_port>& port, running_link& link) {
+result<int> serve(const command_line& o, const configuration_ptr& first, started_world& world,
+                  mcp::keeper_handle keeper, const std::string& socket, const std::optional<http_port>& port,
+                  running_link& link) {
   const auto& config = first->config;
   const auto idle_exit = idle_exit_of(o, config, port.has_value());
-  started_world world(conf::environment_for_places(), files_of(o), config, idle_exit.count() > 0);
   current_configuration current(first);
   base_parts base(o, config);
   auto sockets = open_sockets_at(base, socket, port);
@@ -114,7 +114,9 @@ int run_daemon(const command_line& o, mcp::keeper_handle keeper) {
     say("mcpbxd: " + link.error().message + "\n");
     return 1;
   }
-  const auto status = serve(o, first, std::move(keeper), socket->string(), *port, *link);
+  started_world world(conf::environment_for_places(), files_of(o), first->config, loaded.read,
+                      idle_exit_of(o, first->config, port->has_value()).count() > 0);
+  const auto status = serve(o, first, world, std::move(keeper), socket->string(), *port, *link);
   if (!status) {
     say("mcpbxd: " + status.error().message + "\n");
     return 1;

@@ -17,7 +17,8 @@
 namespace mcpbx::daemon {
 namespace {
 
-constexpr std::uint32_t all_changes = IN_CLOSE_WRITE | IN_MOVED_TO | IN_MOVED_FROM | IN_CREATE | IN_DELETE;
+constexpr std::uint32_t all_changes =
+    IN_CLOSE_WRITE | IN_MOVED_TO | IN_MOVED_FROM | IN_CREATE | IN_DELETE | IN_ATTRIB | IN_DELETE_SELF | IN_MOVE_SELF;
 
 std::vector<std::string> folders_of(const std::vector<std::string>& files) {
   std::vector<std::string> folders;
@@ -39,9 +40,7 @@ file_watch::file_watch(const boost::asio::any_io_executor& executor, time_source
 file_watch::~file_watch() = default;
 
 void file_watch::set_files(const std::vector<std::string>& files) {
-  auto folders = folders_of(files);
-  if (folders == folders_) return;
-  folders_ = std::move(folders);
+  folders_ = folders_of(files);
   events_.reset();
   timer_->cancel();
   first_ = never;

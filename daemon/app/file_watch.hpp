@@ -26,8 +26,8 @@ class file_watch {
   file_watch(const file_watch&) = delete;
   file_watch& operator=(const file_watch&) = delete;
 
-  /// Watches the folders of these files, and those of the files that links lead to, and no others. An empty list ends
-  /// the watch. Logs folders that cannot be watched.
+  /// Watches the folders of these files, and those of the files that links lead to, and no others: the folders that are
+  /// there now, so call it again behind each change. An empty list ends the watch. Logs folders that cannot be watched.
   void set_files(const std::vector<std::string>& files);
 
  private:

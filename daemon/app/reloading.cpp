@@ -72,6 +72,7 @@ reloading::reloading(base_parts& base, const command_line& o, current_configurat
       world_(world),
       at_start_(current.snapshot()),
       watch_(base.executor(), base.time, [this] {
+        watch();  // a folder may have been replaced
         if (!world_.changed_files().empty()) ask("a file has changed", [](const result<reload_report>&) {});
       }) {
   watch();
@@ -105,7 +106,7 @@ void reloading::begin() {
         outcome read;
         auto loaded = load_configuration(o);
         if (loaded.ok()) {
-          read.world.emplace(conf::environment_for_places(), files_of(o), loaded.config, idle_exit);
+          read.world.emplace(conf::environment_for_places(), files_of(o), loaded.config, loaded.read, idle_exit);
           read.read = std::make_shared<const configuration_snapshot>(std::move(loaded.config));
         } else {
           read.errors = loaded.error_text();

@@ -36,14 +36,11 @@ std::vector<std::string> variables_in(std::string_view text) {
 }
 
 started_world::started_world(conf::environment env, conf::file_options files, const conf::configuration& config,
-                             bool idle_exit)
+                             const std::vector<conf::read_source>& read, bool idle_exit)
     : env_(std::move(env)), options_(std::move(files)), idle_exit_(idle_exit) {
-  for (const auto& path : config.sources) {
-    files_.push_back(look_at(path));
-    if (const auto text = conf::read_file(path, options_.user)) {
-      files_.back().text = stable_hash(*text);
-      for (auto& name : variables_in(*text)) variables_.push_back(std::move(name));
-    }
+  for (const auto& r : read) {
+    files_.push_back({r.path, r.seen, stable_hash(r.text)});
+    for (auto& name : variables_in(r.text)) variables_.push_back(std::move(name));
   }
   for (const auto& s : config.servers) variables_.insert(variables_.end(), s.pass_env.begin(), s.pass_env.end());
   if (std::ranges::all_of(config.models, &conf::model_entry::built_in))

@@ -17,8 +17,9 @@ namespace mcpbx::daemon {
 
 class started_world {
  public:
-  /// Reads the files of the configuration again.
-  started_world(conf::environment env, conf::file_options files, const conf::configuration& config, bool idle_exit);
+  /// `read` are the files of `config` as they were when they were read.
+  started_world(conf::environment env, conf::file_options files, const conf::configuration& config,
+                const std::vector<conf::read_source>& read, bool idle_exit);
 
   /// Returns the files that were added, changed or removed since they were read.
   std::vector<std::string> changed_files();

@@ -87,18 +87,21 @@ struct front_door::state : std::enable_shared_from_this<front_door::state> {
     context.news.changed(kind, context.executor, [this] { return readers(); });
   }
 
-  /// Tells callers of lists that differ because a profile does. Servers that come or go are told by the catalog.
+  /// Tells callers that lists have changed if a profile that one of them has seen chooses otherwise now. Servers that
+  /// come or go are told by the catalog. Views of profiles that chose the same stay, and those of others go.
   void configuration_replaced() {
-    std::vector<const mcp::feature_kind*> changed;
-    const auto known = context.views;  // looking at one changes the table
-    for (const auto& [profile, before] : known) {
-      const auto now = context.tools_for(profile);
-      for (const auto& kind : mcp::feature_kinds())
-        if (before.whole == context.daemon.tools() && now->differs(kind, *before.seen) &&
-            std::ranges::find(changed, &kind) == changed.end())
-          changed.push_back(&kind);
+    const auto now = context.settings.chat();
+    bool changed = false;
+    for (auto one = context.views.begin(); one != context.views.end();) {
+      auto& [profile, view] = *one;
+      const auto before = view.configured->base("", profile), after = now->base("", profile);
+      const bool same = before && after && before->shows_as(*after);
+      if (same) view.configured = now;
+      changed |= !same;
+      one = same ? std::next(one) : context.views.erase(one);
     }
-    for (const auto* kind : changed) tell_list_changed(*kind);
+    if (!changed) return;
+    for (const auto& kind : mcp::feature_kinds()) tell_list_changed(kind);
   }
 
   /// Returns a copy, because a connection may close during a call.

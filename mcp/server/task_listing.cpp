@@ -67,6 +67,7 @@ void task_listing::told(std::size_t place, const call_outcome& outcome) {
       tasks_[place].task = o->json();
     }
   }
+  if (outcome.type == call_outcome::kind::failed && outcome.failure.code == errc::limit) overload_ = outcome.failure;
   if (--open_ == 0) answer();
 }
 
@@ -78,6 +79,8 @@ void task_listing::cancel() {
 
 void task_listing::answer() {
   if (!reply_.open()) return;
+  // A list without tasks that nobody asked for would say that they are gone.
+  if (overload_) return reply_.error(to_rpc_error(*overload_));
   std::string json;
   json_writer w(json);
   w.begin_object().key("tasks").begin_array();

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 namespace mcpbx::mcp {
@@ -19,8 +20,8 @@ class task_listing : public std::enable_shared_from_this<task_listing> {
   /// Most tasks of one page, each of which its server is asked for, and bytes that a server's answer may have.
   static constexpr std::size_t most_tasks = 32, longest_task = std::size_t{64} << 10;
 
-  /// Answers `reply` once the servers have told the tasks of a page, or with what is wrong. A task that its server does
-  /// not know any more, or does not tell of, is left out.
+  /// Answers `reply` once the servers have told the tasks of a page, or with what is wrong; errc::limit: a server has
+  /// too many calls waiting. A task that its server does not know any more, or does not tell of, is left out.
   static void start(caller_session& s, const raw_json& params, const reply_once& reply);
 
  private:
@@ -36,6 +37,7 @@ class task_listing : public std::enable_shared_from_this<task_listing> {
 
   reply_once reply_;
   std::vector<one> tasks_;
+  std::optional<error> overload_;
   std::size_t open_ = 0;
   std::uint64_t next_ = 0;  // number to go on behind; 0: there are no more
 };

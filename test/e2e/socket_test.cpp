@@ -214,7 +214,7 @@ TEST_CASE("G19: every malformed message gets the error of the specification, and
       {"[]", -32600, "null"},
       {R"([{"jsonrpc":"2.0","id":1,"method":"ping"}])", -32600, "null"},
       {R"({"jsonrpc":"2.0","id":1,"method":"no/such"})", -32601, "1"},
-      {R"({"jsonrpc":"2.0","id":1,"method":"tasks/list"})", -32601, "1"},
+      {R"({"jsonrpc":"2.0","id":1,"method":"tasks/list","params":{"cursor":7}})", -32602, "1"},
       {R"({"jsonrpc":"2.0","id":1,"method":"mcpbx/reload","params":{"x":1}})", -32602, "1"},
       {R"({"jsonrpc":"2.0","id":1,"method":"tools/call"})", -32602, "1"},
       {R"({"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":5}})", -32602, "1"},

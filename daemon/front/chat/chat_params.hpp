@@ -35,6 +35,12 @@ struct chat_base {
   mcp::item_filter prompts, resources;  ///< the profile's choice of prompts and of URIs; nothing is renamed
   run_limits limits;
   std::shared_ptr<run_configuration> configured;  ///< for run_request::configured
+
+  /// Returns true if a caller sees the same of the catalog under both.
+  bool shows_as(const chat_base& other) const {
+    return allow == other.allow && deny == other.deny && rename == other.rename && prompts == other.prompts &&
+           resources == other.resources;
+  }
 };
 
 /// The configuration as requests see it. Each request takes the present object once (chat_source) and keeps it.

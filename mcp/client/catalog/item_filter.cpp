@@ -204,6 +204,23 @@ std::string with_plain_host(std::string_view uri, std::string_view ends = "/?#")
   return std::string(scheme).append("://").append(host).append(rootless ? "/" : "").append(rest.substr(end));
 }
 
+/// Returns true if an authority has brackets without a plain IPv6 address in them (a zone, say), or a port that is no
+/// number: servers read such texts each in their own way, and some connect all the same.
+bool has_odd_end(std::string_view authority) {
+  authority.remove_prefix(std::min(authority.rfind('@') + 1, authority.size()));
+  const auto close = authority.rfind(']');
+  if (authority.starts_with('[')) {
+    if (close == std::string_view::npos || !plain_address(authority.substr(0, close + 1))) return true;
+    authority.remove_prefix(close + 1);
+    if (!authority.empty() && !authority.starts_with(':')) return true;
+  } else if (authority.find_first_of("[]") != std::string_view::npos) {
+    return true;
+  }
+  const auto colon = authority.find(':');
+  const auto port = colon == std::string_view::npos ? std::string_view() : authority.substr(colon + 1);
+  return port.find_first_not_of("0123456789") != std::string_view::npos;
+}
+
 /// Returns true if nobody can say which host a URI of the web names: some servers bring characters beyond ASCII into
 /// others (full-width letters, other dots, invisible ones), each by rules of its own. `foreign`: a denied pattern has
 /// such characters, so that the ASCII form of a name (`xn--`) may be denied too.
@@ -213,7 +230,7 @@ bool has_unclear_host(std::string_view uri, bool foreign) {
   std::string_view rest = uri.substr(colon + 1);
   rest.remove_prefix(std::min(rest.find_first_not_of("/\\"), rest.size()));
   const std::string_view host = rest.substr(0, rest.find_first_of("/\\?#"));
-  return std::ranges::any_of(host, [](unsigned char c) { return c >= 0x80; }) ||
+  return has_odd_end(host) || std::ranges::any_of(host, [](unsigned char c) { return c >= 0x80; }) ||
          (foreign && host.find("xn--") != std::string_view::npos);
 }
 

@@ -11,7 +11,7 @@ watch managed_client::watch_resource(std::string_view uri, std::function<void(co
   auto w = watches_.add_resource(uri, std::move(updated), [weak = weak_from_this()] {
     if (const auto self = weak.lock()) self->watches_changed();
   });
-  if (w) watch_now();
+  if (w && watches_.watched_once(uri)) watch_now();
   return w;
 }
 

@@ -46,15 +46,20 @@ server_watches::watcher_ptr server_watches::add_resource(std::string_view uri, h
     found = resources_.emplace(uri, resource()).first;
     bytes_ += uri.size();
   }
+  auto& r = found->second;
   ++*watching_;
-  auto w =
-      std::make_shared<watcher>(std::string(), std::move(updated), [watching = watching_, then = std::move(dropped)] {
-        --*watching;
-        if (then) then();
-      });
-  auto& watchers = found->second.watchers;
-  std::erase_if(watchers, [](const auto& weak) { return weak.expired(); });
-  watchers.push_back(w);
+  ++*r.living;
+  auto w = std::make_shared<watcher>(std::string(), std::move(updated),
+                                     [watching = watching_, living = r.living, then = std::move(dropped)] {
+                                       --*watching;
+                                       if (--*living == 0 && then) then();
+                                     });
+  // Looking for ended ones each time would cost the square of their number.
+  if (r.watchers.size() >= 2 * r.tidy) {
+    std::erase_if(r.watchers, [](const auto& weak) { return weak.expired(); });
+    r.tidy = std::max<std::size_t>(r.watchers.size(), 4);
+  }
+  r.watchers.push_back(w);
   return w;
 }
 
@@ -68,11 +73,15 @@ server_watches::watcher_ptr server_watches::add_log(std::string_view level, hand
 
 void server_watches::forget_ended() {
   for (auto entry = resources_.begin(); entry != resources_.end();) {
-    auto& watchers = entry->second.watchers;
-    std::erase_if(watchers, [](const auto& weak) { return weak.expired(); });
-    if (watchers.empty()) bytes_ -= entry->first.size();
-    entry = watchers.empty() ? resources_.erase(entry) : std::next(entry);
+    const bool ended = *entry->second.living == 0;
+    if (ended) bytes_ -= entry->first.size();
+    entry = ended ? resources_.erase(entry) : std::next(entry);
   }
+}
+
+bool server_watches::watched_once(std::string_view uri) const {
+  const auto found = resources_.find(uri);
+  return found != resources_.end() && *found->second.living == 1;
 }
 
 std::set<std::string, std::less<>> server_watches::resources() {

@@ -48,10 +48,12 @@ class server_watches {
   /// Tells those whose watches have not ended by their turn.
   static void tell(const audience& to, const raw_json& params);
 
-  /// Returns null at the bound.
+  /// Returns null at the bound. `dropped` is called when the last watch of the resource has ended.
   watcher_ptr add_resource(std::string_view uri, handler updated, std::function<void()> dropped);
   watcher_ptr add_log(std::string_view level, handler logged, std::function<void()> dropped);
 
+  /// Returns true if one watch alone has this resource, so that the server may not know of it yet.
+  bool watched_once(std::string_view uri) const;
   /// Forgets ended watches. Returns the resources that are watched.
   std::set<std::string, std::less<>> resources();
   /// Returns the lowest level that anybody wants, or "".
@@ -78,6 +80,8 @@ class server_watches {
   };
   struct resource {
     audience watchers;
+    std::size_t tidy = 0;  // number of watchers when ended ones were last looked for
+    std::shared_ptr<std::size_t> living = std::make_shared<std::size_t>(0);
     time_point quiet_until{};
     std::shared_ptr<const waiting_update> waits;  // to deliver then; null: none
   };

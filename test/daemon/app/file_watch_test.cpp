@@ -74,6 +74,28 @@ TEST_CASE("watch: a file that takes the name is a change, and so is one behind a
   CHECK(r.changes == 2);
 }
 
+TEST_CASE("watch: rights that change are a change, and so is a folder that gives its name to another one") {
+  rig r;
+  const std::string inner = r.folder / "conf";
+  std::filesystem::create_directory(inner);
+  r.folder.write("conf/config.json", "1");
+  r.watch->set_files({inner + "/config.json"});
+  std::filesystem::permissions(inner + "/config.json", std::filesystem::perms::owner_read);
+  r.look();
+  r.time.advance(file_watch::quiet);
+  CHECK(r.changes == 1);
+  std::filesystem::rename(inner, r.folder / "old");
+  std::filesystem::create_directory(inner);
+  r.look();
+  r.time.advance(file_watch::quiet);
+  CHECK(r.changes == 2);
+  r.watch->set_files({inner + "/config.json"});
+  r.folder.write("conf/config.json", "2");
+  r.look();
+  r.time.advance(file_watch::quiet);
+  CHECK(r.changes == 3);
+}
+
 TEST_CASE("watch: nothing is told of folders that are not watched any more, nor behind the end") {
   rig r;
   r.watch->set_files({r.folder / "config.json"});

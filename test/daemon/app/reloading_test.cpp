@@ -26,7 +26,7 @@ struct rig {
     base.emplace(options, loaded->config);
     busy.emplace(base->executor());
     current.emplace(loaded);
-    world.emplace(conf::environment{}, files(), loaded->config, false);
+    world.emplace(conf::environment{}, files(), loaded->config, read, false);
     reload.emplace(*base, options, *current, *world);
     reload->carried_out_by([this](const configuration_ptr&) { ++followed; });
   }
@@ -36,8 +36,9 @@ struct rig {
     files.flag = options.config;
     return files;
   }
-  configuration_ptr load() const {
+  configuration_ptr load() {
     auto loaded = conf::load_files({}, files());
+    read = loaded.read;
     return std::make_shared<const configuration_snapshot>(std::move(loaded.config));
   }
   void ask() {
@@ -51,6 +52,7 @@ struct rig {
 
   mcpbx::test::temporary_directory folder;
   command_line options;
+  std::vector<conf::read_source> read;
   std::optional<base_parts> base;
   std::optional<current_configuration> current;
   std::optional<started_world> world;

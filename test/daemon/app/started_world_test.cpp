@@ -39,7 +39,7 @@ struct configured {
   started_world begin() const {
     auto loaded = conf::load_files(env, options);
     REQUIRE(loaded.ok());
-    return {env, options, loaded.config, true};
+    return {env, options, loaded.config, loaded.read, true};
   }
   temporary_directory dir;
   conf::environment env;
@@ -53,6 +53,14 @@ TEST_CASE("cli: the variables of a configuration are those that its references n
         names{"KEY", "HOME", "X", "no"});
   CHECK(variables_in("${").empty());
   CHECK(variables_in("${unclosed").empty());
+}
+
+TEST_CASE("cli: a file that is replaced while it is being read counts as changed") {
+  configured c;
+  const auto loaded = conf::load_files(c.env, c.options);
+  c.write("config.json", "{}");
+  started_world world(c.env, c.options, loaded.config, loaded.read, true);
+  CHECK(world.changed_files() == names{c.path("config.json")});
 }
 
 TEST_CASE("cli: a file that is new or another one or gone is told, one that was only written again is not") {

@@ -91,6 +91,11 @@ bridge_server::bridge_server(bridge& b, std::string n, bool new_era) : name(std:
   templates = {R"({"uriTemplate":"page://{n}","name":"page"})"};
 }
 
+// Questions that are never answered hold the lives that ask them.
+bridge_server::~bridge_server() {
+  for (const auto& l : lives) l->then_.clear();
+}
+
 void bridge_server::add_tool(const std::string& tool, const std::string& more) {
   tools.push_back(tool_definition(tool, more));
 }

@@ -55,6 +55,9 @@ class server_life : public std::enable_shared_from_this<server_life> {
 class bridge_server {
  public:
   bridge_server(bridge& b, std::string name, bool modern);
+  ~bridge_server();
+  bridge_server(const bridge_server&) = delete;
+  bridge_server& operator=(const bridge_server&) = delete;
 
   const std::string name;
   const bool modern;

@@ -271,6 +271,17 @@ TEST_CASE("tasks/list tells a caller its own tasks in pages as their servers tel
   CHECK(s.ask("tasks/list", "{}") == R"({"jsonrpc":"2.0","id":1,"result":{"tasks":[]}})");
 }
 
+TEST_CASE("a tasks/list that a server has no room for is an error, and not a list without tasks") {
+  served s;
+  s.caller.host.who = "uid:1";
+  s.ask("tools/call", R"({"name":"s__t","task":{}})", "1");
+  s.server->answer(s.server->calls.size() - 1, R"({"task":{"taskId":"t","status":"working"}})");
+  s.caller.host.take();
+  CHECK(s.ask("tasks/list", "{}", "2") == "");
+  s.server->calls.back().done(mcp::call_outcome::failed(errc::limit, "has 1024 requests waiting"));
+  CHECK(code_of(s.caller.host.take().at(0)) == mcp::code::overloaded);
+}
+
 TEST_CASE("a tasks/list that is cancelled cancels what it asks and gets no answer") {
   served s;
   s.ask("tools/call", R"({"name":"s__t","task":{}})", "9");

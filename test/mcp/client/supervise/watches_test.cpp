@@ -289,6 +289,25 @@ TEST_CASE("the bytes of a server's watched URIs and the number of its watches ar
   CHECK(w.add_resource("a:1", {}, {}) != nullptr);
 }
 
+TEST_CASE("the server hears of the first watch of a resource and of the end of the last one only") {
+  server_watches w;
+  int ended = 0;
+  const auto add = [&] { return w.add_resource("a:1", {}, [&] { ++ended; }); };
+  auto first = add();
+  CHECK(w.watched_once("a:1"));
+  auto second = add();
+  CHECK_FALSE(w.watched_once("a:1"));
+  CHECK_FALSE(w.watched_once("a:2"));
+  first.reset();
+  CHECK(ended == 0);
+  CHECK(w.resources().size() == 1);
+  second.reset();
+  CHECK(ended == 1);
+  CHECK(w.resources().empty());
+  first = add();
+  CHECK(w.watched_once("a:1"));
+}
+
 TEST_CASE("updates of one part share one copy while they wait for all that watch above it") {
   server_watches w;
   const auto a = w.add_resource("x:/a", {}, {}), b = w.add_resource("x:/a/b", {}, {});
