@@ -6,6 +6,7 @@
 namespace mcpbx::daemon {
 namespace {
 
+constexpr std::size_t most_assertions = 8;
 constexpr std::string_view moved = "the address of the server has changed";
 
 // The tokens as one connection sees them: there are none while they are for another address than its own.
@@ -48,6 +49,10 @@ std::shared_ptr<mcp::authorizer> entry_tokens::at(const std::string& url) {
 bool entry_tokens::take_settings(login_settings s) {
   const bool same = settings_.url.empty() || settings_.url == s.url;
   if (!same) leave_address();
+  if (s.assertion.reveal() != settings_.assertion.reveal()) {
+    if (assertions_.size() >= most_assertions) assertions_.erase(assertions_.begin());
+    assertions_.emplace_back(s.assertion);
+  }
   settings_ = std::move(s);
   return same;
 }

@@ -357,7 +357,7 @@ void entry_tokens::log_out(std::function<void(result<void>)> then) {
     if (!settings || !me || me->dropped_)
       return then(!settings ? std::unexpected(settings.error())
                             : fail(errc::cancelled, "the entry of the server has changed"));
-    me->settings_ = std::move(*settings);
+    me->take_settings(std::move(*settings));
     me->keeper_.save(me->entry_.server, me->settings_.url, std::nullopt, false, nullptr,
                      [weak, then = std::move(then)](const result<void>& saved) {
                        const auto tokens = weak.lock();

@@ -165,8 +165,9 @@ class entry_tokens final : public mcp::authorizer, public std::enable_shared_fro
     passing_secret held;
     std::int64_t until_ms = -1;  // end of a token; -1: not told
   };
-  std::array<hidden_value, 3> present_;  // the secrets of this grant
-  std::vector<hidden_value> hidden_;     // those of earlier ones, which a server may still quote, oldest first
+  std::array<hidden_value, 3> present_;     // the secrets of this grant
+  std::vector<hidden_value> hidden_;        // those of earlier ones, which a server may still quote, oldest first
+  std::vector<passing_secret> assertions_;  // the last ones of the entry, which a server may still quote, oldest first
   bool loaded_ = false, loading_ = false, renewing_ = false, preparing_ = false, dropped_ = false;
   auth::bearer_challenge challenge_;  // of the last refusal
   std::string sentence_, problem_;

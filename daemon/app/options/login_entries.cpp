@@ -67,13 +67,19 @@ result<login_settings> settings_of(const conf::server_entry& entry) {
     *to = std::move(*resolved);
   }
   using hidden = std::pair<const std::optional<conf::reference_string>*, secret*>;
-  for (const auto& [written, to] :
-       {hidden(&a.client_secret, &s.client_secret), hidden(&a.private_key, &s.key.pem),
-        hidden(&a.assertion, &s.assertion), hidden(&a.idp_client_secret, &s.provider.client_secret)}) {
+  for (const auto& [written, to] : {hidden(&a.client_secret, &s.client_secret), hidden(&a.private_key, &s.key.pem),
+                                    hidden(&a.idp_client_secret, &s.provider.client_secret)}) {
     if (!*written) continue;
     auto resolved = conf::resolve_secret(**written, source);
     if (!resolved) return std::unexpected(resolved.error());
     *to = std::move(*resolved);
+  }
+  // A platform makes another one for each login, so that the redactor must not keep them all: the tokens of the entry
+  // hold the last ones.
+  if (a.assertion) {
+    auto resolved = conf::resolve(*a.assertion, source, conf::source_content::plain);
+    if (!resolved) return std::unexpected(resolved.error());
+    s.assertion = secret(std::move(*resolved));
   }
   if (!open.empty()) {
     auto words = conf::split_words(open);

@@ -173,4 +173,27 @@ TEST_CASE("logins: a server that refuses the event stream alone costs no token a
   }
 }
 
+TEST_CASE("logins: the last assertions of an entry stay hidden and those long before them take no memory") {
+  login_world world;
+  world.as.instead["/register"] = [](const std::string&) { return reply{400, "{}"}; };
+  int made = 0;
+  auto entry = world.entry();
+  entry.fingerprint += " asserts";
+  entry.settings = [&made, url = world.as.server_url()](const auto& then) {
+    then(login_settings{.url = url, .assertion = secret("assertion-" + std::to_string(++made) + "-canary")});
+  };
+  world.all->set_entries({entry});
+  for (int i = 0; i < 20; ++i) {
+    bool over = false;
+    world.all->begin("files", [&](const result<login_invitation>& t) { over = !t; });
+    REQUIRE(world.loop.until([&] { return over; }));
+  }
+  REQUIRE(made > 10);
+  const auto named = [](int n) { return "assertion-" + std::to_string(n) + "-canary"; };
+  for (int n = made - 7; n <= made; ++n) CHECK(cut_for_people(named(n), 100) == "***");
+  CHECK(cut_for_people(named(made - 8), 100) == named(made - 8));
+  world.all->set_entries({});
+  CHECK(cut_for_people(named(made), 100) == named(made));
+}
+
 }  // namespace

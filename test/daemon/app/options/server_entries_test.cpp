@@ -1,6 +1,7 @@
 // The process of a tool server from its entry: command, directory and the whole environment.
 #include "daemon/app/options/server_entries.hpp"
 
+#include "daemon/app/options/login_entries.hpp"
 #include "daemon/app/options/remote_entries.hpp"
 #include "mcp/async/lane.hpp"
 #include "mcp/redact/secret.hpp"
@@ -9,6 +10,7 @@
 #include "test/support/manual_time.hpp"
 #include "test/support/temporary_directory.hpp"
 
+#include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
 #include <doctest/doctest.h>
 
@@ -282,4 +284,27 @@ TEST_CASE("server_entries: the identity of an entry is that of its process, and 
     CHECK_MESSAGE(identity(other) != usual, other);
   CHECK(identity(R"({"command": "x", "args": ["a", "b"], "env": {"K": "v"}, "maxConcurrency": 1,
     "tools": {"deny": ["z"]}, "callTimeoutMs": 5000, "approve": ["*"], "start": "lazy"})") == usual);
+}
+
+TEST_CASE("G35: the redactor does not keep each assertion that a platform makes for a login") {
+  const known_environment known;
+  const mcpbx::test::temporary_directory folder;
+  const auto file = folder.write("assertion", "assertion-canary-1\n");
+  server_starts starts;
+  const auto entries = login_entries(
+      loaded(
+          R"({"mcpServers": {"s": {"url": "https://s.example/mcp", "auth": {"grant": "workload", "assertion": "${file:)" +
+          file + R"(}"}}}})"),
+      starts.means());
+  REQUIRE(entries.size() == 1);
+  std::optional<login_settings> settings;
+  const auto work = boost::asio::make_work_guard(starts.io);
+  entries.front().settings([&](result<login_settings> s) {
+    settings = std::move(s).value();
+    starts.io.stop();
+  });
+  starts.io.run();
+  REQUIRE(settings);
+  CHECK(settings->assertion.reveal() == "assertion-canary-1");
+  CHECK(redactor::redact("assertion-canary-1") == "assertion-canary-1");
 }
