@@ -237,7 +237,15 @@ int disturb(const flow& f, const event& e) {
   // Some texts are made once for all.
   static const bool warm = [&] {
     const outcome any{.bytes = 1 << 20, .renewed = 1 << 20};
-    for (const flow& one : flows()) play(one, prepared(one, {}).get(), &events().front(), {2}, &any, false);
+    for (const flow& one : flows()) {
+      play(one, prepared(one, {}).get(), &events().front(), {2}, &any, false);
+      for (const event& each : events())
+        if (each.changes_lists && one.name == "watch")
+          for (const eras combination : all_eras) {
+            const auto kept = prepared(one, combination);
+            for (const int step : {1, 2, 3}) play(one, kept.get(), &each, {step}, &any, true);
+          }
+    }
     return true;
   }();
   REQUIRE(warm);

@@ -40,6 +40,8 @@ struct event {
   bool also_between = false;
   /// Leaves the servers as they are, so that the next run can go on with them.
   bool spares_servers = false;
+  /// Makes the texts about changed lists, of which there is one each for all callers.
+  bool changes_lists = false;
   /// Happens some seconds later.
   std::function<void(disturbed&)> aftermath = {};
 };

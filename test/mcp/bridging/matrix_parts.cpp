@@ -214,7 +214,8 @@ const std::vector<event>& events() {
              for (const std::string kind : {"tools", "prompts", "resources"}) d.srv->change(kind);
            },
        .harmless = true,
-       .spares_servers = true},
+       .spares_servers = true,
+       .changes_lists = true},
       {.name = "meanwhile a second caller has the same ids",
        .happen =
            [](disturbed& d, step) {
