@@ -48,7 +48,7 @@ result<int> serve(const command_line& o, const configuration_ptr& first, started
   if (!sockets) return std::unexpected(std::move(sockets.error()));
   blocking_lanes lanes(base);
   http::client client(base.executor(), base.time, lanes.compute, http_options());
-  tool_servers servers(base, lanes, client, config, std::move(keeper));
+  tool_servers servers(base, lanes, client, config, keeper);
   run_parts runs(base, lanes, client, current, servers.tools(), o.private_folder.empty());
   reloading reload(base, o, current, world);
   entrances ways_in(base, lanes, servers, runs, world, reload, *sockets, config, socket);
@@ -116,7 +116,7 @@ int run_daemon(const command_line& o, mcp::keeper_handle keeper) {
   }
   started_world world(conf::environment_for_places(), files_of(o), first->config, loaded.read,
                       idle_exit_of(o, first->config, port->has_value()).count() > 0);
-  const auto status = serve(o, first, world, std::move(keeper), socket->string(), *port, *link);
+  const auto status = serve(o, first, world, keeper, socket->string(), *port, *link);
   if (!status) {
     say("mcpbxd: " + status.error().message + "\n");
     return 1;

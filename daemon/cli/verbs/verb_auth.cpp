@@ -83,8 +83,9 @@ class pasted_lines {
 void hand_in(context& c, const std::string& server, const std::string& address) {
   int status = 0;
   auto beside = connect_or_explain(c, false, status);
-  if (beside)
-    call_or_explain(c, beside->link, "mcpbx/auth/complete", json_object("server", server, "address", address), status);
+  if (!beside) return;
+  static_cast<void>(call_or_explain(c, beside->link, "mcpbx/auth/complete",
+                                    json_object("server", server, "address", address), status));
 }
 
 void show_invitation(context& c, const auth_options& o, const raw_json& invitation) {

@@ -6,6 +6,7 @@
 #include "mcp/redact/cut_text.hpp"
 #include "mcp/redact/secret.hpp"
 #include "mcp/support/shared_bytes.hpp"
+#include "mcp/support/text.hpp"
 
 #include <boost/asio/post.hpp>
 

@@ -274,7 +274,8 @@ std::optional<std::vector<std::string>> readings(std::string_view uri, bool fore
 std::string decoded_pattern(const std::string& glob) {
   auto text = decoded(glob).value_or(glob);
   const auto wild = [](char c) { return c == '*' || c == '?'; };
-  return std::ranges::count_if(text, wild) == std::ranges::count_if(glob, wild) ? std::move(text) : glob;
+  if (std::ranges::count_if(text, wild) != std::ranges::count_if(glob, wild)) return glob;
+  return text;
 }
 
 }  // namespace

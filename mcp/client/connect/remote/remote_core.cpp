@@ -116,10 +116,12 @@ void remote_core::post(posted_message m) {
   }
   // Notifications that a server leaves lying must not keep our answers from it, and the other way round.
   const auto alike = std::ranges::count_if(notes_, [&](const auto& n) { return n->is_response() == m.response; });
-  if (m.id == 0 ? std::cmp_greater_equal(alike, most_notes) : posts_.size() >= most_posts)
-    return refuse(std::move(m), m.id != 0    ? "too many requests are open"
-                                : m.response ? "too many answers are under way"
-                                             : "too many notifications are under way");
+  if (m.id == 0 ? std::cmp_greater_equal(alike, most_notes) : posts_.size() >= most_posts) {
+    const auto* const why = m.id != 0    ? "too many requests are open"
+                            : m.response ? "too many answers are under way"
+                                         : "too many notifications are under way";
+    return refuse(std::move(m), why);
+  }
   const auto id = m.id;
   m.answered_elsewhere = way_ == way::events;
   auto one = std::make_shared<message_post>(shared_from_this(), std::move(m), way_ == way::events ? endpoint_ : url_);
