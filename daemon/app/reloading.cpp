@@ -126,7 +126,7 @@ void reloading::take(outcome read) {
   const auto told = put_in_force(read);
   notify_service_manager("READY=1");
   busy_ = false;
-  // Whoever asked meanwhile wants what the files say now.
+  // Requests that came meanwhile want what the files say by now.
   auto waiting = std::exchange(reading_, std::exchange(next_, {}));
   const auto self = std::weak_ptr(self_);
   if (!reading_.empty()) begin();
