@@ -42,7 +42,7 @@ class server_watches {
     std::function<void()> dropped;
   };
   using watcher_ptr = std::shared_ptr<watcher>;
-  /// Those to tell of something. One that is told may end the watches of others, so that nobody is kept alive here.
+  /// Watchers to tell of something. One that is told may end the watches of others, so that nobody is kept alive here.
   using audience = std::vector<std::weak_ptr<watcher>>;
 
   /// Tells those whose watches have not ended by their turn.
