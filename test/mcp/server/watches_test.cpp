@@ -267,7 +267,7 @@ TEST_CASE("the bytes of the URIs that one caller watches are bounded and room co
   CHECK(byte_account::total() > before + 30 * 8000 * 2);
   CHECK(listen(130, 133, "3") == -32001);
   w.caller.say(R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":2}})");
-  // Those that nobody has need no room once that is known.
+  // URIs that nobody has need no room once that is known.
   CHECK(listen(200, 230, "4") == 0);
   CHECK(listen(100, 130, "5") == 0);
   const auto subscribe = [&](int i) { return code_of(w.ask("resources/subscribe", R"({"uri":")" + uri(i) + "\"}")); };
