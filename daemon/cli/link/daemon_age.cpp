@@ -1,6 +1,7 @@
 // Compares the daemon's start with the files and variables of now, and waits for its end by a pidfd.
 #include "daemon/cli/link/daemon_age.hpp"
 
+#include "daemon/cli/link/text_lists.hpp"
 #include "mcp/socket/peer_process.hpp"
 #include "mcp/support/text.hpp"
 
@@ -21,21 +22,6 @@ namespace mcpbx::cli {
 namespace {
 
 using steady = std::chrono::steady_clock;
-
-std::vector<std::string> texts_of(const raw_json& object, std::string_view key) {
-  std::vector<std::string> all;
-  for_each_element(find_member(object, key), [&](const raw_json& e) {
-    all.push_back(e.as_string().value_or(""));
-    return true;
-  });
-  return all;
-}
-
-std::string listed(const std::vector<std::string>& words) {
-  std::string all;
-  for (const auto& w : words) all += (all.empty() ? "" : ", ") + w;
-  return all;
-}
 
 }  // namespace
 

@@ -1,29 +1,12 @@
 // `mcpbx reload`: has the daemon read its configuration again.
 #include "daemon/cli/base/daemon_calls.hpp"
 #include "daemon/cli/base/verb.hpp"
+#include "daemon/cli/link/text_lists.hpp"
 
 #include <CLI/CLI.hpp>
 
-#include <string>
-#include <vector>
-
 namespace mcpbx::cli {
 namespace {
-
-std::vector<std::string> texts_in(const raw_json& object, std::string_view key) {
-  std::vector<std::string> texts;
-  for_each_element(find_member(object, key), [&](const raw_json& one) {
-    texts.push_back(one.as_string().value_or(""));
-    return true;
-  });
-  return texts;
-}
-
-std::string joined(const std::vector<std::string>& words) {
-  std::string out;
-  for (const auto& w : words) out += (out.empty() ? "" : ", ") + w;
-  return out;
-}
 
 int reload(context& c) {
   int code = 0;
@@ -35,12 +18,12 @@ int reload(context& c) {
     c.screen->out_json(got->text());
     return done;
   }
-  for (const auto& notice : texts_in(*got, "notices")) c.screen->err_line(notice);
-  const auto files = texts_in(*got, "files"), waiting = texts_in(*got, "fromNextStart");
+  for (const auto& notice : texts_of(*got, "notices")) c.screen->err_line(notice);
+  const auto files = texts_of(*got, "files"), waiting = texts_of(*got, "fromNextStart");
   c.screen->out_line(files.empty() ? "in force: the defaults, since there is no configuration file"
-                                   : "in force: " + joined(files));
+                                   : "in force: " + listed(files));
   if (!waiting.empty())
-    c.screen->out_line("from the daemon's next start: " + joined(waiting) + " (`mcpbx stop` ends this one)");
+    c.screen->out_line("from the daemon's next start: " + listed(waiting) + " (`mcpbx stop` ends this one)");
   return done;
 }
 

@@ -8,9 +8,7 @@
 #include "mcp/support/text.hpp"
 
 #include <algorithm>
-#include <array>
 #include <charconv>
-#include <cstdint>
 #include <expected>
 #include <utility>
 

@@ -6,8 +6,6 @@
 #include "mcp/support/encodings.hpp"
 #include "mcp/support/percent.hpp"
 
-#include <openssl/evp.h>
-
 #include <algorithm>
 #include <charconv>
 #include <cstdlib>
