@@ -17,7 +17,7 @@ enum class piece_kind { literal, env, file, cmd, cred };
 
 struct piece {
   piece_kind kind = piece_kind::literal;
-  std::string_view text;                     // the literal, the name of a variable or credential, the path or the command line
+  std::string_view text;  // the literal, the name of a variable or credential, the path or the command line
   std::optional<std::string_view> fallback;  // ${NAME:-default}
 };
 
@@ -193,8 +193,9 @@ bool has_references(std::string_view text) {
 
 bool needs_lane(std::string_view text) {
   auto pieces = read(text, true);
-  return pieces && std::ranges::any_of(
-                       *pieces, [](const piece& p) { return p.kind != piece_kind::literal && p.kind != piece_kind::env; });
+  return pieces && std::ranges::any_of(*pieces, [](const piece& p) {
+           return p.kind != piece_kind::literal && p.kind != piece_kind::env;
+         });
 }
 
 bool refers_to_secret(const reference_string& s) {

@@ -50,8 +50,9 @@ std::string words(const std::string& text) {
 }  // namespace
 
 TEST_CASE("references: well-formed ones pass the check") {
-  for (const char* text : {"", "plain", "$", "$$", "$HOME", "{}", "${env:A}", "a${env:A_1}b${file:/x}${file:~/y z}",
-                           "${cmd:pass show x}", "${cred:api-key.2}", "${cmd:sh '}' \"}\" \\}}", "$${anything", "$${"}) {
+  for (const char* text :
+       {"", "plain", "$", "$$", "$HOME", "{}", "${env:A}", "a${env:A_1}b${file:/x}${file:~/y z}", "${cmd:pass show x}",
+        "${cred:api-key.2}", "${cmd:sh '}' \"}\" \\}}", "$${anything", "$${"}) {
     CAPTURE(text);
     CHECK(check_references(text, false));
     CHECK(check_references(text, true));
@@ -64,10 +65,29 @@ TEST_CASE("references: well-formed ones pass the check") {
 }
 
 TEST_CASE("references: malformed ones are refused with the way to write them") {
-  for (const std::string& text : std::vector<std::string>
-       {"${", "${}", "${env:A", "${env:}", "${env:1A}", "${env:A B}", "${file:}", "${file:x}", "${file:./x}", "${cmd:}",
-        "${cmd:  }", "${cmd:'x}", "${cmd:x \\}", "${input:key}", "${A-b}", "${A:-${B}}", "${ENV:A}", "${cred:}", "${cred:..}", "${cred:a/b}", "${cred:a b}",
-        "${cred:x:y}", "${cred:" + std::string(256, 'x') + "}"}) {
+  for (const std::string& text : std::vector<std::string>{"${",
+                                                          "${}",
+                                                          "${env:A",
+                                                          "${env:}",
+                                                          "${env:1A}",
+                                                          "${env:A B}",
+                                                          "${file:}",
+                                                          "${file:x}",
+                                                          "${file:./x}",
+                                                          "${cmd:}",
+                                                          "${cmd:  }",
+                                                          "${cmd:'x}",
+                                                          "${cmd:x \\}",
+                                                          "${input:key}",
+                                                          "${A-b}",
+                                                          "${A:-${B}}",
+                                                          "${ENV:A}",
+                                                          "${cred:}",
+                                                          "${cred:..}",
+                                                          "${cred:a/b}",
+                                                          "${cred:a b}",
+                                                          "${cred:x:y}",
+                                                          "${cred:" + std::string(256, 'x') + "}"}) {
     CAPTURE(text);
     const auto checked = check_references(text, true);
     REQUIRE_FALSE(checked);

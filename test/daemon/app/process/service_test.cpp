@@ -93,8 +93,13 @@ TEST_CASE("a service manager with a watchdog gets a sign of life at each half of
 
 TEST_CASE("a watchdog that is another process's, or none, gets no sign of life") {
   const manager m;
-  for (const auto& [interval, pid] : {std::pair{"30000000", "1"}, {"0", nullptr}, {"-5", nullptr}, {"soon", nullptr},
-                                      {"3x", nullptr}, {"99999999999999999999", nullptr}, {"", nullptr}}) {
+  for (const auto& [interval, pid] : {std::pair{"30000000", "1"},
+                                      {"0", nullptr},
+                                      {"-5", nullptr},
+                                      {"soon", nullptr},
+                                      {"3x", nullptr},
+                                      {"99999999999999999999", nullptr},
+                                      {"", nullptr}}) {
     const changed_variable one("WATCHDOG_USEC", interval), other("WATCHDOG_PID", pid);
     mcpbx::test::manual_time clock;
     const watchdog alive(clock);
