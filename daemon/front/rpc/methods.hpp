@@ -20,6 +20,8 @@ void add_chat_methods(own_methods& table);
 /// Adds sessions/list, sessions/get, sessions/delete.
 void add_session_methods(own_methods& table);
 
+/// Adds stats, sessions/find.
+void add_history_methods(own_methods& table);
 /// Adds stats/live.
 void add_stats_methods(own_methods& table);
 
