@@ -120,7 +120,11 @@ void entry_reader::run(node entry) {
   flatten(entry, "transport");
   const bool has_word = entry.find("type") || entry.find("transport") || entry.find("transportType") || entry.find("protocol");
   // Arguments in a list of `command` come before those of `args`.
-  std::ranges::stable_partition(entry.members, [](const node_member& m) { return m.key == "command" || m.key == "cmd"; });
+  for (auto m = entry.members.begin(); m != entry.members.end(); ++m)
+    if (m->key == "command" || m->key == "cmd") {
+      std::rotate(entry.members.begin(), m, m + 1);
+      break;
+    }
   for (auto& m : entry.members) {
     if (m.value.is(kind::broken)) continue;
     if (const auto* known = find_reader(m.key))
