@@ -6,7 +6,7 @@ namespace mcpbx::daemon {
 
 /// Adds hello, status, stop, cancel, and the methods of later versions, which are refused by name.
 void add_daemon_methods(own_methods& table);
-/// Adds servers, restart, tools.
+/// Adds servers, restart, names, tools.
 void add_tool_methods(own_methods& table);
 /// Adds pins/list, pins/accept.
 void add_pin_methods(own_methods& table);

@@ -28,7 +28,7 @@ chat_defaults some_defaults() {
   return d;
 }
 
-std::expected<completion_request, completion_fault> read(const std::string& json) {
+std::expected<completion_request, request_fault> read(const std::string& json) {
   return read_completion(raw_json::own(json), some_defaults());
 }
 
