@@ -1,5 +1,5 @@
-// The table of keys that an import reads itself, and the keys of times. What is not here has the same meaning in every
-// program, and is read as in a pasted entry.
+// The table of keys that an import reads itself, and the keys of times. Other keys mean the same in every program,
+// and are read as in a pasted entry.
 #include "conf/hosts/import/entry_reader.hpp"
 #include "conf/hosts/import/node_making.hpp"
 
@@ -34,7 +34,11 @@ std::optional<double> duration(std::string_view text) {
     if (end == 0) return {};
     text.remove_prefix(end);
     const auto unit = text.substr(0, text.find_first_of("0123456789."));
-    const double factor = unit == "ms" ? 1 : unit == "s" ? second : unit == "m" ? 60 * second : unit == "h" ? 3600 * second : 0;
+    const double factor = unit == "ms"  ? 1
+                          : unit == "s" ? second
+                          : unit == "m" ? 60 * second
+                          : unit == "h" ? 3600 * second
+                                        : 0;
     if (factor == 0) return {};
     all += number * factor;
     text.remove_prefix(unit.size());
@@ -96,7 +100,8 @@ void entry_reader::timeout(node_member& m) {
     return notice(m, "is left out: its unit is not known for this program", "write \"callTimeoutMs\" if you need it");
   if (from_.times == time_subject::listing) return notice(m, "is left out: it is for listing tools only");
   const double ms = m.value.real * (from_.timeout == time_unit::seconds ? second : 1);
-  if (from_.name == "claude-code" && ms < second) return notice(m, "is below a second, and is left out as that program does");
+  if (from_.name == "claude-code" && ms < second)
+    return notice(m, "is below a second, and is left out as that program does");
   set_time(m, from_.times == time_subject::start ? "startTimeoutMs" : "callTimeoutMs", ms);
 }
 

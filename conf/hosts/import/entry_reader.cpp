@@ -41,16 +41,44 @@ bool has_drive(std::string_view path) {
 }
 
 /// Names that Goose does not pass on from `envs` (crates/goose/src/agents/extension.rs).
-constexpr std::array<std::string_view, 31> goose_drops{
-    "PATH", "PATHEXT", "SystemRoot", "windir", "LD_LIBRARY_PATH", "LD_PRELOAD", "LD_AUDIT", "LD_DEBUG", "LD_BIND_NOW",
-    "LD_ASSUME_KERNEL", "DYLD_LIBRARY_PATH", "DYLD_INSERT_LIBRARIES", "DYLD_FRAMEWORK_PATH", "PYTHONPATH", "PYTHONHOME",
-    "NODE_OPTIONS", "RUBYOPT", "GEM_PATH", "GEM_HOME", "CLASSPATH", "GO111MODULE", "GOROOT", "APPINIT_DLLS",
-    "SESSIONNAME", "ComSpec", "TEMP", "TMP", "LOCALAPPDATA", "USERPROFILE", "HOMEDRIVE", "HOMEPATH"};
+constexpr std::array<std::string_view, 31> goose_drops{"PATH",
+                                                       "PATHEXT",
+                                                       "SystemRoot",
+                                                       "windir",
+                                                       "LD_LIBRARY_PATH",
+                                                       "LD_PRELOAD",
+                                                       "LD_AUDIT",
+                                                       "LD_DEBUG",
+                                                       "LD_BIND_NOW",
+                                                       "LD_ASSUME_KERNEL",
+                                                       "DYLD_LIBRARY_PATH",
+                                                       "DYLD_INSERT_LIBRARIES",
+                                                       "DYLD_FRAMEWORK_PATH",
+                                                       "PYTHONPATH",
+                                                       "PYTHONHOME",
+                                                       "NODE_OPTIONS",
+                                                       "RUBYOPT",
+                                                       "GEM_PATH",
+                                                       "GEM_HOME",
+                                                       "CLASSPATH",
+                                                       "GO111MODULE",
+                                                       "GOROOT",
+                                                       "APPINIT_DLLS",
+                                                       "SESSIONNAME",
+                                                       "ComSpec",
+                                                       "TEMP",
+                                                       "TMP",
+                                                       "LOCALAPPDATA",
+                                                       "USERPROFILE",
+                                                       "HOMEDRIVE",
+                                                       "HOMEPATH"};
 
 }  // namespace
 
 entry_reader::entry_reader(foreign_server& out, const entry_surroundings& around)
-    : out_(out), from_(*out.from), around_(around),
+    : out_(out),
+      from_(*out.from),
+      around_(around),
       variables_{from_.variables, around.folder, file_folder(out.file), around.inputs, from_.name == "claude-code"} {
   out_.entry = {};
   out_.entry.type = kind::object;
@@ -58,10 +86,12 @@ entry_reader::entry_reader(foreign_server& out, const entry_surroundings& around
 }
 
 void entry_reader::error(const node_member& m, std::string what, std::string mend) {
-  out_.errors.push_back({out_.file, m.at.line, m.at.column, std::move(what), member_path(out_.section, m.key), std::move(mend)});
+  out_.errors.push_back(
+      {out_.file, m.at.line, m.at.column, std::move(what), member_path(out_.section, m.key), std::move(mend)});
 }
 void entry_reader::notice(const node_member& m, std::string what, std::string mend) {
-  out_.notices.push_back({out_.file, m.at.line, m.at.column, std::move(what), member_path(out_.section, m.key), std::move(mend)});
+  out_.notices.push_back(
+      {out_.file, m.at.line, m.at.column, std::move(what), member_path(out_.section, m.key), std::move(mend)});
 }
 void entry_reader::refuse(std::string what, std::string mend) {
   out_.errors.push_back({out_.file, out_.at.line, out_.at.column, std::move(what), out_.section, std::move(mend)});
@@ -109,7 +139,8 @@ void entry_reader::flatten(node& entry, std::string_view key) {
   for (auto& m : whole.value.members) {
     if (m.key == "path") m.key = "command";
     if (entry.find(m.key) != nullptr)
-      error(whole, "holds \"" + std::string(cut_utf8(m.key, 64)) + "\", which stands in the entry too", "take one of the two out");
+      error(whole, "holds \"" + std::string(cut_utf8(m.key, 64)) + "\", which stands in the entry too",
+            "take one of the two out");
     else
       entry.members.push_back(std::move(m));
   }
@@ -118,7 +149,8 @@ void entry_reader::flatten(node& entry, std::string_view key) {
 void entry_reader::run(node entry) {
   flatten(entry, "command");
   flatten(entry, "transport");
-  const bool has_word = entry.find("type") || entry.find("transport") || entry.find("transportType") || entry.find("protocol");
+  const bool has_word =
+      entry.find("type") || entry.find("transport") || entry.find("transportType") || entry.find("protocol");
   // Arguments in a list of `command` come before those of `args`.
   for (auto m = entry.members.begin(); m != entry.members.end(); ++m)
     if (m->key == "command" || m->key == "cmd") {
@@ -139,7 +171,24 @@ void entry_reader::run(node entry) {
   look_at_arguments();
   adopt();
   if (out_.errors.empty()) check_unknown();
+  put_in_order();
   if (!out_.errors.empty()) out_.fate = server_fate::refused;
+}
+
+void entry_reader::put_in_order() {
+  static constexpr std::array<std::string_view, 10> first{"command", "args",    "url", "transport", "env",
+                                                          "passEnv", "envFile", "cwd", "headers",   "auth"};
+  std::erase_if(out_.entry.members, [](const node_member& m) {
+    const bool on = m.key == "disabled" && m.value.is(kind::boolean) && !m.value.truth;
+    return on || (m.key == "tools" && m.value.is(kind::object) && m.value.members.empty());
+  });
+  std::vector<node_member> sorted;
+  for (const auto key : first)
+    for (auto& m : out_.entry.members)
+      if (m.key == key) sorted.push_back(std::move(m)), m.key.clear();
+  for (auto& m : out_.entry.members)
+    if (!m.key.empty()) sorted.push_back(std::move(m));
+  out_.entry.members = std::move(sorted);
 }
 
 void entry_reader::command(node_member& m) {
@@ -164,7 +213,9 @@ void entry_reader::args(node_member& m) {
   auto list = empty_node(kind::array, m.value.at);
   if (auto* before = out_.entry.find("args")) list = std::move(before->value);
   if (m.value.is(kind::null)) return;
-  if (!m.value.is(kind::array)) return error(m, "must be a list of strings, not " + std::string(words_for(m.value.type)), "write one string for each argument");
+  if (!m.value.is(kind::array))
+    return error(m, "must be a list of strings, not " + std::string(words_for(m.value.type)),
+                 "write one string for each argument");
   for (const auto& item : m.value.items) {
     auto word = text(m, item);
     if (!word) return;
@@ -189,7 +240,8 @@ void entry_reader::pass(const std::string& name, const place& at) {
 void entry_reader::env_value(const node_member& m, const std::string& name, const node& value, node& into) {
   if (from_.name == "goose" && std::ranges::find(goose_drops, name) != goose_drops.end())
     return notice(m, name + " is left out, as Goose leaves it out");
-  const bool from_host = from_.name == "mcphub" && (value.is(kind::null) || (value.is(kind::string) && value.text.empty()));
+  const bool from_host =
+      from_.name == "mcphub" && (value.is(kind::null) || (value.is(kind::string) && value.text.empty()));
   if (from_host) return pass(name, value.at);
   if (value.is(kind::null)) return notice(m, name + " is left out: it was to be unset");
   if (value.is(kind::integer) || value.is(kind::number) || value.is(kind::boolean)) {
@@ -233,7 +285,9 @@ void entry_reader::pass_env(node_member& m) {
   for (const auto& item : m.value.items) {
     if (item.is(kind::string)) {
       pass(item.text, item.at);
-      if (m.key == "env_keys") notice(m, item.text + " is looked for in the environment only, and not in Goose's key ring", "set it where mcpbx starts, or write it into \"env\" as ${file:PATH}");
+      if (m.key == "env_keys")
+        notice(m, item.text + " is looked for in the environment only, and not in Goose's key ring",
+               "set it where mcpbx starts, or write it into \"env\" as ${file:PATH}");
       continue;
     }
     const auto* name = item.find("name");
@@ -248,7 +302,8 @@ void entry_reader::pass_env(node_member& m) {
 void entry_reader::whole_environment(node_member& m) {
   if (m.value.is(kind::null) || (m.value.is(kind::boolean) && !m.value.truth)) return;
   if (m.value.is(kind::array) && m.value.items.empty()) return;
-  notice(m, "the environment of the program is not passed on as a whole", "name the variables that the server needs in \"passEnv\"");
+  notice(m, "the environment of the program is not passed on as a whole",
+         "name the variables that the server needs in \"passEnv\"");
 }
 
 void entry_reader::folder_path(node_member& m) {
@@ -296,7 +351,7 @@ void entry_reader::allowed(node_member& m) {
 
 void entry_reader::tools(node_member& m) {
   if (m.value.is(kind::array) && m.value.items.empty()) return allowed(m);
-  // What is collected for `tools` already, and what the program says, are joined by the check of pasted keys.
+  // The check of pasted keys joins this with the lists that are there already.
   if (auto* ours = out_.entry.find("tools"); ours != nullptr && m.value.is(kind::object)) {
     for (auto& inner : m.value.members) ours->value.members.push_back(std::move(inner));
     return;
@@ -306,7 +361,8 @@ void entry_reader::tools(node_member& m) {
 
 void entry_reader::switched(node_member& m) {
   if (m.value.is(kind::boolean)) return out_.entry.members.push_back(std::move(m));
-  error(m, "must be true or false, not " + std::string(words_for(m.value.type)), "switch the server on or off there, or take the key out");
+  error(m, "must be true or false, not " + std::string(words_for(m.value.type)),
+        "switch the server on or off there, or take the key out");
 }
 
 void entry_reader::startup(node_member& m) {
@@ -328,7 +384,8 @@ void entry_reader::protocol(node_member& m) {
 
 void entry_reader::settings(node_member& m) {
   if (m.value.is(kind::object) && out_.entry.find("command") == nullptr && from_.name == "zed")
-    return error(m, "this server comes with an extension of Zed, which alone knows its command", "add it with `mcpbx add NAME -- COMMAND`");
+    return error(m, "this server comes with an extension of Zed, which alone knows its command",
+                 "add it with `mcpbx add NAME -- COMMAND`");
   notice(m, "settings of an extension are left out");
 }
 
@@ -339,30 +396,40 @@ void entry_reader::finish_command() {
   auto* args = out_.entry.find("args");
   const bool has_args = args != nullptr && !args->value.items.empty();
   if (command.empty() && out_.entry.find("url") != nullptr) {  // Jan writes both
-    std::erase_if(out_.entry.members, [](const node_member& x) { return x.key == "command" || (x.key == "args" && x.value.items.empty()); });
+    std::erase_if(out_.entry.members, [](const node_member& x) {
+      return x.key == "command" || (x.key == "args" && x.value.items.empty());
+    });
     return;
   }
   const auto base = std::string_view(command).substr(command.rfind('/') + 1);
-  if ((base == "cmd" || base == "cmd.exe") && has_args && args->value.items.size() > 1 && (args->value.items[0].text == "/c" || args->value.items[0].text == "/C")) {
+  if ((base == "cmd" || base == "cmd.exe") && has_args && args->value.items.size() > 1 &&
+      (args->value.items[0].text == "/c" || args->value.items[0].text == "/C")) {
     notice(*m, "cmd /c is left out, which Windows needs alone");
     command = args->value.items[1].text;
     args->value.items.erase(args->value.items.begin(), args->value.items.begin() + 2);
   }
   if (has_drive(command) || command.find('\\') != command.npos)
     return error(*m, "a path of Windows", "write the program's path on this machine");
-  if (command == "wsl" || command == "wsl.exe") return error(*m, "starts the program through Windows", "write the program behind wsl itself");
+  if (command == "wsl" || command == "wsl.exe")
+    return error(*m, "starts the program through Windows", "write the program behind wsl itself");
   for (const std::string_view end : {".cmd", ".exe"})
     if (command.ends_with(end) && command.size() > end.size()) {
       notice(*m, "the ending " + std::string(end) + " is left out, which Windows needs alone");
       command.resize(command.size() - end.size());
     }
   const auto blank = command.find(' ');
-  const bool sentence = blank != command.npos && !has_args && (command.find('/') > blank || command.substr(blank + 1, 1) == "-");
+  const bool sentence =
+      blank != command.npos && !has_args && (command.find('/') > blank || command.substr(blank + 1, 1) == "-");
   if (sentence) {
     std::string split;
     if (const auto words = split_words(command))
-      for (const auto& w : *words) split += (split.empty() ? "\"command\": " : split.ends_with("[") ? "" : ", ") + json_quoted(w) + (split.empty() ? ", \"args\": [" : "");
-    return error(*m, "holds several words, and mcpbx uses no shell", split.empty() ? "write the words of \"args\" one by one" : "write " + split + "]");
+      for (const auto& w : *words)
+        split += (split.empty()          ? "\"command\": "
+                  : split.ends_with("[") ? ""
+                                         : ", ") +
+                 json_quoted(w) + (split.empty() ? ", \"args\": [" : "");
+    return error(*m, "holds several words, and mcpbx uses no shell",
+                 split.empty() ? "write the words of \"args\" one by one" : "write " + split + "]");
   }
   if (is_relative(command) && command.find('/') != command.npos) {
     if (around_.folder.empty())
@@ -375,11 +442,13 @@ void entry_reader::finish_command() {
 void entry_reader::finish_arguments() {
   auto* m = out_.entry.find("args");
   if (m == nullptr) return;
-  if (m->value.items.empty()) return std::erase_if(out_.entry.members, [](const node_member& x) { return x.key == "args"; }), void();
+  if (m->value.items.empty())
+    return std::erase_if(out_.entry.members, [](const node_member& x) { return x.key == "args"; }), void();
   for (auto& item : m->value.items) {
     const bool here = item.text == "." || item.text.starts_with("./") || item.text.starts_with("../");
     if (here && around_.folder.empty())
-      notice(*m, "an argument is a path that is not absolute", "write its whole path: mcpbx starts servers in the home folder");
+      notice(*m, "an argument is a path that is not absolute",
+             "write its whole path: mcpbx starts servers in the home folder");
     else if (here) {
       item.text = below(around_.folder, item.text);
       notice(*m, "an argument is now the path " + item.text);
@@ -409,11 +478,16 @@ void entry_reader::look_at_arguments() {
     if (word == "-e" && i + 1 < items.size() && items[i + 1].text.find('=') == std::string::npos) {
       const auto& name = items[i + 1].text;
       const auto* passed = out_.entry.find("passEnv");
-      const bool known = (given != nullptr && given->value.find(name) != nullptr) || (passed != nullptr && std::ranges::find(passed->value.items, name, &node::text) != passed->value.items.end());
-      if (!known) notice(*m, "passes on " + name + ", which \"env\" does not set", "write \"passEnv\": [" + json_quoted(name) + "] if the daemon has it");
+      const bool known =
+          (given != nullptr && given->value.find(name) != nullptr) ||
+          (passed != nullptr && std::ranges::find(passed->value.items, name, &node::text) != passed->value.items.end());
+      if (!known)
+        notice(*m, "passes on " + name + ", which \"env\" does not set",
+               "write \"passEnv\": [" + json_quoted(name) + "] if the daemon has it");
     }
     if (word.find("mcp-remote") != word.npos || word == "supergateway" || word == "mcp-proxy")
-      notice(*m, "is a bridge to a remote server, which mcpbx can reach without it", "`mcpbx add NAME URL` if you want that; the bridge's logins do not go along");
+      notice(*m, "is a bridge to a remote server, which mcpbx can reach without it",
+             "`mcpbx add NAME URL` if you want that; the bridge's logins do not go along");
   }
 }
 
@@ -435,7 +509,8 @@ void entry_reader::check_unknown() {
   std::erase_if(out_.entry.members, [&](const node_member& m) {
     if (std::ranges::find(ours, m.key) != ours.end()) return false;
     if (sounds_restricting(m.key))
-      error(m, "an unknown key, whose name says that it restricts something", "say it in an entry of your own, or take it out there");
+      error(m, "an unknown key, whose name says that it restricts something",
+            "say it in an entry of your own, or take it out there");
     else
       notice(m, "an unknown key, which is left out");
     return true;
@@ -443,7 +518,7 @@ void entry_reader::check_unknown() {
   if (!out_.errors.empty()) return;
   if (out_.entry.find("command") == nullptr && out_.entry.find("url") == nullptr)
     return refuse("neither a program nor an address", "give it a command or a url there");
-  // What passes here passes when the entry is read from our own file.
+  // Reads the entry as it will be read from our own file.
   const std::array texts{source_text{"entry", "{\"mcpServers\": {\"x\": " + json_of(out_.entry) + "}}"}};
   for (auto& e : load(texts, {}).errors) {
     const auto path = e.path.starts_with("mcpServers.x") ? out_.section + e.path.substr(12) : out_.section;

@@ -94,6 +94,7 @@ class entry_reader {
   void look_at_arguments();
   void adopt();
   void check_unknown();
+  void put_in_order();
 
   foreign_server& out_;
   const program& from_;

@@ -22,7 +22,7 @@ struct found_entry {
   place at;
   const foreign_document* document = nullptr;
   node value;
-  std::string folder;          ///< of a project, or ""
+  std::string folder;  ///< of a project, or ""
   bool runs_in_folder = false;
 };
 
@@ -32,7 +32,8 @@ std::optional<bool> switch_of(const node& entry, std::string_view key) {
   return m->value.truth;
 }
 
-/// Returns true if every member is an object with a command or an address, as in a file without a key around its servers.
+/// Returns true if every member is an object with a command or an address, as in a file without a key around its
+/// servers.
 bool is_bare_map(const node& tree) {
   return !tree.members.empty() && std::ranges::all_of(tree.members, [](const node_member& m) {
     return m.value.is(kind::object) && (m.value.find("command") != nullptr || m.value.find("url") != nullptr);
@@ -70,7 +71,9 @@ class program_reader {
     std::vector<diagnostic> wrong;
     auto tree = read_foreign(format, f.text, 0, f.path, wrong);
     if (wrong.empty() && !tree.is(kind::object))
-      wrong.push_back({f.path, tree.at.line, tree.at.column, "must be an object, not " + std::string(words_for(tree.type)), "", "mend it in the program that it belongs to"});
+      wrong.push_back({f.path, tree.at.line, tree.at.column,
+                       "must be an object, not " + std::string(words_for(tree.type)), "",
+                       "mend it in the program that it belongs to"});
     if (wrong.empty())
       into.push_back({&f, std::move(tree)});
     else
@@ -105,11 +108,15 @@ class program_reader {
     return m == nullptr ? nullptr : &m->value;
   }
 
-  void add(const foreign_document& d, const node& servers, const std::string& path, const std::string& folder, bool runs_there) {
+  void add(const foreign_document& d, const node& servers, const std::string& path, const std::string& folder,
+           bool runs_there) {
     if (servers.is(kind::null)) return;
     const bool list = servers.is(kind::array) && from_.shape == server_shape::list;
     if (!list && !servers.is(kind::object))
-      return file_error(d, servers, "must be " + std::string(from_.shape == server_shape::list ? "a list" : "an object") + " of servers, not " + std::string(words_for(servers.type)), path, "mend it in the program that it belongs to");
+      return file_error(d, servers,
+                        "must be " + std::string(from_.shape == server_shape::list ? "a list" : "an object") +
+                            " of servers, not " + std::string(words_for(servers.type)),
+                        path, "mend it in the program that it belongs to");
     for (std::size_t i = 0; i < servers.items.size(); ++i) {
       const auto& item = servers.items[i];
       const auto* name = item.find("name");
@@ -118,16 +125,19 @@ class program_reader {
       else
         keep({name->value.text, element_path(path, i), item.at, &d, item, folder, runs_there});
     }
-    for (const auto& m : servers.members) keep({m.key, member_path(path, m.key), m.at, &d, m.value, folder, runs_there});
+    for (const auto& m : servers.members)
+      keep({m.key, member_path(path, m.key), m.at, &d, m.value, folder, runs_there});
   }
 
   void keep(found_entry e) {
     if (found_.size() >= most_servers) {
-      if (found_.size() == most_servers && !full_) file_error(*e.document, e.value, "more than 1000 servers; the rest is not read", e.section, "split the file");
+      if (found_.size() == most_servers && !full_)
+        file_error(*e.document, e.value, "more than 1000 servers; the rest is not read", e.section, "split the file");
       full_ = true;
       return;
     }
-    const auto same = std::ranges::find_if(found_, [&](const found_entry& f) { return f.name == e.name && f.folder == e.folder; });
+    const auto same =
+        std::ranges::find_if(found_, [&](const found_entry& f) { return f.name == e.name && f.folder == e.folder; });
     if (same == found_.end()) return found_.push_back(std::move(e));
     if (from_.name != "opencode" || !e.value.is(kind::object) || !same->value.is(kind::object)) return;
     // An entry of a file that counts more holds only what it changes.
@@ -143,21 +153,25 @@ class program_reader {
     s.name = e.name;
     s.section = e.section;
     if (e.value.is(kind::null)) return skip(std::move(s), "it has no entry");
-    if (!e.value.is(kind::object)) return refuse(std::move(s), "must be an object, not " + std::string(words_for(e.value.type)), "mend it there");
+    if (!e.value.is(kind::object))
+      return refuse(std::move(s), "must be an object, not " + std::string(words_for(e.value.type)), "mend it there");
     if (is_ourselves(e.value)) return skip(std::move(s), "it is mcpbx itself");
     const auto* type = e.value.find("type");
     const std::string word = type != nullptr ? type->value.text : "";
     if (from_.name == "goose" && (word == "builtin" || word == "platform" || word == "frontend"))
       return skip(std::move(s), "it is a part of Goose, and no MCP server");
     if (from_.name == "1mcp" && is_template(*e.document, e.name))
-      return refuse(std::move(s), "is replaced by an entry of \"mcpTemplates\", whose text is made anew for each caller", "add it with `mcpbx add NAME -- COMMAND`");
+      return refuse(std::move(s),
+                    "is replaced by an entry of \"mcpTemplates\", whose text is made anew for each caller",
+                    "add it with `mcpbx add NAME -- COMMAND`");
     complete(*e.document, e.value);
     const bool mcpproxy_off = from_.name == "mcpproxy" && !switch_of(e.value, "enabled");
     const auto* inputs = e.document->tree.find("inputs");
     entry_reader(s, {e.folder, inputs == nullptr ? nullptr : &inputs->value, e.runs_in_folder}).run(std::move(e.value));
     if (mcpproxy_off && s.fate == server_fate::taken && s.entry.find("disabled") == nullptr) {
       s.entry.members.push_back({"disabled", s.at, truth_node(true, s.at)});
-      s.notices.push_back({s.file, s.at.line, s.at.column, "is off, as MCPProxy reads an entry without \"enabled\"", s.section, "`mcpbx enable " + shell_word(s.name) + "` switches it on"});
+      s.notices.push_back({s.file, s.at.line, s.at.column, "is off, as MCPProxy reads an entry without \"enabled\"",
+                           s.section, "`mcpbx enable " + shell_word(s.name) + "` switches it on"});
     }
     return s;
   }
@@ -182,7 +196,8 @@ class program_reader {
   void complete(const foreign_document& d, node& entry) const {
     if (from_.name == "jan" && entry.find("timeout") == nullptr)
       if (const auto* all = d.tree.find("mcpSettings"))
-        if (const auto* t = all->value.find("toolCallTimeoutSeconds")) entry.members.push_back({"timeout", t->at, t->value});
+        if (const auto* t = all->value.find("toolCallTimeoutSeconds"))
+          entry.members.push_back({"timeout", t->at, t->value});
     if (from_.name == "zed" && entry.find("timeout") == nullptr)
       if (const auto* t = d.tree.find("context_server_timeout")) entry.members.push_back({"timeout", t->at, t->value});
     if (from_.name != "1mcp") return;
@@ -209,7 +224,9 @@ class program_reader {
     take(entry.find("command"));
     take(entry.find("cmd"));
     take(entry.find("args"));
-    if (!words.empty() && words[0].substr(words[0].rfind('/') + 1) == "mcpbx" && std::ranges::find(words, "mcp") != words.end()) return true;
+    if (!words.empty() && words[0].substr(words[0].rfind('/') + 1) == "mcpbx" &&
+        std::ranges::find(words, "mcp") != words.end())
+      return true;
     for (const auto key : {"url", "httpUrl", "serverUrl", "baseUrl", "uri"})
       if (const auto* m = entry.find(key); m != nullptr && m->value.is(kind::string))
         for (const auto& address : own_.addresses)

@@ -14,28 +14,28 @@ namespace mcpbx::conf {
 
 /// One file of a program, as it was read.
 struct foreign_file {
-  std::string path;    ///< for findings; its folder is where relative paths of a project's file begin
+  std::string path;  ///< for findings; its folder is where relative paths of a project's file begin
   std::string text;
   std::string folder;  ///< the project's folder; "": a file of the user
 };
 
-/// What becomes of a server of another program.
+/// Outcome for a server of another program.
 enum class server_fate : std::uint8_t {
-  taken,   ///< `entry` says the same with our keys
-  skipped, ///< `why` tells: nothing is missed without it
-  refused  ///< `errors` tell: it cannot be kept as it is
+  taken,    ///< `entry` says the same with our keys
+  skipped,  ///< `why` tells: nothing is missed without it
+  refused   ///< `errors` tell: it cannot be kept as it is
 };
 
 /// One server of another program.
 struct foreign_server {
   const program* from = nullptr;
   std::string file;
-  place at;                  ///< of its name
-  std::string name;          ///< as the program has it
-  std::string section;       ///< path of the entry in the file, as errors show it
+  place at;             ///< of its name
+  std::string name;     ///< as the program has it
+  std::string section;  ///< path of the entry in the file, as errors show it
   server_fate fate = server_fate::taken;
   std::string why;
-  node entry;                ///< an object with our keys
+  node entry;  ///< an object with our keys
   std::vector<diagnostic> errors, notices;
   std::vector<std::pair<std::string, std::string>> to_set;  ///< variables that must be set, with the program's words
 };
@@ -46,7 +46,7 @@ struct foreign_reading {
   std::vector<foreign_server> servers;
 };
 
-/// What import knows of this machine.
+/// Places of our own daemon.
 struct own_places {
   std::vector<std::string> addresses;  ///< HOST:PORT under which our daemon serves HTTP
 };

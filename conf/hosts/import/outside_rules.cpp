@@ -1,5 +1,5 @@
-// One function for each program that has such lists. Where a rule is for a part of the program only (an agent, a
-// profile, a project), the stricter reading is taken: mcpbx has no such parts.
+// One function for each program that has such lists. A rule for a part of the program only (an agent, a
+// profile, a project) is read as one for all of it: mcpbx has no such parts.
 #include "conf/hosts/import/outside_rules.hpp"
 
 #include "conf/hosts/import/node_making.hpp"
@@ -99,7 +99,8 @@ class rule_collector {
           const auto* action = at(i, {"action"});
           return action == nullptr || action->text != "allow";
         });
-        if (restricts) refuse(d, *list, "amp.mcpPermissions", "rejects some servers by patterns, which mcpbx does not read");
+        if (restricts)
+          refuse(d, *list, "amp.mcpPermissions", "rejects some servers by patterns, which mcpbx does not read");
       }
       for (const auto& pattern : texts(find_amp(d.tree, "tools.disable"))) rule_of_amp(pattern);
       if (const auto* list = find_amp(d.tree, "permissions"))
@@ -140,8 +141,9 @@ class rule_collector {
 
  private:
   void refuse(const foreign_document& d, const node& n, std::string path, std::string what) {
-    made.refused.push_back({d.file->path, n.at.line, n.at.column, std::move(what), std::move(path),
-                            "take it out there, or add the servers with `mcpbx add` and write \"tools\": {\"allow\": […]}"});
+    made.refused.push_back(
+        {d.file->path, n.at.line, n.at.column, std::move(what), std::move(path),
+         "take it out there, or add the servers with `mcpbx add` and write \"tools\": {\"allow\": […]}"});
   }
 
   void narrow(std::vector<std::string> names) {
@@ -160,7 +162,8 @@ class rule_collector {
   static std::string claude_name(std::string_view name) {
     std::string out;
     for (const char c : name) {
-      const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
+      const bool plain =
+          (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
       out += plain ? c : '_';
     }
     return out;
@@ -201,7 +204,8 @@ class rule_collector {
         const std::string front = server + "_";
         if (m.key.starts_with(front))
           into.push_back({server, m.key.substr(front.size())});
-        else if (const auto star = m.key.find_first_of("*?"); star < front.size() && front.starts_with(m.key.substr(0, star)))
+        else if (const auto star = m.key.find_first_of("*?");
+                 star < front.size() && front.starts_with(m.key.substr(0, star)))
           into.push_back({server, "*"});
       }
     }
@@ -223,7 +227,8 @@ class rule_collector {
     prefixed(rest, "__", made.deny);
     if (made.deny.size() == before && rest.find_first_of("*?") != rest.npos)
       for (const auto& server : servers_)
-        if (rest.find_first_of("*?") < server.size() + 2 && server.starts_with(rest.substr(0, rest.find_first_of("*?"))))
+        if (rest.find_first_of("*?") < server.size() + 2 &&
+            server.starts_with(rest.substr(0, rest.find_first_of("*?"))))
           made.deny.push_back({server, "*"});
   }
 
@@ -252,11 +257,14 @@ void apply_outside_rules(const outside_rules& rules, foreign_server& server) {
     server.fate = server_fate::refused;
     return;
   }
-  const auto is_in = [&](const std::vector<std::string>& list) { return std::ranges::find(list, server.name) != list.end(); };
+  const auto is_in = [&](const std::vector<std::string>& list) {
+    return std::ranges::find(list, server.name) != list.end();
+  };
   auto& entry = server.entry;
   const auto our_list = [&](std::string_view outer, std::string_view key, const std::string& name) {
     if (outer.empty()) return add_names(entry, key, {name}, server.at);
-    if (entry.find(outer) == nullptr) entry.members.push_back({std::string(outer), server.at, empty_node(kind::object, server.at)});
+    if (entry.find(outer) == nullptr)
+      entry.members.push_back({std::string(outer), server.at, empty_node(kind::object, server.at)});
     add_names(entry.find(outer)->value, key, {name}, server.at);
   };
   bool off = is_in(rules.off) || (rules.only && !is_in(*rules.only));

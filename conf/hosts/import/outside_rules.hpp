@@ -1,4 +1,4 @@
-// What a program says about its servers outside of their entries: lists of servers and tools that are off, allowed, or
+// Reads the rules of a program outside of its servers' entries: lists of servers and tools that are off, allowed, or
 // need a yes.
 #pragma once
 #include "conf/hosts/import/foreign_servers.hpp"
@@ -22,10 +22,10 @@ struct tool_rule {
 };
 
 struct outside_rules {
-  std::vector<std::string> off;                   ///< servers
-  std::optional<std::vector<std::string>> only;   ///< the servers that are on; no list: all
+  std::vector<std::string> off;                  ///< servers
+  std::optional<std::vector<std::string>> only;  ///< the servers that are on; no list: all
   std::vector<tool_rule> deny, ask;
-  std::vector<diagnostic> refused;                ///< rules that cannot be kept: every server is refused
+  std::vector<diagnostic> refused;  ///< rules that cannot be kept: every server is refused
 };
 
 /// Collects the rules of a program. `servers` are the names of its servers, which its patterns are compared with.

@@ -64,7 +64,8 @@ std::vector<std::string> names_in(const node& entry, std::string_view outer, std
 }
 
 node& part(node& entry, std::string_view key) {
-  if (entry.find(key) == nullptr) entry.members.push_back({std::string(key), entry.at, empty_node(kind::object, entry.at)});
+  if (entry.find(key) == nullptr)
+    entry.members.push_back({std::string(key), entry.at, empty_node(kind::object, entry.at)});
   return entry.find(key)->value;
 }
 
@@ -92,7 +93,8 @@ bool is_off(const node& entry) {
 /// Adds what `other` forbids to `entry`. Returns true if that changed it.
 bool make_stricter(node& entry, const node& other) {
   const auto before = json_of(entry);
-  if (const auto deny = names_in(other, "tools", "deny"); !deny.empty()) add_names(part(entry, "tools"), "deny", deny, entry.at);
+  if (const auto deny = names_in(other, "tools", "deny"); !deny.empty())
+    add_names(part(entry, "tools"), "deny", deny, entry.at);
   if (const auto ask = names_in(other, "", "approve"); !ask.empty()) add_names(entry, "approve", ask, entry.at);
   if (const auto allow = names_in(other, "tools", "allow"); !allow.empty()) {
     auto& tools = part(entry, "tools");
@@ -150,8 +152,12 @@ std::vector<import_row> join_servers(std::span<const foreign_server> servers, st
     if (same != to) {
       auto& first = rows[same->second];
       row.same_as = first.name;
+      const bool was_on = !is_off(first.entry);
       if (make_stricter(first.entry, s.entry))
-        first.notes.push_back("what " + std::string(s.from->title) + " forbids is forbidden here too" + (is_off(first.entry) && is_off(s.entry) ? "; it is off there" : ""));
+        first.notes.push_back(was_on && is_off(first.entry)
+                                  ? "is off, because it is in " + std::string(s.from->title) + ": `mcpbx enable " +
+                                        shell_word(first.name) + "` switches it on"
+                                  : "what " + std::string(s.from->title) + " forbids is forbidden here too");
       continue;
     }
     const auto plain = fitting(s.name);

@@ -12,10 +12,10 @@ namespace mcpbx::conf {
 /// One server as it is written into our configuration, or the reason why it is not.
 struct import_row {
   const foreign_server* server = nullptr;
-  std::string name;                          ///< in our configuration; "" if it is not taken
-  std::string same_as;                       ///< the name under which it is there already, or is taken from elsewhere
-  node entry;                                ///< what is written
-  std::vector<std::string> notes;            ///< what joining changed
+  std::string name;                ///< in our configuration; "" if it is not taken
+  std::string same_as;             ///< the name under which it is there already, or is taken from elsewhere
+  node entry;                      ///< for our configuration
+  std::vector<std::string> notes;  ///< changes that joining made
 };
 
 /// Decides over the servers of all programs in their order. Two servers are the same if command, arguments,

@@ -62,9 +62,11 @@ class translation {
     if (r.starts_with("${{") && has(form::secrets)) return secrets();
     if (r.starts_with("${")) return braces();
     if (r.starts_with("$(") && has(form::shell))
-      return fault("$(…) runs a shell command", "write ${cmd:PROGRAM ARGUMENTS} in an entry of your own, which uses no shell");
+      return fault("$(…) runs a shell command",
+                   "write ${cmd:PROGRAM ARGUMENTS} in an entry of your own, which uses no shell");
     if (r.starts_with("$: ") && has(form::shell) && at_ == 0)
-      return fault("\"$: …\" runs a shell command", "write ${cmd:PROGRAM ARGUMENTS} in an entry of your own, which uses no shell");
+      return fault("\"$: …\" runs a shell command",
+                   "write ${cmd:PROGRAM ARGUMENTS} in an entry of your own, which uses no shell");
     if (r.starts_with("$") && r.size() > 1 && name_start(r[1]) && has(form::dollar)) {
       std::size_t end = 1;
       while (end < r.size() && name_part(r[end])) ++end;
@@ -120,12 +122,14 @@ class translation {
     if (inside.starts_with("file:") && has(form::file)) return file(inside.substr(5), length);
     if (inside.starts_with("cmd:") && has(form::command)) {
       const auto words = trimmed(inside.substr(4));
-      if (const auto split = split_words(words); !split) return fault("${cmd:…}: " + split.error().message, "write it with a program and its arguments");
+      if (const auto split = split_words(words); !split)
+        return fault("${cmd:…}: " + split.error().message, "write it with a program and its arguments");
       return reference("cmd:" + std::string(words), length);
     }
     if (has(form::editor) && editor(inside, length)) return true;
     if (context_.plugins && (inside.starts_with("CLAUDE_") || inside.starts_with("user_config.")))
-      return fault("${" + std::string(cut_utf8(inside, 64)) + "} is known to that program alone", "write the value itself");
+      return fault("${" + std::string(cut_utf8(inside, 64)) + "} is known to that program alone",
+                   "write the value itself");
     if (has(form::braced)) {
       const auto cut = inside.find(":-");
       if (is_name(inside.substr(0, cut))) {
@@ -134,10 +138,12 @@ class translation {
         return reference(std::string(inside), length);
       }
     }
-    // What an editor would replace in another file is no text that anybody means.
-    static constexpr std::array<std::string_view, 6> others{"workspaceFolder", "workspaceFolderBasename", "userHome", "pathSeparator", "cwd", "/"};
+    // Nobody means these as text: an editor would replace them in another file.
+    static constexpr std::array<std::string_view, 6> others{
+        "workspaceFolder", "workspaceFolderBasename", "userHome", "pathSeparator", "cwd", "/"};
     if (has(form::editor | form::input) && (inside.starts_with("config:") || inside.starts_with("command:")))
-      return fault("${" + std::string(cut_utf8(inside, 64)) + "} is known to that program alone", "write the value itself");
+      return fault("${" + std::string(cut_utf8(inside, 64)) + "} is known to that program alone",
+                   "write the value itself");
     if (std::ranges::find(others, inside) != others.end() && context_.forms != 0)
       return fault("${" + std::string(inside) + "} is a variable of editors", "write the path itself");
     return literal();
@@ -159,7 +165,8 @@ class translation {
       return fault("${" + std::string(name) + "} is the folder that is open in the editor",
                    "write the folder's path, or import the file of the project");
     const auto slash = context_.folder.rfind('/');
-    return plain(whole ? std::string_view(context_.folder) : std::string_view(context_.folder).substr(slash + 1), length);
+    return plain(whole ? std::string_view(context_.folder) : std::string_view(context_.folder).substr(slash + 1),
+                 length);
   }
 
   static const node* text_of(const node& object, std::string_view key) {
@@ -175,7 +182,8 @@ class translation {
         if (const auto* name = text_of(i, "id"); name != nullptr && name->text == id) described = &i;
     const auto* type = described != nullptr ? text_of(*described, "type") : nullptr;
     if (type != nullptr && type->text == "command")
-      return fault("${input:" + std::string(cut_utf8(id, 64)) + "} runs a command of the editor", "write the value itself");
+      return fault("${input:" + std::string(cut_utf8(id, 64)) + "} runs a command of the editor",
+                   "write the value itself");
     if (const auto* preset = described != nullptr ? text_of(*described, "default") : nullptr;
         preset != nullptr && !preset->text.empty())
       return plain(escaped(preset->text), length);

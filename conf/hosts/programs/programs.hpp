@@ -36,17 +36,17 @@ enum class off_switch : std::uint8_t {
 
 /// Forms of variables that a program replaces in its entries, as bits.
 namespace variable_form {
-inline constexpr unsigned env_named = 1;       ///< ${env:NAME}
-inline constexpr unsigned braced = 2;          ///< ${NAME} and ${NAME:-default}
-inline constexpr unsigned dollar = 4;          ///< $NAME
-inline constexpr unsigned curly = 8;           ///< {env:NAME} and {file:PATH}
-inline constexpr unsigned file = 16;           ///< ${file:PATH}
-inline constexpr unsigned command = 32;        ///< ${cmd: WORDS}
-inline constexpr unsigned secrets = 64;        ///< ${{ secrets.NAME }} and ${{ inputs.NAME }}
-inline constexpr unsigned input = 128;         ///< ${input:ID}
-inline constexpr unsigned editor = 256;        ///< ${workspaceFolder}, ${userHome} and the like
-inline constexpr unsigned shell = 512;         ///< $(command)
-inline constexpr unsigned double_curly = 1024; ///< {{NAME}}
+inline constexpr unsigned env_named = 1;        ///< ${env:NAME}
+inline constexpr unsigned braced = 2;           ///< ${NAME} and ${NAME:-default}
+inline constexpr unsigned dollar = 4;           ///< $NAME
+inline constexpr unsigned curly = 8;            ///< {env:NAME} and {file:PATH}
+inline constexpr unsigned file = 16;            ///< ${file:PATH}
+inline constexpr unsigned command = 32;         ///< ${cmd: WORDS}
+inline constexpr unsigned secrets = 64;         ///< ${{ secrets.NAME }} and ${{ inputs.NAME }}
+inline constexpr unsigned input = 128;          ///< ${input:ID}
+inline constexpr unsigned editor = 256;         ///< ${workspaceFolder}, ${userHome} and the like
+inline constexpr unsigned shell = 512;          ///< $(command)
+inline constexpr unsigned double_curly = 1024;  ///< {{NAME}}
 }  // namespace variable_form
 
 /// One program.
@@ -57,22 +57,22 @@ struct program {
   /// folder, `~/.config/` also for $XDG_CONFIG_HOME, `$NAME/` for a variable. The first that exists is the one that our
   /// entry is written to, else the first of all. A path from the root is of the machine: it is read only.
   std::array<std::string_view, 6> files{};
-  std::array<std::string_view, 2> beside{};          ///< files of the user that narrow servers of the files above
-  std::array<std::string_view, 3> project_files{};   ///< ends of paths by which a project's file is recognised
+  std::array<std::string_view, 2> beside{};         ///< files of the user that narrow servers of the files above
+  std::array<std::string_view, 3> project_files{};  ///< ends of paths by which a project's file is recognised
   foreign_format format = foreign_format::json;
   std::string_view section = "mcpServers";  ///< key of the servers; "mcp/servers" is two levels
   server_shape shape = server_shape::by_name;
-  unsigned variables = 0;                   ///< bits of variable_form; 0: everything is text
+  unsigned variables = 0;  ///< bits of variable_form; 0: everything is text
   time_unit timeout = time_unit::none;
   time_subject times = time_subject::call;
-  bool empty_allows_all = false;            ///< an empty list of allowed tools allows all of them, not none
-  bool sse_without_word = false;            ///< `url` without a word for the transport is HTTP+SSE
-  bool globs = false;                       ///< names in its lists of tools are globs
-  bool asks = true;                         ///< asks before each call unless told otherwise
+  bool empty_allows_all = false;  ///< an empty list of allowed tools allows all of them, not none
+  bool sse_without_word = false;  ///< `url` without a word for the transport is HTTP+SSE
+  bool globs = false;             ///< names in its lists of tools are globs
+  bool asks = true;               ///< asks before each call unless told otherwise
   off_switch off = off_switch::none;
-  std::string_view extra = "";   ///< further members of our own entry there, as JSON members; after command and args
+  std::string_view extra = "";     ///< further members of our own entry there, as JSON members; after command and args
   std::string_view own_file = "";  ///< the file that holds our entry alone, or ""
-  std::string_view note = "";    ///< said after `install`: what the person must do or know
+  std::string_view note = "";      ///< said after `install`: what the person must do or know
 };
 
 /// Returns all programs, in the order in which they are listed and searched.

@@ -17,7 +17,8 @@ enum class foreign_format : std::uint8_t { json, toml, yaml };
 inline constexpr std::size_t max_foreign_bytes = 4u * 1024 * 1024;
 
 /// Parses any bytes. `file` goes into every place, `name` into every error. Appends at most 50 errors to `errors`; the
-/// tree is to be used only if there are none. An empty TOML or YAML document is an empty object; a JSON one is an error.
+/// tree is to be used only if there are none. An empty TOML or YAML document is an empty object; a JSON one is an
+/// error.
 node read_foreign(foreign_format format, std::string_view text, std::uint32_t file, std::string_view name,
                   std::vector<diagnostic>& errors);
 

@@ -84,7 +84,8 @@ class toml_reader {
       n.whole = whole->get();
       n.real = static_cast<double>(n.whole);
     } else if (const auto* real = from.as_floating_point()) {
-      if (!std::isfinite(real->get())) return error(n.at, "inf and nan are no numbers of a configuration", "take it out");
+      if (!std::isfinite(real->get()))
+        return error(n.at, "inf and nan are no numbers of a configuration", "take it out");
       n.real = real->get();
       n.type = node::kind::number;
       if (n.real == std::floor(n.real) && std::fabs(n.real) < 9e15) {

@@ -107,7 +107,8 @@ class yaml_reader {
       if (refuses(event_.data.scalar.anchor, event_.data.scalar.tag)) return;
       m.key = text();
       if (!seen.insert(m.key).second) return error(m.at, "this key stands twice", "take one of the two out");
-      if (m.key == "<<") return error(m.at, "a merge key (<<), which mcpbx does not follow", "write the values themselves");
+      if (m.key == "<<")
+        return error(m.at, "a merge key (<<), which mcpbx does not follow", "write the values themselves");
       next();
       m.value = value(depth + 1);
       if (!wrong_) n.members.push_back(std::move(m));
