@@ -140,7 +140,8 @@ in_force told_daemon(context& c) {
   return {"reloaded", "the running daemon has read it", done};
 }
 
-void write_report(context& c, const std::vector<step_of_write>& steps, const in_force& daemon, bool dry_run) {
+void write_report(context& c, const std::vector<step_of_write>& steps, const in_force& daemon, const write_wish& wish,
+                  bool dry_run) {
   std::string json;
   json_writer w(json);
   const auto paths = [&](std::string_view key, bool removed) {
@@ -162,7 +163,10 @@ void write_report(context& c, const std::vector<step_of_write>& steps, const in_
   else
     w.member("daemon", daemon.word);
   w.end_object();
-  c.screen->out_json(json);
+  if (wish.report != nullptr)
+    *wish.report = std::move(json);
+  else
+    c.screen->out_json(json);
 }
 
 int carry_out(context& c, const config_place& place, const std::vector<step_of_write>& steps,
@@ -182,7 +186,7 @@ int carry_out(context& c, const config_place& place, const std::vector<step_of_w
   auto good = check_folders(steps);
   if (!good) return explain(c, good.error());
   if (wish.dry_run) {
-    if (c.json) write_report(c, steps, {}, true);
+    if (c.json) write_report(c, steps, {}, wish, true);
     return done;
   }
   if (const int status = agreed_to_write(c, wish); status != done) return status;
@@ -195,7 +199,7 @@ int carry_out(context& c, const config_place& place, const std::vector<step_of_w
     }
   const auto daemon = told_daemon(c);
   if (c.json) {
-    write_report(c, steps, daemon, false);
+    write_report(c, steps, daemon, wish, false);
     if (daemon.status != done) c.screen->err_line("mcpbx: " + daemon.text);
     return daemon.status;
   }
@@ -254,7 +258,7 @@ int write_entries(context& c, const config_place& place, const std::vector<new_e
   std::erase_if(steps, [](const step_of_write& s) { return s.change.before == s.change.after; });
   if (steps.empty()) {
     c.screen->err_line("the configuration says this already");
-    if (c.json) write_report(c, steps, {"none", "", done}, false);
+    if (c.json) write_report(c, steps, {"none", "", done}, wish, false);
     return done;
   }
   return carry_out(c, place, steps, told, wish);
