@@ -20,6 +20,14 @@ void add_chat_methods(own_methods& table);
 /// Adds sessions/list, sessions/get, sessions/delete.
 void add_session_methods(own_methods& table);
 
+/// Adds stats/live.
+void add_stats_methods(own_methods& table);
+
+/// Writes the members about the calls of a tool server: calls, failedCalls, callsPerSecond, and p50Ms and p95Ms if
+/// there were any of late.
+void append_calls(json_writer& out, const mcp::call_counts& calls);
+/// Returns the result of mcpbx/stats/live.
+raw_json live_stats_of(door_context& door);
 /// Returns the result of mcpbx/status.
 raw_json status_of(door_context& door);
 /// Returns the result of mcpbx/servers: a list.

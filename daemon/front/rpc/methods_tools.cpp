@@ -270,6 +270,7 @@ raw_json servers_of(const std::vector<mcp::server_status>& servers) {
     known("nextTryMs", s.next_try_ms);
     out.member("startFailed", s.start_failed);
     out.member("openCalls", s.open_calls).member("queuedCalls", s.queued_calls);
+    append_calls(out, s.calls);
     out.member("noiseLines", s.noise_lines).member("droppedAnswers", s.dropped_answers);
     out.member("withheldTools", s.withheld);
     if (s.per_scope) {
