@@ -1,4 +1,5 @@
-// mcpbx-made-files FOLDER: writes what packages install beside the programs. A program of the build; it is not installed.
+// mcpbx-made-files FOLDER: writes what packages install beside the programs. A program of the build; it is not
+// installed.
 #include "daemon/manual/made_files.hpp"
 
 #include <cstdio>

@@ -19,7 +19,8 @@ std::vector<made_file> made_files() {
       {"completion/zsh/_mcpbx", std::string(cli::completion_script("zsh"))},
       {"completion/fish/mcpbx.fish", std::string(cli::completion_script("fish"))},
   };
-  for (auto& unit : cli::user_units("/usr/bin/mcpbxd")) all.push_back({"systemd/user/" + unit.name, std::move(unit.text)});
+  for (auto& unit : cli::user_units("/usr/bin/mcpbxd"))
+    all.push_back({"systemd/user/" + unit.name, std::move(unit.text)});
   for (auto& unit : cli::system_units("/usr/bin/mcpbxd"))
     all.push_back({"systemd/system/" + unit.name, std::move(unit.text)});
   return all;

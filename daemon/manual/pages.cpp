@@ -39,18 +39,20 @@ std::string tag_of(const CLI::Option& o) {
   };
   for (const auto& name : o.get_snames()) add("-", name);
   for (const auto& name : o.get_lnames()) add("--", name);
-  if (o.get_items_expected_max() > 0) out += " " + roff_italic(o.get_type_name().empty() ? placeholder : o.get_type_name());
+  if (o.get_items_expected_max() > 0)
+    out += " " + roff_italic(o.get_type_name().empty() ? placeholder : o.get_type_name());
   return out;
 }
 
-void add_options(roff_page& page, const CLI::App& app) {
+// `is_verb`: --help goes without saying.
+void add_options(roff_page& page, const CLI::App& app, bool is_verb = false) {
   for (const bool positional : {true, false})
     for (const auto* o : app.get_options())
-      if (o->get_positional() == positional && !o->get_group().empty())
+      if (o->get_positional() == positional && !o->get_group().empty() && !(is_verb && o->check_lname("help")))
         page.tagged(tag_of(*o), roff_text(one_line(o->get_description())));
   for (const auto* group : app.get_subcommands([](const CLI::App* s) { return s->get_name().empty(); })) {
     page.paragraph(roff_bold(group->get_group() + ":"));
-    add_options(page, *group);
+    add_options(page, *group, is_verb);
   }
 }
 
@@ -69,9 +71,10 @@ void add_verb(roff_page& page, const std::string& command, const CLI::App& verb)
   page.subsection(command);
   page.paragraph(synopsis("mcpbx " + command, verb));
   page.paragraph(roff_text(one_line(verb.get_description()) + "."));
-  add_options(page, verb);
+  add_options(page, verb, true);
   for_each_page(verb, [&](const CLI::App& below) {
-    page.tagged(synopsis("mcpbx " + command + " " + below.get_name(), below), roff_text(one_line(below.get_description())));
+    page.tagged(synopsis("mcpbx " + command + " " + below.get_name(), below),
+                roff_text(one_line(below.get_description())));
     for (const auto* o : below.get_options())
       if (!o->get_positional() && o->get_items_expected_max() > 0)
         page.tagged(tag_of(*o), roff_text(one_line(o->get_description())));
@@ -173,7 +176,8 @@ std::string config_page() {
   page.paragraph(roff_of_markdown(
       "The daemon reads one file of JSON, in which `//` and `/* */` comments and commas behind the last element are "
       "allowed, and then the files `config.d/*.json` beside it. `mcpbxd --check-config` reads them and lists what is "
-      "wrong, with file, line and column. Without any file there are the bundled tools and a model that matches words."));
+      "wrong, with file, line and column. Without any file there are the bundled tools and a model that matches "
+      "words."));
   page.section("References");
   page.paragraph("Values that are text may hold references, which are looked up when the value is used:");
   for (const auto& [form, meaning] : std::array<std::pair<std::string_view, std::string_view>, 6>{
@@ -187,9 +191,11 @@ std::string config_page() {
   page.section("Keys");
   add_keys(page, conf::key_document());
   page.section("Files");
-  page.tagged(roff_italic("~/.config/mcpbx/config.json"), roff_text("of a person ($XDG_CONFIG_HOME/mcpbx/config.json)"));
+  page.tagged(roff_italic("~/.config/mcpbx/config.json"),
+              roff_text("of a person ($XDG_CONFIG_HOME/mcpbx/config.json)"));
   page.tagged(roff_italic("/etc/mcpbx/config.json"), roff_text("for those who have none"));
-  page.tagged(roff_italic("/usr/share/mcpbx/mcpbx.schema.json"), roff_text("its JSON Schema, for editors (\"$schema\")"));
+  page.tagged(roff_italic("/usr/share/mcpbx/mcpbx.schema.json"),
+              roff_text("its JSON Schema, for editors (\"$schema\")"));
   page.tagged(roff_italic("/usr/share/doc/mcpbx/examples"), roff_text("samples"));
   see_also(page, "mcpbx-config(5)");
   return page.str();

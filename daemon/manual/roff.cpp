@@ -75,7 +75,8 @@ std::string roff_text(std::string_view text) {
       out += static_cast<char>(c);
     else {
       auto digits = hex(c, 6);
-      std::ranges::transform(digits, digits.begin(), [](unsigned char d) { return static_cast<char>(std::toupper(d)); });
+      std::ranges::transform(digits, digits.begin(),
+                             [](unsigned char d) { return static_cast<char>(std::toupper(d)); });
       const auto zeros = std::min<std::size_t>(digits.find_first_not_of('0'), 2);
       out += "\\[u" + digits.substr(zeros) + "]";
     }
@@ -123,7 +124,9 @@ roff_page::roff_page(std::string_view name, int section, std::string_view versio
   std::string title(name);
   std::ranges::transform(title, title.begin(), [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
   out_ = ".TH " + quoted_argument(title) + " " + std::to_string(section) + " \"\" " + quoted_argument(version) + " " +
-         quoted_argument(section == 1 ? "User Commands" : section == 5 ? "File Formats" : "System Administration") +
+         quoted_argument(section == 1   ? "User Commands"
+                         : section == 5 ? "File Formats"
+                                        : "System Administration") +
          "\n.nh\n.ad l\n";
   this->section("Name");
   out_ += roff_text(name) + " \\- " + roff_text(about) + "\n";
