@@ -2,9 +2,14 @@
 #pragma once
 #include "mcp/support/log.hpp"
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <variant>
+
+namespace CLI {
+class App;
+}
 
 namespace mcpbx::daemon {
 
@@ -24,5 +29,8 @@ struct command_line {
 /// Returns the options, or the exit status if there is nothing to run (help, version, a wrong option); the text for the
 /// user is printed already.
 std::variant<command_line, int> parse_command_line(int argc, char** argv);
+
+/// Calls `f` with the page of help, for the manual page made from it.
+void with_options(const std::function<void(CLI::App&)>& f);
 
 }  // namespace mcpbx::daemon
