@@ -17,7 +17,7 @@ class file_edits {
 
   /// Returns the text with our entry, whose JSON is `entry`; one that is there is replaced.
   virtual result<std::string> add(std::string_view text, std::string_view entry) = 0;
-  /// Returns the text without our entry. What else was made for it, and is not in `before`, goes as well.
+  /// Returns the text without our entry and without all that was made for it and is not in `before`.
   virtual result<std::string> remove(std::string_view text, std::string_view before) = 0;
   /// Returns the text with the server off; the same text if it is off or not there. errc::not_found: there is no
   /// switch, or the file is written in another way.

@@ -42,7 +42,7 @@ result<edited_file> with_own_entry(const program& to, std::string_view text, con
                                    std::span<const std::string> off, std::string_view file);
 
 /// Returns `text` without our entry, and with the servers `off` as they are in `before`, the text before ours was
-/// written. What was changed since then stays. Errors as above.
+/// written. Later changes stay. Errors as above.
 result<std::string> without_own_entry(const program& to, std::string_view text, std::string_view before,
                                       std::span<const std::string> off, std::string_view file);
 
