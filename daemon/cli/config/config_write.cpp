@@ -177,7 +177,7 @@ void write_report(context& c, const std::vector<step_of_write>& steps, const in_
 int carry_out(context& c, const config_place& place, const std::vector<step_of_write>& steps,
               const std::vector<std::string>& told, const write_wish& wish) {
   if (steps.empty()) {
-    if (c.json) write_report(c, steps, {"none", "", done}, wish.dry_run);
+    if (c.json) write_report(c, steps, {"none", "", done}, wish, wish.dry_run);
     return done;
   }
   const auto env = conf::environment_for_places();
