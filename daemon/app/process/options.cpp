@@ -42,6 +42,8 @@ void declare(CLI::App& app, command_line& o, std::string& level) {
                  "log to this file, 0600; at 10 MiB, and at SIGUSR1, it is begun anew and 9 are kept")
       ->type_name("FILE");
   app.add_flag("--check-config", o.check_config, "check the configuration, run nothing, and end");
+  app.add_flag("--examine", o.examine, "try the addresses of the configuration, print the outcome as JSON, and end")
+      ->group("");
   app.add_flag("--idle-exit", o.idle_exit, "end after idleExitMs (15 minutes) without callers or runs");
   app.add_option("--private-folder", o.private_folder, "the folder made for this daemon by `mcpbx --standalone`")
       ->type_name("PATH")
