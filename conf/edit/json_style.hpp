@@ -14,8 +14,7 @@ struct json_style {
 };
 
 /// Returns the layout of a document: its first line end inside the value, and the indentation of the first member or
-/// element that stands deeper than the line of its bracket. What the document does not show is two blanks and a line
-/// feed.
+/// element that stands deeper than the line of its bracket. Two blanks and a line feed where it shows none.
 json_style style_of(std::string_view text, const json_span& root);
 
 /// Returns the blanks and tabs at the start of the line of position `at`.

@@ -10,7 +10,7 @@
 
 namespace mcpbx::daemon {
 
-/// What an answer says of itself.
+/// Members that identify an answer.
 struct answer_head {
   std::string id, model;
   std::int64_t created = 0;  ///< seconds since 1970

@@ -4,6 +4,7 @@
 #include "daemon/front/dialects/openai_error.hpp"
 #include "daemon/front/http/routes.hpp"
 #include "daemon/front/mcp/mcp_refusal.hpp"
+#include "daemon/front/messages/messages_error.hpp"
 #include "daemon/store/records/principal.hpp"
 #include "mcp/redact/hidden_text.hpp"
 #include "mcp/support/log.hpp"
@@ -54,6 +55,7 @@ request_fault nothing_at(std::string_view path) {
 /// Returns the answer to a refused request, in the form of its path.
 http::server_answer in_form(fault_form form, request_fault f, std::vector<http::header> headers = {}) {
   if (form == fault_form::openai) return error_answer(f, std::move(headers));
+  if (form == fault_form::anthropic) return messages_error_answer(f, std::move(headers));
   auto a = refusal_answer(mcp_refusal::invalid_request(f.status, std::move(f.message)));
   a.headers.insert(a.headers.end(), headers.begin(), headers.end());
   return a;
