@@ -69,7 +69,7 @@ class journal {
     std::int64_t next = 0;  ///< look_back::before of the next page; 0: this was the last one
   };
   struct found_page {
-    std::vector<word_hit> runs;  ///< the latest first
+    std::vector<word_hit> runs;   ///< the latest first
     std::int64_t next = 0;        ///< as above
     std::int64_t reached_ms = 0;  ///< start of the earliest run that was looked through; 0: none
   };

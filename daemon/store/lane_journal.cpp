@@ -130,9 +130,9 @@ void lane_journal::count_usage(look_back where, answer<usage_page> then) {
 }
 
 void lane_journal::find_words(look_back where, std::string words, std::size_t most, answer<found_page> then) {
-  lane_->read<found_page>([where, words = std::move(words), most](
-                              auto& w, auto now) { return w.find_words(where, words, most, now); },
-                          std::move(then));
+  lane_->read<found_page>(
+      [where, words = std::move(words), most](auto& w, auto now) { return w.find_words(where, words, most, now); },
+      std::move(then));
 }
 
 }  // namespace mcpbx::daemon

@@ -13,8 +13,8 @@ std::unexpected<error> enough() {
 
 }  // namespace
 
-// Calls `each(row, read)` for the runs of a page, until it returns false. `read(f)` gives the texts of the run's records
-// to `f` until that returns false. Returns the `before` of the next page, 0 if there is none.
+// Calls `each(row, read)` for the runs of a page, until it returns false. `read(f)` gives the texts of the run's
+// records to `f` until that returns false. Returns the `before` of the next page, 0 if there is none.
 template <class Each>
 result<std::int64_t> store_worker::look_through(const look_back& where, std::int64_t now_ms, Each each) {
   auto ready = ready_to_read(now_ms);
@@ -57,8 +57,8 @@ result<journal::usage_page> store_worker::count_usage(const look_back& where, st
   return page;
 }
 
-result<journal::found_page> store_worker::find_words(const look_back& where, const std::string& words,
-                                                     std::size_t most, std::int64_t now_ms) {
+result<journal::found_page> store_worker::find_words(const look_back& where, const std::string& words, std::size_t most,
+                                                     std::int64_t now_ms) {
   journal::found_page page;
   const word_search wanted(words);
   const auto next = look_through(where, now_ms, [&](const run_row& row, auto read) {
@@ -66,8 +66,7 @@ result<journal::found_page> store_worker::find_words(const look_back& where, con
     bool found = false;
     if (!row.session.empty()) read([&](std::string_view text) { return !(found = one.add(text)); });
     page.reached_ms = row.started_ms;
-    if (found)
-      page.runs.push_back({row.session, row.run, row.principal, row.started_ms, one.role(), one.line()});
+    if (found) page.runs.push_back({row.session, row.run, row.principal, row.started_ms, one.role(), one.line()});
     return page.runs.size() < most;
   });
   if (!next) return std::unexpected(next.error());

@@ -24,12 +24,12 @@ void fold_pair(char& first, char& second) {
     first = static_cast<char>(x);
     second = static_cast<char>(y);
   };
-  if (a == 0xC3 && b >= 0x80 && b <= 0x9E && b != 0x97) return set(a, b + 0x20u);   // À to Þ
-  if (a == 0xCE && b >= 0x91 && b <= 0x9F) return set(a, b + 0x20u);                // Α to Ο
+  if (a == 0xC3 && b >= 0x80 && b <= 0x9E && b != 0x97) return set(a, b + 0x20u);     // À to Þ
+  if (a == 0xCE && b >= 0x91 && b <= 0x9F) return set(a, b + 0x20u);                  // Α to Ο
   if (a == 0xCE && b >= 0xA0 && b <= 0xA9 && b != 0xA2) return set(0xCF, b - 0x20u);  // Π to Ω
-  if (a == 0xD0 && b >= 0x80 && b <= 0x8F) return set(0xD1, b + 0x10u);             // Ѐ to Џ
-  if (a == 0xD0 && b >= 0x90 && b <= 0x9F) return set(a, b + 0x20u);                // А to П
-  if (a == 0xD0 && b >= 0xA0 && b <= 0xAF) return set(0xD1, b - 0x20u);             // Р to Я
+  if (a == 0xD0 && b >= 0x80 && b <= 0x8F) return set(0xD1, b + 0x10u);               // Ѐ to Џ
+  if (a == 0xD0 && b >= 0x90 && b <= 0x9F) return set(a, b + 0x20u);                  // А to П
+  if (a == 0xD0 && b >= 0xA0 && b <= 0xAF) return set(0xD1, b - 0x20u);               // Р to Я
 }
 
 bool is_plain_word(std::string_view word) {

@@ -116,8 +116,9 @@ int export_sessions(context& c, const export_options& o) {
   }
   room = room && sink.put(list ? "]\n" : format == "json" ? "\n" : "");
   if (!room)
-    return wrong_export(c, "the sessions have more than 512 MiB, and nothing was written; without -o they go to "
-                           "standard output one after another");
+    return wrong_export(c,
+                        "the sessions have more than 512 MiB, and nothing was written; without -o they go to "
+                        "standard output one after another");
   if (!to_file) return done;
   if (const auto written = replace_whole_file(o.file, sink.collected(), {.ending = ".mcpbx-new"}); !written) {
     c.screen->error(written.error().message + "; nothing was written, try another file with -o");
@@ -144,17 +145,18 @@ verb_action declare_export(CLI::App& page) {
 }  // namespace
 
 verb verb_export() {
-  return {.name = "export",
-          .place = 7,
-          .summary = "write conversations to a file, without secrets",
-          .more =
-              R"(Everything that was said and done in a session, or in all of them. Secrets of the configuration stand as ***.
+  return {
+      .name = "export",
+      .place = 7,
+      .summary = "write conversations to a file, without secrets",
+      .more =
+          R"(Everything that was said and done in a session, or in all of them. Secrets of the configuration stand as ***.
 json is one object, with --all one array of them; jsonl has a line for each session, run and message; markdown is for
 people. A file is written whole or not at all, has the mode 0600, and replaces none without --force.
 
 Example:
   mcpbx export ses_0f3a52c1b7d94e68 -o talk.md)",
-          .declare = declare_export};
+      .declare = declare_export};
 }
 
 }  // namespace mcpbx::cli

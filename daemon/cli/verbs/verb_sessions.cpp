@@ -90,16 +90,15 @@ int find(context& c, daemon_connection& link, const std::string& words, const se
     ++count;
     if (c.json) return true;
     c.screen->out_line(terminal::bold(member_text(one, "session")) +
-                       terminal::dim("  " + date_of(find_member(one, "startedMs").as_integer().value_or(0)) +
-                                     " UTC  " + member_text(one, "role")));
+                       terminal::dim("  " + date_of(find_member(one, "startedMs").as_integer().value_or(0)) + " UTC  " +
+                                     member_text(one, "role")));
     c.screen->out_line("  " + marked(member_text(one, "line"), word_search(words)));
     return true;
   });
   if (count == 0 && complete && !c.json)
     c.screen->err_line("no session has all of these words in one message; `mcpbx sessions` lists the sessions");
   if (!complete)
-    c.screen->err_line("mcpbx: looked back to " +
-                       date_of(find_member(*got, "reachedMs").as_integer().value_or(0)) +
+    c.screen->err_line("mcpbx: looked back to " + date_of(find_member(*got, "reachedMs").as_integer().value_or(0)) +
                        " UTC; --limit N shows more, and more words find fewer");
   return done;
 }
@@ -122,7 +121,7 @@ std::string near_action(std::string_view word) {
                                                                                  {"cat", "show"},
                                                                                  {"search", "find"},
                                                                                  {"grep", "find"},
-                                                                 {"continue", "resume"}}};
+                                                                                 {"continue", "resume"}}};
   for (const auto& [other, ours] : others)
     if (word == other) return " (did you mean \"" + std::string(ours) + "\"?)";
   return did_you_mean(word, actions);
@@ -165,7 +164,8 @@ verb_action declare_sessions(CLI::App& page) {
   const auto o = std::make_shared<sessions_options>();
   page.add_option("ACTION", o->action, "list (also without a word), show, find, resume or rm")->type_name("");
   page.add_option("ID", o->id, "the session, as the list names it; find: words")->type_name("");
-  add_words(page, "resume: what to say next; or - to read it, or its rest, from standard input; find: more words", o->question);
+  add_words(page, "resume: what to say next; or - to read it, or its rest, from standard input; find: more words",
+            o->question);
   page.add_option("--format", o->format, "show: markdown or jsonl (markdown)")->type_name("FORMAT");
   page.add_flag("--all", o->all, "list, find: also what programs on the port and tool servers began");
   page.add_option("--limit", o->limit, "list, find: how many, the latest first (50)")

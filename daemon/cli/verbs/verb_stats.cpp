@@ -48,8 +48,7 @@ fitted_table stats_table(const raw_json& told, const std::string& by) {
   const bool calls_only = by == "tool" || by == "server";
   if (by == "tool") columns.push_back({"SERVER", 3});
   if (!calls_only)
-    columns.insert(columns.end(),
-                   {{"RUNS"}, {"FAILED", 2}, {"MODEL CALLS", 4}, {"INPUT"}, {"CACHED", 5}, {"OUTPUT"}});
+    columns.insert(columns.end(), {{"RUNS"}, {"FAILED", 2}, {"MODEL CALLS", 4}, {"INPUT"}, {"CACHED", 5}, {"OUTPUT"}});
   columns.insert(columns.end(), {{"CALLS", 1}, {calls_only ? "FAILED" : "CALLS FAILED", calls_only ? 0 : 3}});
   fitted_table table(std::move(columns));
   const auto add = [&](std::string name, const raw_json& row, look how) {
@@ -83,8 +82,7 @@ int stats(context& c, const stats_options& o) {
   int status = 0;
   auto made = connect_or_explain(c, true, status);
   if (!made) return status;
-  const auto got =
-      call_or_explain(c, made->link, "mcpbx/stats", json_object("days", o.days, "by", o.by), status);
+  const auto got = call_or_explain(c, made->link, "mcpbx/stats", json_object("days", o.days, "by", o.by), status);
   if (!got) return status;
   if (!find_member(*got, "complete").is_true())
     c.screen->err_line("mcpbx: the journal is long, and only its latest part was counted; a smaller --days counts all");
@@ -93,7 +91,9 @@ int stats(context& c, const stats_options& o) {
     return done;
   }
   const auto table = stats_table(*got, o.by);
-  if (table.empty())
+  if (table.empty() && find_member(find_member(*got, "total"), "runs").as_integer().value_or(0) > 0)
+    c.screen->err_line("the runs of these days called no tool; `mcpbx stats --by model` counts their tokens");
+  else if (table.empty())
     c.screen->err_line("no runs since " + date_of(find_member(*got, "sinceMs").as_integer().value_or(0)) +
                        " UTC; `mcpbx ask` begins one, and --days looks further back");
   else
@@ -113,17 +113,18 @@ verb_action declare_stats(CLI::App& page) {
 }  // namespace
 
 verb verb_stats() {
-  return {.name = "stats",
-          .place = 11,
-          .summary = "tokens, calls and failures of the last days",
-          .more =
-              R"(Counts the runs that the journal has, of all callers. Calls of tools without a model (`mcpbx call`, MCP hosts) are in
+  return {
+      .name = "stats",
+      .place = 11,
+      .summary = "tokens, calls and failures of the last days",
+      .more =
+          R"(Counts the runs that the journal has, of all callers. Calls of tools without a model (`mcpbx call`, MCP hosts) are in
 no run; `mcpbx top` counts them since the daemon started. Tokens are those that the provider told. Days are days of UTC.
 
 Examples:
   mcpbx stats
   mcpbx stats --days 7 --by tool)",
-          .declare = declare_stats};
+      .declare = declare_stats};
 }
 
 }  // namespace mcpbx::cli

@@ -22,6 +22,8 @@ void add_session_methods(own_methods& table);
 
 /// Adds stats, sessions/find.
 void add_history_methods(own_methods& table);
+/// Adds logs.
+void add_log_methods(own_methods& table);
 /// Adds stats/live.
 void add_stats_methods(own_methods& table);
 

@@ -18,7 +18,7 @@
 namespace mcpbx::daemon {
 namespace {
 
-/// Longest time of one look back. What was found until then is the answer, which says so.
+/// Longest time of one look back. The answer then has the part that was read, and says so.
 constexpr milliseconds longest_look{10'000};
 constexpr std::int64_t day_ms = 86'400'000;
 constexpr std::size_t most_find_bytes = 1024;
@@ -61,8 +61,7 @@ void append_group(json_writer& out, const Map& group, bool calls_only, bool in_o
     const auto& c = one.second;
     rows.push_back({-c.input_tokens - c.output_tokens, -c.calls - c.runs, rows.size(), &one});
   }
-  if (!in_order)
-    std::ranges::sort(rows, {}, [](const place& p) { return std::tuple(p.tokens, p.calls, p.at); });
+  if (!in_order) std::ranges::sort(rows, {}, [](const place& p) { return std::tuple(p.tokens, p.calls, p.at); });
   out.key("rows").begin_array();
   for (const auto& p : rows) {
     out.begin_object();
@@ -102,9 +101,8 @@ class counting : public std::enable_shared_from_this<counting> {
     where_.since_ms = std::max<std::int64_t>(0, today - p.days + 1) * day_ms;
   }
   void go_on() {
-    door_.daemon.store().count_usage(where_, [self = shared_from_this()](result<journal::usage_page> page) {
-      self->take(std::move(page));
-    });
+    door_.daemon.store().count_usage(
+        where_, [self = shared_from_this()](result<journal::usage_page> page) { self->take(std::move(page)); });
   }
 
  private:

@@ -125,8 +125,9 @@ raw_json contents_of(const session_contents& kept, const get_params& p) {
 result<raw_json> without_secrets(const raw_json& told) {
   auto safe = raw_json::parse(redacted_part(told.text(), {}), 10'000);
   if (!safe)
-    return fail(errc::internal, "a configured secret is a part of numbers in this session, so it cannot be exported "
-                                "without it; `mcpbx sessions show` shows it as it is");
+    return fail(errc::internal,
+                "a configured secret is a part of numbers in this session, so it cannot be exported "
+                "without it; `mcpbx sessions show` shows it as it is");
   return safe;
 }
 

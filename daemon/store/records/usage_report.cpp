@@ -47,7 +47,7 @@ std::string day_of(std::int64_t ms) {
 }
 
 bool ended_without_answer(std::string_view reason) {
-  constexpr std::array<std::string_view, 7> kinds{"damaged",      "timeout",      "cancelled", "provider_error",
+  constexpr std::array<std::string_view, 7> kinds{"damaged",      "timeout",     "cancelled",  "provider_error",
                                                   "context_full", "store_error", "interrupted"};
   for (const auto kind : kinds)
     if (reason == kind) return true;
