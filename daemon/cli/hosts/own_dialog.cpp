@@ -2,10 +2,10 @@
 #include "daemon/cli/hosts/own_dialog.hpp"
 
 #include "conf/hosts/programs/program_files.hpp"
+#include "daemon/cli/link/daemon_connection.hpp"
 #include "daemon/cli/terminal/approval.hpp"
 #include "daemon/cli/terminal/foreign_text.hpp"
 #include "daemon/cli/terminal/read_line.hpp"
-#include "daemon/cli/link/daemon_connection.hpp"
 #include "mcp/support/text.hpp"
 
 #include <sys/stat.h>

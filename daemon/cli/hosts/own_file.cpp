@@ -20,8 +20,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Returns a mark by which a text is known again. A hash that nobody can forge is not needed: the file and the note belong
-/// to the same person, and OpenSSL would cost every start of `mcpbx`.
+/// Returns a mark by which a text is known again. A hash that nobody can forge is not needed: the file and the note
+/// belong to the same person, and OpenSSL would cost every start of `mcpbx`.
 std::string mark_of(std::string_view text) {
   return std::to_string(text.size()) + "-" + hex(stable_hash(text), 16);
 }
@@ -35,7 +35,9 @@ result<void> check_folder(const conf::program& program, const std::string& path)
   const auto folder = fs::path(path).parent_path().native();
   struct stat s{};
   if (::stat(folder.c_str(), &s) != 0)
-    return fail(errc::not_found, std::string(program.title) + " keeps its servers in " + path + ", and there is no folder " + folder + ": start the program once, or create the folder if it is right");
+    return fail(errc::not_found, std::string(program.title) + " keeps its servers in " + path +
+                                     ", and there is no folder " + folder +
+                                     ": start the program once, or create the folder if it is right");
   if (!S_ISDIR(s.st_mode) || (s.st_mode & 0200) == 0 || ::access(folder.c_str(), W_OK) != 0)
     return fail(errc::config, "the folder " + folder + " cannot be written: run chmod u+w " + shell_word(folder));
   return {};
@@ -46,12 +48,9 @@ result<void> check_same(const own_file& file) {
   const auto now = read_whole_file(file.path, conf::max_foreign_bytes);
   if (!now) return std::unexpected(now.error());
   if (*now != file.text)
-    return fail(errc::config, file.path + " has changed while this command waited, and nothing was written: run it again");
+    return fail(errc::config,
+                file.path + " has changed while this command waited, and nothing was written: run it again");
   return {};
-}
-
-void step(const step_hook& hook) {
-  if (hook) hook();
 }
 
 result<void> write_text(const own_file& file, const std::optional<std::string>& text) {
@@ -98,7 +97,10 @@ result<own_file> look_at_own_file(const conf::program& program, const std::strin
   struct stat s{};
   if (::lstat(path.c_str(), &s) == 0) {
     if (S_ISLNK(s.st_mode))
-      return fail(errc::config, path + " is a link, and mcpbx does not write through links: replace the link by the file, or paste what `mcpbx install " + std::string(program.name) + " --paste` prints");
+      return fail(errc::config, path +
+                                    " is a link, and mcpbx does not write through links: replace the link by the file, "
+                                    "or paste what `mcpbx install " +
+                                    std::string(program.name) + " --paste` prints");
     if (!S_ISREG(s.st_mode)) return fail(errc::config, path + " is no regular file: move it away");
     if (s.st_uid != ::geteuid())
       return fail(errc::config, path + " belongs to user " + std::to_string(s.st_uid) + ": run this as that user");
@@ -114,7 +116,8 @@ result<own_file> look_at_own_file(const conf::program& program, const std::strin
   auto backup = read_whole_file(out.backup_path(), conf::max_foreign_bytes);
   if (!backup) return fail(errc::config, backup.error().message);
   out.backup = std::move(*backup);
-  if (const auto note = read_whole_file(out.note_path(), conf::max_foreign_bytes); note && *note) out.note = read_note(**note);
+  if (const auto note = read_whole_file(out.note_path(), conf::max_foreign_bytes); note && *note)
+    out.note = read_note(**note);
   return out;
 }
 
@@ -132,7 +135,8 @@ result<own_change> plan_install(const own_file& file, const std::string& base, c
   if (!made) return std::unexpected(made.error());
   own_change out;
   out.same = file.text && made->text == *file.text;
-  out.note = {std::string(file.program->name), mark_of(made->text), !file.text || (file.note && file.note->created), std::move(made->switched_off)};
+  out.note = {std::string(file.program->name), mark_of(made->text), !file.text || (file.note && file.note->created),
+              std::move(made->switched_off)};
   out.after = std::move(made->text);
   out.backup = base;
   out.left_on = std::move(made->left_on);
@@ -162,29 +166,25 @@ result<own_change> plan_uninstall(const own_file& file) {
   return out;
 }
 
-result<void> write_install(const own_file& file, const own_change& change, const step_hook& before_step) {
-  step(before_step);
+result<void> write_install(const own_file& file, const own_change& change) {
   if (auto written = replace_whole_file(file.backup_path(), change.backup); !written) return written;
-  step(before_step);
   if (auto written = replace_whole_file(file.note_path(), note_json(change.note)); !written) return written;
   auto good = check_same(file);
-  step(before_step);
   if (good) good = write_text(file, change.after);
   if (good) return good;
-  // What stands beside the file belongs to its text; put it back.
+  // Backup and note belong to the text that stands there now: the old one, or the new one if only its safety failed.
+  const auto now = read_whole_file(file.path, conf::max_foreign_bytes);
+  if (!now || *now == change.after) return good;
   (void)(file.backup ? replace_whole_file(file.backup_path(), *file.backup) : remove_whole_file(file.backup_path()));
   (void)(file.note ? replace_whole_file(file.note_path(), note_json(*file.note)) : remove_whole_file(file.note_path()));
   return good;
 }
 
-result<void> write_uninstall(const own_file& file, const own_change& change, const step_hook& before_step) {
+result<void> write_uninstall(const own_file& file, const own_change& change) {
   if (auto good = check_same(file); !good) return good;
-  step(before_step);
   if (change.after != file.text)
     if (auto written = write_text(file, change.after); !written) return written;
-  step(before_step);
   if (auto gone = remove_whole_file(file.note_path()); !gone) return gone;
-  step(before_step);
   return remove_whole_file(file.backup_path());
 }
 

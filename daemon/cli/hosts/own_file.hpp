@@ -1,10 +1,9 @@
-// The file of another program that holds our entry: its text, the backup of the text before ours was written, and a note
-// of what was done. Changes are computed first and written at once.
+// The file of another program that holds our entry: its text, the backup of the text before ours was written, and a
+// note of what was done. Changes are computed first and written at once.
 #pragma once
 #include "conf/hosts/install/own_entry.hpp"
 #include "mcp/support/error.hpp"
 
-#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -16,9 +15,9 @@ namespace mcpbx::cli {
 /// The note beside a file, FILE.mcpbx-note.
 struct install_note {
   std::string program;
-  std::string mark;               ///< of the text as we left it: its length and stable_hash()
-  bool created = false;           ///< there was no file before
-  std::vector<std::string> off;   ///< servers that were switched off
+  std::string mark;              ///< of the text as we left it: its length and stable_hash()
+  bool created = false;          ///< there was no file before
+  std::vector<std::string> off;  ///< servers that were switched off
 };
 std::string note_json(const install_note& note);
 /// Reads a note; nullopt: it is none of ours.
@@ -44,11 +43,11 @@ result<own_file> look_at_own_file(const conf::program& program, const std::strin
 
 /// A change of the file.
 struct own_change {
-  std::optional<std::string> after;       ///< nullopt: the file is removed
-  std::string backup;                     ///< the text to keep beside it
+  std::optional<std::string> after;  ///< nullopt: the file is removed
+  std::string backup;                ///< the text to keep beside it
   install_note note;
-  std::vector<std::string> left_on;       ///< servers that run there still
-  bool same = false;                      ///< nothing is to be written
+  std::vector<std::string> left_on;  ///< servers that run there still
+  bool same = false;                 ///< nothing is to be written
 };
 
 /// Returns the text of the file without what we have done to it: the backup if the file is as we left it, else the
@@ -61,13 +60,10 @@ result<own_change> plan_install(const own_file& file, const std::string& base, c
 /// Plans the file as it was. `same`: our entry is not there, and nothing of ours stands beside it.
 result<own_change> plan_uninstall(const own_file& file);
 
-/// Called before each step that changes the disk; tests end the process there.
-using step_hook = std::function<void()>;
-
 /// Writes backup, note and file, in this order. errc::config: the file has changed since it was looked at, and nothing
 /// of it was written. errc::io: the old file stays.
-result<void> write_install(const own_file& file, const own_change& change, const step_hook& before_step = {});
+result<void> write_install(const own_file& file, const own_change& change);
 /// Writes the file, then removes note and backup. Errors as above.
-result<void> write_uninstall(const own_file& file, const own_change& change, const step_hook& before_step = {});
+result<void> write_uninstall(const own_file& file, const own_change& change);
 
 }  // namespace mcpbx::cli

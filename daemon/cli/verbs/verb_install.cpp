@@ -71,7 +71,8 @@ struct known_servers {
 };
 
 known_servers servers_known(const conf::program& program, const std::string& path, const std::string& text,
-                            const config_place& place, const conf::configuration& config, const conf::environment& env) {
+                            const config_place& place, const conf::configuration& config,
+                            const conf::environment& env) {
   auto found = look_for(program, env);
   std::erase_if(found.files, [&](const conf::foreign_file& f) { return f.path != path; });
   if (found.files.empty()) found.files.push_back({path, text, ""});
@@ -125,8 +126,16 @@ int list_programs(context& c) {
       state = !own ? "broken file" : *own ? "installed" : "not installed";
     }
     if (!writes) state = "paste";
-    w.begin_object().member("name", p.name).member("title", p.title).member("file", path).member("state", state).end_object();
-    table.add({{std::string(p.name), std::string(p.title), {std::string(state), state == "installed" ? look::green : look::plain}, path}});
+    w.begin_object()
+        .member("name", p.name)
+        .member("title", p.title)
+        .member("file", path)
+        .member("state", state)
+        .end_object();
+    table.add({{std::string(p.name),
+                std::string(p.title),
+                {std::string(state), state == "installed" ? look::green : look::plain},
+                path}});
   }
   w.end_array();
   if (c.json)
@@ -136,7 +145,8 @@ int list_programs(context& c) {
   return done;
 }
 
-void report(context& c, std::string_view state, const own_file& file, const own_change& change, const install_options& o) {
+void report(context& c, std::string_view state, const own_file& file, const own_change& change,
+            const install_options& o) {
   std::string json;
   json_writer w(json);
   w.begin_object().member("program", file.program->name).member("file", file.path).member("state", state);
@@ -162,12 +172,14 @@ int install_into(context& c, const conf::program& program, const install_options
   const auto command = command_for(c, o, env);
   if (o.paste || !conf::can_install(program)) {
     if (!o.paste) c.screen->err_line(std::string(program.title) + " has no file that mcpbx writes; paste this there:");
-    c.screen->out(conf::pasted_entry(program, command));
+    const auto entry = conf::pasted_entry(program, command);
+    c.screen->out(entry.ends_with('\n') ? entry : entry + "\n");
     return done;
   }
   const auto path = own_path_of(program, env);
   if (path.empty()) {
-    c.screen->error("there is no place for the files of " + std::string(program.title) + ", since HOME is not set: set it");
+    c.screen->error("there is no place for the files of " + std::string(program.title) +
+                    ", since HOME is not set: set it");
     return usage;
   }
   const auto file = look_at_own_file(program, path);
@@ -187,8 +199,8 @@ int install_into(context& c, const conf::program& program, const install_options
     return usage;
   }
   if (known.others > 0)
-    c.screen->err_line("note: " + counted(known.others, "server") + " of " + std::string(program.title) +
-                       " not taken over (`mcpbx import --from " + std::string(program.name) + "`) and goes on running there");
+    c.screen->err_line("note: mcpbx has not taken over " + counted(known.others, "server") + " of " +
+                       std::string(program.title) + " (`mcpbx import --from " + std::string(program.name) + "`)");
   if (change->same) {
     if (c.json)
       report(c, "unchanged", *file, *change, o);
@@ -199,10 +211,15 @@ int install_into(context& c, const conf::program& program, const install_options
   tell_lines(c, "", (file->text ? "adds to " : "writes ") + path);
   tell_lines(c, "  + ", conf::pasted_entry(program, command));
   if (!change->note.off.empty())
-    tell_lines(c, "", (program.off == conf::off_switch::none ? "takes out there, since mcpbx runs them (the backup has them): " : "switches off there, since mcpbx runs them: ") + listed_names(change->note.off));
+    tell_lines(c, "",
+               (program.off == conf::off_switch::none ? "takes out there, since mcpbx runs them (the backup has them): "
+                                                      : "switches off there, since mcpbx runs them: ") +
+                   listed_names(change->note.off));
   if (!change->left_on.empty())
-    tell_lines(c, "", "cannot switch off there, so that these run twice; take them out by hand: " + listed_names(change->left_on));
-  tell_lines(c, "", "keeps the old file as " + file->backup_path());
+    tell_lines(
+        c, "",
+        "cannot switch off there, so that these run twice; take them out by hand: " + listed_names(change->left_on));
+  if (file->text) tell_lines(c, "", "keeps the old file as " + file->backup_path());
   if (o.dry_run) {
     if (c.json) report(c, "planned", *file, *change, o);
     return done;
