@@ -29,10 +29,9 @@ std::span<const verb> all_verbs() {
 }
 
 std::span<const later_verb> later_verbs() {
-  static constexpr std::array<later_verb, 8> all{{
+  static constexpr std::array<later_verb, 7> all{{
       {"add", "changing the configuration"},
       {"answer", "answering a question of a run"},
-      {"chat", "conversations at the terminal"},
       {"completion", "shell completion"},
       {"doctor", "the check-up"},
       {"import", "importing the configuration of other programs"},
