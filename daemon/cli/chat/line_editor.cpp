@@ -58,7 +58,7 @@ std::string narrow(std::wstring_view text) {
   return out;
 }
 
-// Sets the encoding of characters. Where the environment names none (as over ssh without its variables), terminals are
+// Sets the encoding of characters. If the environment names none (as over ssh without its variables), terminals are
 // taken to use UTF-8, as all other output of this program does.
 void set_character_locale() {
   std::setlocale(LC_CTYPE, "");
