@@ -109,7 +109,7 @@ class fake_backend : public daemon::backend {
   }
 
   mcp::catalog_ptr catalog = std::make_shared<mcp::catalog>(std::vector<mcp::entry_ptr>(), 1);
-  std::map<std::string, mcp::feature_list> lists;  ///< what servers list, by their names
+  std::map<std::string, mcp::feature_list> lists;  ///< tools that servers list, by the servers' names
   std::vector<std::function<void()>> waiting;
   std::function<void(const mcp::feature_kind&)> list_changed;
   std::function<void()> called;  ///< in everything that the door asks, and when a run is abandoned
