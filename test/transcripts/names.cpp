@@ -26,6 +26,7 @@ constexpr std::array<varying_member, 24> varying{{
     {R"("lastErrorMs":)", "@TIME@"},
     {R"("created":)", "@TIME@"},
     {R"("createdMs":)", "@TIME@"},
+    {R"("created_at":)", "@TIME@"},
     {R"("endedMs":)", "@TIME@"},
     {R"("expiresMs":)", "@TIME@"},
     {R"("startedMs":)", "@TIME@"},
