@@ -181,6 +181,7 @@ int run(int argc, char** argv) {
   const auto has_verb = [&](const std::string& word) {
     return !app.get_subcommands([&](CLI::App* s) { return s->get_name() == word; }).empty();
   };
+  std::string_view beside_wrong_words;
   // The first word that is no option is the verb; `--socket P` and `--config F` take a value.
   for (int i = 1; i < argc; ++i) {
     const std::string word = argv[i];
@@ -188,11 +189,16 @@ int run(int argc, char** argv) {
       ++i;
     } else if (!word.starts_with('-')) {
       if (!has_verb(word)) return screen.finish(unknown_verb(screen, word));
+      for (const auto& v : all_verbs())
+        if (word == v.name) beside_wrong_words = v.beside_wrong_words;
       break;
     }
   }
-  if (const auto status = parse_words(app, argc, argv, [&](const std::string& wrong) { screen.error(wrong); }))
-    return screen.finish(*status);
+  const auto tell = [&](const std::string& wrong) {
+    const bool option = wrong.find("not expected") != wrong.npos;
+    screen.error(wrong + std::string(option ? beside_wrong_words : ""));
+  };
+  if (const auto status = parse_words(app, argc, argv, tell)) return screen.finish(*status);
   const auto used = app.get_subcommands();
   const bool help_asked = !used.empty() && used.front()->get_name() == "help";
   if (used.empty() || help_asked) {

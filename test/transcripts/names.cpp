@@ -14,7 +14,7 @@ struct varying_member {
 };
 
 // Sizes vary with the digits of the times that they count; `accepted` and `requests` with the waiting for tool servers.
-constexpr std::array<varying_member, 24> varying{{
+constexpr std::array<varying_member, 25> varying{{
     {R"("pid":)", "@PID@"},
     {R"(,"accepted":)", "@COUNT@"},
     {R"("requests":)", "@COUNT@"},

@@ -24,6 +24,7 @@ struct verb {
   /// writes to them after this function has returned.
   verb_action (*declare)(CLI::App& page);
   std::span<const std::string_view> actions = {};  ///< the words that its first argument may be, for completion
+  std::string_view beside_wrong_words = "";        ///< the end of errors about unknown options
 };
 
 }  // namespace mcpbx::cli

@@ -107,9 +107,14 @@ result<void> check_unchanged(const std::vector<step_of_write>& steps) {
 result<void> write_step(const step_of_write& step) {
   const auto& path = step.change.path.native();
   if (!step.change.after) return remove_whole_file(path);
-  if (auto written = write_secrets(step.secrets); !written) return written;
-  if (auto made = make_folder_of(path); !made) return made;
-  return replace_whole_file(path, *step.change.after);
+  if (auto secrets = write_secrets(step.secrets); !secrets) return secrets;
+  auto written = make_folder_of(path);
+  if (written) written = replace_whole_file(path, *step.change.after);
+  if (written) return written;
+  // The new text may stand there although the disk has not confirmed it; then it needs its secrets.
+  const auto now = read_whole_file(path, conf::max_file_bytes);
+  if (now && *now != step.change.after) take_back_secrets(step.secrets);
+  return written;
 }
 
 in_force told_daemon(context& c) {
@@ -140,7 +145,8 @@ in_force told_daemon(context& c) {
   return {"reloaded", "the running daemon has read it", done};
 }
 
-void write_report(context& c, const std::vector<step_of_write>& steps, const in_force& daemon, bool dry_run) {
+void write_report(context& c, const std::vector<step_of_write>& steps, const in_force& daemon, const write_wish& wish,
+                  bool dry_run) {
   std::string json;
   json_writer w(json);
   const auto paths = [&](std::string_view key, bool removed) {
@@ -162,11 +168,18 @@ void write_report(context& c, const std::vector<step_of_write>& steps, const in_
   else
     w.member("daemon", daemon.word);
   w.end_object();
-  c.screen->out_json(json);
+  if (wish.report != nullptr)
+    *wish.report = std::move(json);
+  else
+    c.screen->out_json(json);
 }
 
 int carry_out(context& c, const config_place& place, const std::vector<step_of_write>& steps,
               const std::vector<std::string>& told, const write_wish& wish) {
+  if (steps.empty()) {
+    if (c.json) write_report(c, steps, {"none", "", done}, wish, wish.dry_run);
+    return done;
+  }
   const auto env = conf::environment_for_places();
   std::vector<file_change> changes;
   for (const auto& step : steps) changes.push_back(step.change);
@@ -182,7 +195,7 @@ int carry_out(context& c, const config_place& place, const std::vector<step_of_w
   auto good = check_folders(steps);
   if (!good) return explain(c, good.error());
   if (wish.dry_run) {
-    if (c.json) write_report(c, steps, {}, true);
+    if (c.json) write_report(c, steps, {}, wish, true);
     return done;
   }
   if (const int status = agreed_to_write(c, wish); status != done) return status;
@@ -195,7 +208,7 @@ int carry_out(context& c, const config_place& place, const std::vector<step_of_w
     }
   const auto daemon = told_daemon(c);
   if (c.json) {
-    write_report(c, steps, daemon, false);
+    write_report(c, steps, daemon, wish, false);
     if (daemon.status != done) c.screen->err_line("mcpbx: " + daemon.text);
     return daemon.status;
   }
@@ -211,7 +224,7 @@ int carry_out(context& c, const config_place& place, const std::vector<step_of_w
 }  // namespace
 
 void add_write_options(CLI::App& page, write_wish& wish, bool with_secrets) {
-  page.add_flag("-y,--yes", wish.yes, "write without asking");
+  page.add_flag("--yes", wish.yes, "write without asking");
   page.add_flag("--dry-run", wish.dry_run, "show what would be written, and write nothing");
   if (with_secrets) page.add_flag("--keep-secrets", wish.keep_secrets, "leave secrets where they are, in clear");
 }
@@ -252,11 +265,7 @@ int write_entries(context& c, const config_place& place, const std::vector<new_e
     if (move) at->secrets.insert(at->secrets.end(), moved[i].secrets.begin(), moved[i].secrets.end());
   }
   std::erase_if(steps, [](const step_of_write& s) { return s.change.before == s.change.after; });
-  if (steps.empty()) {
-    c.screen->err_line("the configuration says this already");
-    if (c.json) write_report(c, steps, {"none", "", done}, false);
-    return done;
-  }
+  if (steps.empty()) c.screen->err_line("the configuration says this already");
   return carry_out(c, place, steps, told, wish);
 }
 

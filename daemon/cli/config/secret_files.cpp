@@ -81,15 +81,18 @@ result<void> write_secrets(const std::vector<moved_secret>& secrets) {
   for (const auto& s : secrets) {
     if (s.is_there || std::ranges::find(written, s.file) != written.end()) continue;
     auto done = make_folder_of(s.file.native());
+    written.push_back(s.file);
     if (done) done = replace_whole_file(s.file.native(), s.value + "\n");
-    if (done) {
-      written.push_back(s.file);
-      continue;
-    }
+    if (done) continue;
     for (const auto& file : written) (void)remove_whole_file(file.native());
     return done;
   }
   return {};
+}
+
+void take_back_secrets(const std::vector<moved_secret>& secrets) {
+  for (const auto& s : secrets)
+    if (!s.is_there) (void)remove_whole_file(s.file.native());
 }
 
 }  // namespace mcpbx::cli

@@ -30,5 +30,7 @@ moved_entry plan_secrets(std::string_view name, std::string_view entry, const st
 
 /// Writes the files that are not there yet. On errc::io those that it wrote are removed again.
 result<void> write_secrets(const std::vector<moved_secret>& secrets);
+/// Removes the files that write_secrets() wrote, after an entry that refers to them could not be written.
+void take_back_secrets(const std::vector<moved_secret>& secrets);
 
 }  // namespace mcpbx::cli
