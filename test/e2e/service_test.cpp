@@ -31,7 +31,8 @@ exec @ARGV;
 // $NOTIFY_SOCKET of a service manager.
 class notify_socket {
  public:
-  explicit notify_socket(const std::string& path) : fd_(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)) {
+  explicit notify_socket(const std::string& path)
+      : fd_(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)) {
     sockaddr_un address{};
     address.sun_family = AF_UNIX;
     std::strncpy(address.sun_path, path.c_str(), sizeof address.sun_path - 1);
@@ -56,12 +57,13 @@ class notify_socket {
 
 }  // namespace
 
-TEST_CASE("service: a passed socket is served and left in its place, and the manager hears of readiness, life and end") {
+TEST_CASE("D1: a passed socket is served and left in its place, and the manager hears of readiness, life and end") {
   const world w;
   notify_socket manager(w.file("notify"));
   const auto config = w.write("c.json", R"({"mcpServers":{"s":{"command":"@SERVER@","args":["--tag","@TAG@"]}}})");
   child::options o;
-  o.argv = {"/usr/bin/perl", "-e", activation, w.socket(), program("mcpbxd"), "--config", config, "--socket", w.socket()};
+  o.argv = {"/usr/bin/perl", "-e",   activation, w.socket(), program("mcpbxd"),
+            "--config",      config, "--socket", w.socket()};
   o.env = w.env;
   o.env.insert(o.env.end(), {"NOTIFY_SOCKET=" + w.file("notify"), "WATCHDOG_USEC=200000"});
   o.cwd = w.dir();
@@ -75,4 +77,15 @@ TEST_CASE("service: a passed socket is served and left in its place, and the man
   CHECK(daemon.wait().status == 0);
   CHECK(::access(w.socket().c_str(), F_OK) == 0);  // it is the manager's
   CHECK(w.tagged().empty());
+}
+
+TEST_CASE("O6: service status says how it is, with systemd or without") {
+  const world w;
+  const auto shown = run_cli(w, {"service", "status"});
+  CHECK((shown.status == 0 || shown.status == 1));
+  CHECK(
+      (contains(shown.out, "there is no systemd that runs services for you here") || contains(shown.out, "at login")));
+  const auto json = parse(run_cli(w, {"service", "--json"}).out);
+  CHECK(at(json, "listening").as_bool() == (shown.status == 0));
+  CHECK(run_cli(w, {"service", "enabel"}).status == 2);
 }
