@@ -28,7 +28,7 @@ stderr_lines::wait stderr_lines::when_more(std::function<void()> more) {
   if (waiting_.size() >= most_waiting) return nullptr;
   const auto number = ++last_wait_;
   waiting_.emplace(number, std::move(more));
-  return {reinterpret_cast<void*>(1), [weak = std::weak_ptr(self_), number](void*) {
+  return {self_.get(), [weak = std::weak_ptr(self_), number](void*) {
             if (const auto self = weak.lock()) (*self)->waiting_.erase(number);
           }};
 }

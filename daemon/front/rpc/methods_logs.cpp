@@ -76,12 +76,13 @@ raw_json lines_of(const mcp::stderr_lines& book, const logs_params& p) {
 /// A request that waits for the next line, for a bounded time.
 class line_wait : public std::enable_shared_from_this<line_wait> {
  public:
-  line_wait(std::shared_ptr<mcp::stderr_lines> book, logs_params p, mcp::reply_once reply, time_source& time)
-      : book_(std::move(book)), params_(std::move(p)), reply_(std::move(reply)), timer_(time.make_timer()) {}
+  line_wait(const std::shared_ptr<mcp::stderr_lines>& book, logs_params p, mcp::reply_once reply, time_source& time)
+      : book_(book), params_(std::move(p)), reply_(std::move(reply)), timer_(time.make_timer()) {}
 
   void begin(time_point ends) {
-    // The book's handler owns this object; the timer has no share in it.
-    wait_ = book_->when_more([self = shared_from_this()] { self->answer(); });
+    // The book's handler owns this object, which therefore has no share in the book, and the timer none in this object.
+    const auto book = book_.lock();
+    wait_ = book->when_more([self = shared_from_this()] { self->answer(); });
     if (!wait_) {
       reply_.error(mcp::to_rpc_error(
           {errc::limit, "too many readers follow the log of " + params_.server + "; end one, or try again later"}));
@@ -97,17 +98,17 @@ class line_wait : public std::enable_shared_from_this<line_wait> {
     const auto self = shared_from_this();
     timer_->cancel();
     wait_.reset();
-    if (reply_.open()) reply_.result(lines_of(*book_, params_));
+    if (const auto book = book_.lock(); book && reply_.open()) reply_.result(lines_of(*book, params_));
   }
 
-  std::shared_ptr<mcp::stderr_lines> book_;
+  std::weak_ptr<mcp::stderr_lines> book_;
   logs_params params_;
   mcp::reply_once reply_;
   std::unique_ptr<timer> timer_;
   mcp::stderr_lines::wait wait_;
 };
 
-void answer_logs(rpc_caller& c, const logs_params& p, const mcp::reply_once& reply) {
+void answer_logs(rpc_caller& c, logs_params p, const mcp::reply_once& reply) {
   auto& door = c.door();
   if (p.server.empty()) {
     std::string json;
@@ -126,9 +127,11 @@ void answer_logs(rpc_caller& c, const logs_params& p, const mcp::reply_once& rep
         {errc::invalid_argument, "the tool server " + json_quoted(p.server) +
                                      " has an address and no process here, so it has no log; `mcpbx servers " +
                                      shell_word(p.server) + "` tells its last error"}));
-  const bool has_more = static_cast<std::int64_t>(book->next()) - 1 > p.after;
+  const auto last = static_cast<std::int64_t>(book->next()) - 1;
+  if (p.after > last) p.after = 0;  // the server was taken out and put back: its lines are counted anew
+  const bool has_more = last > p.after;
   if (has_more || p.wait.count() == 0 || p.after < 0) return reply.result(lines_of(*book, p));
-  std::make_shared<line_wait>(std::move(book), p, reply, door.time)->begin(door.time.now() + p.wait);
+  std::make_shared<line_wait>(book, p, reply, door.time)->begin(door.time.now() + p.wait);
 }
 
 }  // namespace
