@@ -24,11 +24,12 @@ void answer_stream::serve(const std::shared_ptr<exchange>& x, std::vector<http::
   x_ = x;
   headers_ = std::move(headers);
   x->keep(shared_from_this());
-  if (options_.patience == milliseconds{0}) return;
-  patience_ = door_.time.make_timer();
-  patience_->arm(door_.time.now() + options_.patience, [weak = weak_from_this()] {
-    if (const auto self = weak.lock()) self->begin();
-  });
+  if (options_.patience != nullptr) options_.patience->begin(*this);
+}
+
+void answer_stream::on_waited() {
+  const auto self = shared_from_this();
+  begin();
 }
 
 void answer_stream::hold() {
@@ -78,7 +79,7 @@ void answer_stream::open_on(const std::shared_ptr<exchange>& x) {
     earlier->keep(nullptr);
     boost::asio::post(door_.executor, [earlier = std::move(earlier)] { earlier->finish(); });
   }
-  patience_.reset();
+  stop_waiting();
   hold();
   changed_ = door_.time.now();
   x->keep(shared_from_this());
@@ -156,7 +157,7 @@ void answer_stream::on_drained() {
 void answer_stream::on_left() {
   const auto self = shared_from_this();
   x_ = nullptr;
-  patience_.reset();
+  stop_waiting();
   changed_ = door_.time.now();
   if (phase_ != phase::over && owner_) owner_->on_lost(*this);
 }
@@ -201,7 +202,7 @@ void answer_stream::keep(std::uint64_t event, const segments& text) {
 // Marks the answer as complete and tells the owner in a later turn, since the queue or the owner may be the caller.
 void answer_stream::complete() {
   phase_ = phase::over;
-  patience_.reset();
+  stop_waiting();
   boost::asio::post(door_.executor, [weak = weak_from_this()] {
     const auto self = weak.lock();
     if (self && self->owner_) self->owner_->on_over(*self);
