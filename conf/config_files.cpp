@@ -154,6 +154,10 @@ result<std::string> read_file(const fs::path& path, std::optional<uid_t> user) {
   return std::move(source->text);
 }
 
+result<void> check_directory(const fs::path& directory, std::optional<uid_t> user) {
+  return guarded_directory(directory, user.value_or(::geteuid()));
+}
+
 loaded_files load_files(const environment& env, const file_options& options) {
   const auto paths = find_files(env, options);
   loaded_files out;

@@ -35,6 +35,9 @@ result<std::vector<std::filesystem::path>> find_files(const environment& env, co
 /// able to write them; a sticky directory such as /tmp is accepted. The error says how to fix it.
 result<std::string> read_file(const std::filesystem::path& path, std::optional<uid_t> user = {});
 
+/// Fails unless only the user and root can change the directory, as read_file() asks of the directory of a file.
+result<void> check_directory(const std::filesystem::path& directory, std::optional<uid_t> user = {});
+
 /// A file as it was when its text was read.
 struct read_source {
   std::string path;

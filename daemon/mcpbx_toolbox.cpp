@@ -1,4 +1,5 @@
 // mcpbx-toolbox: a small MCP server on stdin and stdout. Reads, feeds the core, writes; one thread, no event loop.
+#include "daemon/toolbox/help.hpp"
 #include "daemon/toolbox/server.hpp"
 
 #include <signal.h>
@@ -11,15 +12,6 @@
 #include <vector>
 
 namespace {
-
-constexpr std::string_view help =
-    "mcpbx-toolbox [FOLDER...]\n"
-    "\n"
-    "A small MCP server on stdin and stdout: clock, time zones and arithmetic, and for the FOLDERs given, listing,\n"
-    "reading and searching of files. Nothing outside of these folders is read, and no symbolic link is followed.\n"
-    "\n"
-    "  --help      show this\n"
-    "  --version   show the version\n";
 
 void write_all(int fd, std::string_view text) {
   while (!text.empty()) {
@@ -53,7 +45,7 @@ int main(int argc, char** argv) {
     } else if (argument == "--") {
       options_end = true;
     } else if (argument == "--help" || argument == "-h") {
-      write_all(1, help);
+      write_all(1, mcpbx::toolbox::help);
       return 0;
     } else if (argument == "--version") {
       write_all(1, "mcpbx-toolbox " MCPBX_VERSION "\n");

@@ -1,6 +1,7 @@
 // The daemon's program. The keeper is forked before there is a thread, a socket or a descriptor to inherit.
 #include "daemon/app/configuration.hpp"
 #include "daemon/app/daemon.hpp"
+#include "daemon/app/examination.hpp"
 #include "daemon/app/process/log_writer.hpp"
 #include "daemon/app/process/options.hpp"
 #include "daemon/guard/credentials/secret_service.hpp"
@@ -19,6 +20,7 @@ int main(int argc, char** argv) {
   const auto& options = std::get<mcpbx::daemon::command_line>(parsed);
   if (options.secret_service_key) return mcpbx::daemon::print_secret_service_key();
   if (options.check_config) return mcpbx::daemon::check_configuration(options);
+  if (options.examine) return mcpbx::daemon::examine(options);
   auto keeper = mcpbx::mcp::fork_keeper();
   if (!keeper) {
     mcpbx::daemon::say("mcpbxd: " + keeper.error().message + "\n");

@@ -78,6 +78,12 @@ class adopter {
     sink_.notice(m.at, std::move(what), member_path(path_, m.key), std::string(mend));
   }
 
+  /// Reports a key that acts here.
+  void taken(const node_member& m, std::string what) {
+    const auto& say = sink_.taken ? sink_.taken : sink_.notice;
+    say(m.at, std::move(what), member_path(path_, m.key), std::string(nothing_to_do));
+  }
+
   void read(const host_key& k, node_member& m) {
     if (m.value.is(node::kind::broken)) return;
     switch (k.act) {
@@ -91,7 +97,7 @@ class adopter {
         return read_switch(m, false);
       case host_act::deny:
         if (auto names = read_names(m, m.value)) {
-          if (!names->empty()) notice(m, "is taken for \"tools.deny\"");
+          if (!names->empty()) taken(m, "is taken for \"tools.deny\"");
           add(deny_, std::move(*names));
         }
         return;
@@ -99,7 +105,7 @@ class adopter {
         return read_allow(m, m.value);
       case host_act::ask_for:
         if (auto names = read_names(m, m.value)) {
-          if (!names->empty()) notice(m, "is taken for \"approve\"");
+          if (!names->empty()) taken(m, "is taken for \"approve\"");
           add(ask_, std::move(*names));
         }
         return;
@@ -112,7 +118,7 @@ class adopter {
           return error(m, "must be true or false, not " + std::string(words_for(m.value.type)),
                        "name the tools that need a yes in \"approve\", or take the key out");
         if (m.value.truth) return never_asks(m);
-        notice(m, "is taken for \"approve\": [\"*\"]");
+        taken(m, "is taken for \"approve\": [\"*\"]");
         return ask_.push_back(text_node("*", m.value.at));
       case host_act::never_ask:
         return says_nothing(m.value) ? void() : never_asks(m);
@@ -135,7 +141,7 @@ class adopter {
       return error(m, "must be true or false, not " + std::string(words_for(m.value.type)),
                    "write \"disabled\": true to switch the server off, or take the key out");
     if (m.value.truth == on) return;
-    notice(m, "switches the server off, like \"disabled\": true");
+    taken(m, "switches the server off, like \"disabled\": true");
     off_ = m.value.at;
   }
 
@@ -149,7 +155,7 @@ class adopter {
     if (!is_one_of(asks))
       return error(m, "must be one of \"prompt\", \"always\", \"once\", \"approve\", \"auto\", \"never\"",
                    "name the tools that need a yes in \"approve\", or take the key out");
-    notice(m, "is taken for \"approve\": [\"" + tool + "\"]");
+    taken(m, "is taken for \"approve\": [\"" + tool + "\"]");
     ask_.push_back(text_node(tool, m.value.at));
   }
 
@@ -204,7 +210,7 @@ class adopter {
       if (n.text.find_first_of("*?") != n.text.npos)
         return error(m, "has a pattern among its names, which is one in some programs only",
                      "write \"tools\": {\"allow\": [\"PATTERN\"]}, where * and ? stand for any characters");
-    notice(m, "is taken for \"tools.allow\": only these tools are offered");
+    taken(m, "is taken for \"tools.allow\": only these tools are offered");
     if (!allow_) {
       allow_ = std::move(names);
       return;

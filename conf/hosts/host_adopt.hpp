@@ -13,6 +13,7 @@ namespace mcpbx::conf {
 struct finding_sink {
   using report = std::function<void(const place& at, std::string what, std::string path, std::string mend)>;
   report error, notice;
+  report taken = {};  ///< notices of keys that act here under another name; empty: they go to `notice`
 };
 
 /// Replaces the keys of other hosts in `entry` (an object at `path`, of the server `name`) by our keys of that meaning.

@@ -13,11 +13,11 @@ namespace {
 
 using namespace std::string_view_literals;
 
-enum class piece_kind { literal, env, file, cmd };
+enum class piece_kind { literal, env, file, cmd, cred };
 
 struct piece {
   piece_kind kind = piece_kind::literal;
-  std::string_view text;                     // the literal, the variable's name, the path or the command line
+  std::string_view text;  // the literal, the name of a variable or credential, the path or the command line
   std::optional<std::string_view> fallback;  // ${NAME:-default}
 };
 
@@ -25,6 +25,12 @@ bool variable_name(std::string_view name) {
   return !name.empty() && (name[0] < '0' || name[0] > '9') && std::ranges::all_of(name, [](unsigned char c) {
     return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
   });
+}
+
+// Returns true if systemd takes `name` for a credential and it stays in the folder of credentials (systemd.exec(5)).
+bool credential_name(std::string_view name) {
+  return !name.empty() && name.size() <= 255 && name != "." && name != ".." &&
+         std::ranges::all_of(name, [](unsigned char c) { return c > 0x20 && c < 0x7f && c != '/' && c != ':'; });
 }
 
 /// Finds the `}` that ends the reference whose inside starts at `from`. Quotes protect braces in commands.
@@ -63,6 +69,11 @@ std::expected<piece, reference_fault> read_inside(std::string_view inside, bool 
     p = {piece_kind::cmd, inside.substr(4), {}};
     if (auto words = split_words(p.text); !words)
       return fault("${cmd:…}: " + words.error().message, "write the program and its arguments, quoted as in a shell");
+  } else if (inside.starts_with("cred:")) {
+    p = {piece_kind::cred, inside.substr(5), {}};
+    if (!credential_name(p.text))
+      return fault("${cred:…} needs the name of a credential of the service, which has no / and no blank",
+                   "write it like ${cred:api-key}, as the unit's LoadCredential= names it");
   } else if (server) {
     const auto cut = inside.find(":-");
     p = {piece_kind::env, inside.substr(0, cut), {}};
@@ -72,12 +83,13 @@ std::expected<piece, reference_fault> read_inside(std::string_view inside, bool 
     if (!variable_name(p.text))
       return fault(
           "this is no reference that mcpbx knows",
-          "write ${NAME}, ${NAME:-default}, ${env:NAME}, ${file:PATH} or ${cmd:WORDS}, and $${ for a literal ${");
+          "write ${NAME}, ${NAME:-default}, ${env:NAME}, ${file:PATH}, ${cmd:WORDS} or ${cred:NAME}, and $${ for a "
+          "literal ${");
   } else if (variable_name(inside)) {
     return fault("the form ${NAME} works in server entries only", "write ${env:" + std::string(inside) + "}");
   } else {
     return fault("this is no reference that mcpbx knows",
-                 "write ${env:NAME}, ${file:PATH} or ${cmd:WORDS}, and $${ for a literal ${");
+                 "write ${env:NAME}, ${file:PATH}, ${cmd:WORDS} or ${cred:NAME}, and $${ for a literal ${");
   }
   return p;
 }
@@ -117,6 +129,7 @@ std::string at(const reference_string& s) {
 std::string shown(const piece& p) {
   const std::string name(p.text);
   if (p.kind == piece_kind::file) return "${file:" + name + "}";
+  if (p.kind == piece_kind::cred) return "${cred:" + name + "}";
   const auto words = split_words(name);
   return "${cmd:" + (words ? words->front() : "") + (words && words->size() > 1 ? " …}" : "}");
 }
@@ -139,6 +152,14 @@ result<std::string> value_of(const piece& p, const reference_string& s, referenc
   result<std::string> got;
   if (p.kind == piece_kind::file) {
     got = source.file(expand_home(name, source.env("HOME").value_or("")));
+  } else if (p.kind == piece_kind::cred) {
+    const auto folder = source.env("CREDENTIALS_DIRECTORY").value_or("");
+    if (folder.empty())
+      return fail(errc::config, at(s) + shown(p) +
+                                    ": the daemon was given no credentials: run it as a service whose unit has "
+                                    "LoadCredential=" +
+                                    name + ":PATH, or write the value with ${file:…}");
+    got = source.file(folder + "/" + name);
   } else {
     auto words = split_words(name);
     if (!words) return std::unexpected(std::move(words.error()));
@@ -172,8 +193,9 @@ bool has_references(std::string_view text) {
 
 bool needs_lane(std::string_view text) {
   auto pieces = read(text, true);
-  return pieces && std::ranges::any_of(
-                       *pieces, [](const piece& p) { return p.kind == piece_kind::file || p.kind == piece_kind::cmd; });
+  return pieces && std::ranges::any_of(*pieces, [](const piece& p) {
+           return p.kind != piece_kind::literal && p.kind != piece_kind::env;
+         });
 }
 
 bool refers_to_secret(const reference_string& s) {

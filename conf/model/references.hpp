@@ -1,5 +1,6 @@
-// References in strings: ${env:NAME}, ${file:PATH}, ${cmd:WORDS}, and in server entries ${NAME} and ${NAME:-default} as
-// desktop hosts write them. Checked when the configuration is loaded, resolved only when the value is used.
+// References in strings: ${env:NAME}, ${file:PATH}, ${cmd:WORDS}, ${cred:NAME} (a credential of the service), and in
+// server entries ${NAME} and ${NAME:-default} as desktop hosts write them. Checked when the configuration is loaded,
+// resolved only when the value is used.
 #pragma once
 #include "mcp/redact/secret.hpp"
 #include "mcp/support/error.hpp"

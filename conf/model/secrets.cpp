@@ -44,14 +44,9 @@ void for_each_parameter(std::string_view address, F&& f) {
   }
 }
 
-}  // namespace
-
-void register_secrets(std::string_view name, std::string_view value) {
-  if (secret_name(name)) redactor::add(secret(std::string(value)));
-  register_url_passwords(value);
-}
-
-void register_url_passwords(std::string_view text) {
+// Calls f(part) for the password or token of each address.
+template <class F>
+void for_each_password(std::string_view text, F&& f) {
   constexpr std::string_view behind_scheme = "://";
   for (auto at = text.find(behind_scheme); at != text.npos; at = text.find(behind_scheme, at)) {
     const bool web = is_web(text.substr(0, at));
@@ -61,11 +56,35 @@ void register_url_passwords(std::string_view text) {
     if (end == authority.npos) continue;
     const auto user = authority.substr(0, end);
     const auto colon = user.find(':');
-    if (colon != user.npos) register_encoded(user.substr(colon + 1));
+    if (colon != user.npos) f(user.substr(colon + 1));
     // A lone user is a name in addresses of databases and ssh, but a token in those of the web.
     else if (web)
-      register_encoded(user);
+      f(user);
   }
+}
+
+}  // namespace
+
+void register_secrets(std::string_view name, std::string_view value) {
+  if (secret_name(name)) redactor::add(secret(std::string(value)));
+  register_url_passwords(value);
+}
+
+void register_url_passwords(std::string_view text) {
+  for_each_password(text, register_encoded);
+}
+
+std::vector<std::string_view> address_secrets(std::string_view text) {
+  std::vector<std::string_view> found;
+  const auto take = [&](std::string_view part) {
+    if (!part.empty() && !has_references(part)) found.push_back(part);
+  };
+  for_each_password(text, take);
+  if (text.find("://") == text.npos) return found;
+  for_each_parameter(text, [&](std::string_view name, std::string_view value) {
+    if (secret_parameter(name)) take(value);
+  });
+  return found;
 }
 
 void register_query_secrets(const reference_string& written, reference_source& source) {

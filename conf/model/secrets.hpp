@@ -4,8 +4,14 @@
 #include "conf/model/references.hpp"
 
 #include <string_view>
+#include <vector>
 
 namespace mcpbx::conf {
+
+/// Returns the secret parts of the addresses in `text`, as views of it: the password of each
+/// `scheme://user:password@host`, the token of each `https://token@host`, and of the query of an address the values of
+/// parameters with a secret's name. Parts that hold references are left out.
+std::vector<std::string_view> address_secrets(std::string_view text);
 
 /// Registers the value of a variable or header: all of it if `name` is a secret's name, else the passwords of the
 /// addresses in it.

@@ -3,7 +3,6 @@
 
 #include "daemon/app/process/process_limits.hpp"
 #include "daemon/app/process/run_loop.hpp"
-#include "daemon/app/process/service.hpp"
 #include "mcp/client/supervise/supervisor_core.hpp"
 #include "mcp/support/heap.hpp"
 #include "mcp/support/log.hpp"
@@ -32,7 +31,13 @@ static_assert(stop_grace + stop_times::insist_after + stop_times::force_after <=
 
 daemon_life::daemon_life(base_parts& base, tool_servers& servers, run_parts& runs, reloading& reload,
                          entrances& ways_in, milliseconds idle_exit)
-    : base_(base), servers_(servers), runs_(runs), reload_(reload), ways_in_(ways_in), idle_exit_(idle_exit) {
+    : base_(base),
+      servers_(servers),
+      runs_(runs),
+      reload_(reload),
+      ways_in_(ways_in),
+      idle_exit_(idle_exit),
+      watchdog_(base.time) {
   base_.stop.carried_out_by([this](const std::string& why) { stop(why); });
   next_signal();
   if (idle_exit_.count() == 0) return;

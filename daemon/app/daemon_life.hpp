@@ -2,6 +2,7 @@
 #pragma once
 #include "daemon/app/base_parts.hpp"
 #include "daemon/app/entrances.hpp"
+#include "daemon/app/process/service.hpp"
 #include "daemon/app/reloading.hpp"
 #include "daemon/app/run_parts.hpp"
 #include "daemon/app/tool_servers.hpp"
@@ -36,6 +37,7 @@ class daemon_life {
   reloading& reload_;
   entrances& ways_in_;
   milliseconds idle_exit_;
+  watchdog watchdog_;
   std::unique_ptr<timer> idle_timer_;  // null: the daemon does not stop when idle
   bool stopping_ = false;
 };

@@ -108,6 +108,16 @@ result<std::unique_ptr<run_store>> file_of(const conf::configuration& config, co
 
 }  // namespace
 
+result<std::string> sqlite_path(const conf::configuration& config, const start_values& values,
+                                const conf::environment& env) {
+  const auto url = url_of(config, values);
+  if (!url) return url;
+  if (!url->starts_with(sqlite_scheme)) return std::string();
+  auto place = place_of(std::string_view(*url).substr(sqlite_scheme.size()), env);
+  if (!place) return std::unexpected(std::move(place.error()));
+  return std::move(place->path);
+}
+
 std::unique_ptr<journal> make_journal(const conf::configuration& config, const start_values& values,
                                       const conf::environment& env, boost::asio::any_io_executor executor,
                                       time_source& time, bool by_default, decltype(record_rules::closed) closed) {

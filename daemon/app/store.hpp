@@ -5,11 +5,13 @@
 #include "daemon/app/references/start_values.hpp"
 #include "daemon/store/journal.hpp"
 #include "daemon/store/store_worker.hpp"
+#include "mcp/support/error.hpp"
 #include "mcp/support/time.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
 
 #include <memory>
+#include <string>
 
 namespace mcpbx::daemon {
 
@@ -22,5 +24,9 @@ std::unique_ptr<journal> make_journal(const conf::configuration& config, const s
                                       const conf::environment& env, boost::asio::any_io_executor executor,
                                       time_source& time, bool by_default = true,
                                       decltype(record_rules::closed) closed = {});
+
+/// Returns the file of the SQLite journal; "" if something else keeps the runs. errc::config: the place is unknown.
+result<std::string> sqlite_path(const conf::configuration& config, const start_values& values,
+                                const conf::environment& env);
 
 }  // namespace mcpbx::daemon

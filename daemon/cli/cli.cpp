@@ -1,6 +1,8 @@
 // The command line of `mcpbx`: the options that all verbs share, and a page for each verb.
 #include "daemon/cli/cli.hpp"
 
+#include "daemon/cli/completion/live_names.hpp"
+#include "daemon/cli/completion/word_completion.hpp"
 #include "daemon/cli/verbs/verbs.hpp"
 #include "daemon/command_line/parse_options.hpp"
 #include "mcp/support/text.hpp"
@@ -8,10 +10,14 @@
 #include <CLI/CLI.hpp>
 
 #include <signal.h>
+#include <unistd.h>
 
+#include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace mcpbx::cli {
@@ -80,16 +86,11 @@ int unknown_verb(terminal& screen, const std::string& word) {
   return usage;
 }
 
-}  // namespace
-
-int run(int argc, char** argv) {
-  ::signal(SIGPIPE, SIG_IGN);
-  terminal screen;
-  context c;
-  c.screen = &screen;
-  int code = done;
-
-  CLI::App app{"Ask a model that uses your tools, and drive the mcpbx daemon.", "mcpbx"};
+// Declares the options and the pages of all verbs. Parsing writes the verb's exit status to `code`, and the verb that
+// `help` shall tell about to `about`.
+void declare(CLI::App& app, context& c, int& code, std::string& about) {
+  app.name("mcpbx");
+  app.description("Ask a model that uses your tools, and drive the mcpbx daemon.");
   app.formatter(make_formatter());
   app.set_version_flag("--version", "mcpbx " MCPBX_VERSION, "print the version");
   app.set_help_flag("-h,--help", "print this help");
@@ -114,8 +115,65 @@ int run(int argc, char** argv) {
     auto* page = add_page(v.name, v.summary, v.more);
     page->callback([&code, &c, act = v.declare(*page)] { code = act(c); });
   }
-  std::string about;
   add_page("help", "print this help, or more about a verb", "")->add_option("VERB", about, "the verb")->type_name("");
+}
+
+// Returns the value of an option of the whole program among the words, or "".
+std::string given(const std::vector<std::string>& words, std::string_view option) {
+  for (std::size_t i = 0; i + 1 < words.size(); ++i) {
+    if (words[i] == option) return words[i + 1];
+    if (words[i].starts_with(std::string(option) + "=")) return words[i].substr(option.size() + 1);
+  }
+  return {};
+}
+
+// Answers `mcpbx __complete SHELL …`, which the scripts of `mcpbx completion` run: for bash the line up to the cursor,
+// for the others the words behind the program's name. Never fails, since nobody reads why.
+int complete(const CLI::App& app, std::string_view shell, std::vector<std::string> words) {
+  auto kind = shell_kind::bash;
+  bool in_quotes = false;
+  if (shell == "bash") {
+    auto line = split_for_bash(words.empty() ? "" : words.front());
+    in_quotes = line.in_quotes;
+    words = std::move(line.words);
+    if (!words.empty()) words.erase(words.begin());
+  } else {
+    kind = shell == "zsh" ? shell_kind::zsh : shell_kind::fish;
+  }
+  const auto choice = choice_for(app, words, [](std::string_view verb) -> std::span<const std::string_view> {
+    for (const auto& v : all_verbs())
+      if (v.name == verb) return v.actions;
+    return {};
+  });
+  place p;
+  p.socket = given(words, "--socket");
+  const auto names = live_names(p, choice.names, choice.begun);
+  write_all(STDOUT_FILENO, completion_lines(choice, names, kind, in_quotes));
+  return done;
+}
+
+}  // namespace
+
+void with_pages(const std::function<void(CLI::App&)>& f) {
+  CLI::App app;
+  context c;
+  int code = done;
+  std::string about;
+  declare(app, c, code, about);
+  f(app);
+}
+
+int run(int argc, char** argv) {
+  ::signal(SIGPIPE, SIG_IGN);
+  terminal screen;
+  context c;
+  c.screen = &screen;
+  int code = done;
+
+  CLI::App app;
+  std::string about;
+  declare(app, c, code, about);
+  if (argc > 2 && std::string_view(argv[1]) == "__complete") return complete(app, argv[2], {argv + 3, argv + argc});
 
   // Errors of the command line itself are JSON, too.
   for (int i = 1; i < argc && std::string_view(argv[i]) != "--"; ++i)
@@ -123,6 +181,7 @@ int run(int argc, char** argv) {
   const auto has_verb = [&](const std::string& word) {
     return !app.get_subcommands([&](CLI::App* s) { return s->get_name() == word; }).empty();
   };
+  std::string_view beside_wrong_words;
   // The first word that is no option is the verb; `--socket P` and `--config F` take a value.
   for (int i = 1; i < argc; ++i) {
     const std::string word = argv[i];
@@ -130,11 +189,16 @@ int run(int argc, char** argv) {
       ++i;
     } else if (!word.starts_with('-')) {
       if (!has_verb(word)) return screen.finish(unknown_verb(screen, word));
+      for (const auto& v : all_verbs())
+        if (word == v.name) beside_wrong_words = v.beside_wrong_words;
       break;
     }
   }
-  if (const auto status = parse_words(app, argc, argv, [&](const std::string& wrong) { screen.error(wrong); }))
-    return screen.finish(*status);
+  const auto tell = [&](const std::string& wrong) {
+    const bool option = wrong.find("not expected") != wrong.npos;
+    screen.error(wrong + std::string(option ? beside_wrong_words : ""));
+  };
+  if (const auto status = parse_words(app, argc, argv, tell)) return screen.finish(*status);
   const auto used = app.get_subcommands();
   const bool help_asked = !used.empty() && used.front()->get_name() == "help";
   if (used.empty() || help_asked) {

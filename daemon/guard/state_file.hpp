@@ -1,6 +1,7 @@
 // Reads, atomically replaces and locks small files of the state directory. All functions block; call them on a lane.
 #pragma once
 #include "mcp/support/error.hpp"
+#include "mcp/support/whole_file.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -11,13 +12,12 @@
 namespace mcpbx::daemon {
 
 /// Creates the folder of `path` with mode 0700, and those above it that are missing.
-result<void> make_folder_of(const std::string& path);
+using mcpbx::make_folder_of;
 
-/// Reads the whole file; nullopt: there is none. errc::io: unreadable, no regular file, or more than `max_bytes`.
+/// Reads the whole file; see read_whole_file().
 result<std::optional<std::string>> read_state_file(const std::string& path, std::size_t max_bytes);
 
-/// Replaces the file atomically, with mode 0600: a reader finds the old or the new text, even after a loss of power. On
-/// errc::io the old text stays.
+/// Replaces the file at once, with mode 0600; see replace_whole_file().
 result<void> replace_state_file(const std::string& path, std::string_view text);
 
 /// Lock on `path`.lock that keeps other processes from changing the file beside it. The destructor releases it. The

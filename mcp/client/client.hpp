@@ -44,6 +44,14 @@ struct remote_status {
   std::string problem;
 };
 
+/// Calls of a server that have ended. Recent ones are those of the latest 10 to 20 s.
+struct call_counts {
+  std::uint64_t calls = 0;
+  std::uint64_t failed = 0;  ///< without an answer though not cancelled, with an error, or with a result that is one
+  double per_second = 0;     ///< recent ones that were sent
+  std::int64_t p50_us = -1, p95_us = -1;  ///< of recent ones, from arrival to end in microseconds; -1: there are none
+};
+
 /// One process of a server that is not shared.
 struct instance_status {
   std::string of;  ///< its caller or run, as call_scope::label
@@ -74,6 +82,7 @@ struct server_status {
   /// or restart now is a retry.
   bool start_failed = false;
   std::size_t open_calls = 0, queued_calls = 0;
+  call_counts calls;
   std::uint64_t noise_lines = 0, dropped_answers = 0;
   /// A call timed out, or the server was restarted because it seemed to hang, and no call has been answered since.
   /// last_error has the reason.

@@ -25,6 +25,16 @@ find_path(MCPBX_LIBPQ_INCLUDE libpq-fe.h PATH_SUFFIXES postgresql REQUIRED)
 add_library(mcpbx_libpq_header INTERFACE)
 target_include_directories(mcpbx_libpq_header SYSTEM INTERFACE "${MCPBX_LIBPQ_INCLUDE}")
 find_package(spdlog REQUIRED)
+# The readers of other programs' TOML and YAML (conf/hosts/read). toml++ is headers only.
+find_path(MCPBX_TOMLPLUSPLUS_INCLUDE toml++/toml.h REQUIRED)
+add_library(mcpbx_tomlplusplus INTERFACE)
+target_include_directories(mcpbx_tomlplusplus SYSTEM INTERFACE "${MCPBX_TOMLPLUSPLUS_INCLUDE}")
+find_path(MCPBX_LIBYAML_INCLUDE yaml.h REQUIRED)
+# An archive in every build: it is 200 KB, and `mcpbx` then loads no library for verbs that never need it.
+find_library(MCPBX_LIBYAML NAMES libyaml.a yaml REQUIRED)
+add_library(mcpbx_libyaml INTERFACE)
+target_include_directories(mcpbx_libyaml SYSTEM INTERFACE "${MCPBX_LIBYAML_INCLUDE}")
+target_link_libraries(mcpbx_libyaml INTERFACE "${MCPBX_LIBYAML}")
 find_package(CLI11 REQUIRED)
 
 find_program(MCPBX_CCACHE ccache)

@@ -29,12 +29,9 @@ Exit status:
   2   wrong options
   78  wrong configuration; every error was listed)";
 
-}  // namespace
-
-std::variant<command_line, int> parse_command_line(int argc, char** argv) {
-  command_line o;
-  std::string level;
-  CLI::App app{"The mcpbx daemon: one exchange between your programs, your models and your tool servers.", "mcpbxd"};
+void declare(CLI::App& app, command_line& o, std::string& level) {
+  app.name("mcpbxd");
+  app.description("The mcpbx daemon: one exchange between your programs, your models and your tool servers.");
   app.set_version_flag("--version", "mcpbxd " MCPBX_VERSION, "print the version");
   app.set_help_flag("-h,--help", "print this help");
   app.footer(more);
@@ -45,6 +42,8 @@ std::variant<command_line, int> parse_command_line(int argc, char** argv) {
                  "log to this file, 0600; at 10 MiB, and at SIGUSR1, it is begun anew and 9 are kept")
       ->type_name("FILE");
   app.add_flag("--check-config", o.check_config, "check the configuration, run nothing, and end");
+  app.add_flag("--examine", o.examine, "try the addresses of the configuration, print the outcome as JSON, and end")
+      ->group("");
   app.add_flag("--idle-exit", o.idle_exit, "end after idleExitMs (15 minutes) without callers or runs");
   app.add_option("--private-folder", o.private_folder, "the folder made for this daemon by `mcpbx --standalone`")
       ->type_name("PATH")
@@ -52,6 +51,23 @@ std::variant<command_line, int> parse_command_line(int argc, char** argv) {
   app.add_flag("--secret-service-key", o.secret_service_key, "print the key of the tokens' file")->group("");
   app.add_option("--http", o.http, "where to serve HTTP as well, on this machine, instead of http.address")
       ->type_name("HOST:PORT");
+}
+
+}  // namespace
+
+void with_options(const std::function<void(CLI::App&)>& f) {
+  CLI::App app;
+  command_line o;
+  std::string level;
+  declare(app, o, level);
+  f(app);
+}
+
+std::variant<command_line, int> parse_command_line(int argc, char** argv) {
+  command_line o;
+  std::string level;
+  CLI::App app;
+  declare(app, o, level);
   const auto tell = [](const std::string& wrong) { say("mcpbxd: " + wrong + "\n"); };
   if (const auto status = parse_words(app, argc, argv, tell)) return *status;
   if (!o.http.empty() && !conf::forms::loopback_address.accepts(o.http)) {

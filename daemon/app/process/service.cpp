@@ -1,4 +1,4 @@
-// sd_notify and LISTEN_FDS, as sd_notify(3) and sd_listen_fds(3) describe their protocols.
+// sd_notify, LISTEN_FDS and WATCHDOG_USEC, as sd_notify(3), sd_listen_fds(3) and sd_watchdog_enabled(3) describe them.
 #include "daemon/app/process/service.hpp"
 
 #include <fcntl.h>
@@ -6,10 +6,14 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <charconv>
 #include <cstddef>
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <string>
+#include <system_error>
 
 namespace mcpbx::daemon {
 
@@ -41,6 +45,26 @@ std::optional<int> take_passed_socket() {
   constexpr int first_passed = 3;
   ::fcntl(first_passed, F_SETFD, FD_CLOEXEC);
   return first_passed;
+}
+
+watchdog::watchdog(time_source& time) : time_(time) {
+  const char* pid = std::getenv("WATCHDOG_PID");
+  const char* interval = std::getenv("WATCHDOG_USEC");
+  const bool ours = interval != nullptr && (pid == nullptr || std::to_string(::getpid()) == pid);
+  const std::string_view text = ours ? interval : "";
+  std::int64_t us = 0;
+  const auto read = std::from_chars(text.data(), text.data() + text.size(), us);
+  ::unsetenv("WATCHDOG_PID");
+  ::unsetenv("WATCHDOG_USEC");
+  if (read.ec != std::errc() || read.ptr != text.data() + text.size() || us <= 0) return;
+  pause_ = milliseconds(std::clamp<std::int64_t>(us / 2000, 1, 3'600'000));
+  timer_ = time_.make_timer();
+  next();
+}
+
+void watchdog::next() {
+  notify_service_manager("WATCHDOG=1");
+  timer_->arm(time_.now() + pause_, [this] { next(); });
 }
 
 }  // namespace mcpbx::daemon

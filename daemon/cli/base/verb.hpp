@@ -3,6 +3,7 @@
 #include "daemon/cli/base/context.hpp"
 
 #include <functional>
+#include <span>
 #include <string_view>
 
 namespace CLI {
@@ -22,6 +23,8 @@ struct verb {
   /// Adds the verb's options to its page and returns its action. The action owns the values of the options: parsing
   /// writes to them after this function has returned.
   verb_action (*declare)(CLI::App& page);
+  std::span<const std::string_view> actions = {};  ///< the words that its first argument may be, for completion
+  std::string_view beside_wrong_words = "";        ///< the end of errors about unknown options
 };
 
 }  // namespace mcpbx::cli

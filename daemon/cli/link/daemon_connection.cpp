@@ -98,6 +98,16 @@ bool wait_ready(std::span<pollfd> any) {
   return false;
 }
 
+bool wait_ready_for(std::span<pollfd> any, std::chrono::milliseconds at_most, const sigset_t* mask) {
+  std::vector<pollfd> wait(any.begin(), any.end());
+  wait.push_back({wake_pipe[0], POLLIN, 0});
+  for (auto& one : any) one.revents = 0;
+  if (interrupted()) return false;
+  const timespec limit{at_most.count() / 1000, at_most.count() % 1000 * 1'000'000};
+  if (::ppoll(wait.data(), wait.size(), &limit, mask) > 0) std::copy_n(wait.begin(), any.size(), any.begin());
+  return !interrupted();
+}
+
 void catch_interrupts() {
   if (wake_pipe[0] < 0 && ::pipe2(wake_pipe, O_CLOEXEC | O_NONBLOCK) != 0) return;
   struct sigaction action{};

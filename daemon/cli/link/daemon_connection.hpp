@@ -5,6 +5,8 @@
 #include "mcp/rpc/rpc_message.hpp"
 #include "mcp/support/error.hpp"
 
+#include <signal.h>
+
 #include <chrono>
 #include <cstdint>
 #include <deque>
@@ -91,6 +93,9 @@ bool interrupted();
 bool wait_ready(int fd, short events);
 /// Waits until one of `any` has one of its events, and sets its `revents`. Returns as the other overload.
 bool wait_ready(std::span<pollfd> any);
+/// Waits likewise, but also ends when `at_most` is over or another signal came: then no `revents` is set. Returns false
+/// after an interrupt. `mask`, if given, is the mask of signals during the wait.
+bool wait_ready_for(std::span<pollfd> any, std::chrono::milliseconds at_most, const sigset_t* mask = nullptr);
 /// Makes SIGINT and SIGTERM wake call() instead of ending the program.
 void catch_interrupts();
 

@@ -11,7 +11,6 @@
 #include <utility>
 
 namespace mcpbx::cli {
-namespace {
 
 look look_of_state(std::string_view state) {
   if (state == "ready") return look::green;
@@ -19,6 +18,8 @@ look look_of_state(std::string_view state) {
   if (state == "starting" || state == "restarting") return look::yellow;
   return look::dim;
 }
+
+namespace {
 
 std::string count_of(const raw_json& server, std::string_view key) {
   const auto n = find_member(server, key).as_integer();

@@ -4,8 +4,12 @@
 #include "mcp/json/raw_json.hpp"
 
 #include <string>
+#include <string_view>
 
 namespace mcpbx::cli {
+
+/// Returns the style of a server's state.
+look look_of_state(std::string_view state);
 
 /// Returns the memory of a server's processes, such as "12.5 MiB"; "" if unknown.
 std::string memory_of(const raw_json& server);

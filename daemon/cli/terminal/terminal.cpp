@@ -76,6 +76,11 @@ terminal::terminal() : out_tty_(::isatty(1) == 1), err_tty_(::isatty(2) == 1) {
 std::size_t terminal::out_width() const {
   return out_tty_ ? width_of(1) : 0;
 }
+std::size_t terminal::out_height() const {
+  winsize size{};
+  if (!out_tty_) return 0;
+  return ::ioctl(1, TIOCGWINSZ, &size) == 0 && size.ws_row > 0 ? size.ws_row : 24;
+}
 std::size_t terminal::err_width() const {
   return err_tty_ ? width_of(2) : 0;
 }
@@ -183,6 +188,21 @@ void terminal::finish_line() {
   if (!mid_line_) return;
   put_out("\n");
   mid_line_ = false;
+}
+
+void terminal::open_screen() {
+  put_out("\x1b[?1049h\x1b[?25l\x1b[?7l\x1b[2J");  // the other screen, no cursor, no wrapping, empty
+}
+
+void terminal::draw_screen(const std::vector<styled>& lines) {
+  std::string all = "\x1b[H";
+  for (std::size_t i = 0; i < lines.size(); ++i)
+    all.append(i == 0 ? "" : "\r\n").append(rendered(lines[i], true)).append("\x1b[K");
+  put_out(all + "\x1b[J");
+}
+
+void terminal::close_screen() {
+  put_out("\x1b[?7h\x1b[?25h\x1b[?1049l");
 }
 
 std::string table(const std::vector<std::vector<std::string>>& rows) {

@@ -88,6 +88,14 @@ class terminal {
   /// Ends a started line of streamed text.
   void finish_line();
 
+  // A screen that is drawn again and again (full_screen.hpp). The terminal's other content comes back at its end.
+  void open_screen();
+  /// Draws these lines from the top, without scrolling.
+  void draw_screen(const std::vector<styled>& lines);
+  void close_screen();
+  /// Returns the lines of the terminal; 0: stdout is none.
+  std::size_t out_height() const;
+
   static styled dim(std::string text) { return {look::dim, std::move(text)}; }
   static styled bold(std::string text) { return {look::bold, std::move(text)}; }
 

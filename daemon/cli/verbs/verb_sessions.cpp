@@ -183,7 +183,8 @@ Examples:
   mcpbx sessions show ses_0f3a52c1b7d94e68 > talk.md
   mcpbx sessions show ses_0f3a52c1b7d94e68 --format jsonl > talk.jsonl
   mcpbx sessions resume ses_0f3a52c1b7d94e68)",
-      .declare = declare_sessions};
+      .declare = declare_sessions,
+      .actions = actions};
 }
 
 }  // namespace mcpbx::cli

@@ -29,16 +29,11 @@ std::span<const verb> all_verbs() {
 }
 
 std::span<const later_verb> later_verbs() {
-  static constexpr std::array<later_verb, 8> all{{
-      {"add", "changing the configuration"},
+  static constexpr later_verb all[]{
       {"answer", "answering a question of a run"},
       {"chat", "conversations at the terminal"},
-      {"completion", "shell completion"},
-      {"doctor", "the check-up"},
-      {"import", "importing the configuration of other programs"},
       {"logs", "reading logs; a daemon that this program started writes mcpbxd.log in its state folder"},
-      {"remove", "changing the configuration"},
-  }};
+  };
   return all;
 }
 

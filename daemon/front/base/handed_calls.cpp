@@ -27,9 +27,19 @@ std::optional<handed_calls::waiting> handed_calls::take(std::uint64_t conversati
                                                         const std::vector<record::caller_result>& results,
                                                         std::string_view principal) {
   if (results.empty()) return std::nullopt;
-  const auto found = std::ranges::find_if(runs_, [&](const waiting& w) {
+  return extract(std::ranges::find_if(runs_, [&](const waiting& w) {
     return w.conversation == conversation && w.principal == principal && answers(results, w.calls);
-  });
+  }));
+}
+
+std::optional<handed_calls::waiting> handed_calls::take_run(std::string_view run,
+                                                            const std::vector<record::caller_result>& results,
+                                                            std::string_view principal) {
+  return extract(std::ranges::find_if(
+      runs_, [&](const waiting& w) { return w.run == run && w.principal == principal && answers(results, w.calls); }));
+}
+
+std::optional<handed_calls::waiting> handed_calls::extract(std::deque<waiting>::iterator found) {
   if (found == runs_.end()) return std::nullopt;
   auto taken = std::move(*found);
   runs_.erase(found);

@@ -21,7 +21,7 @@ class handed_calls {
 
   struct waiting {
     std::string run;
-    std::uint64_t conversation = 0;  ///< completion_request::conversation of the request that got the calls
+    std::uint64_t conversation = 0;  ///< dialect_request::conversation of the request that got the calls
     std::vector<std::string> calls;  ///< ids of the handed calls
     std::uint64_t seen = 0;          ///< number of the last event that the caller received
     providers::usage told{};         ///< sum of the usage in the answers so far
@@ -32,8 +32,13 @@ class handed_calls {
   /// Removes and returns the run of `principal` that waits for exactly these results in this conversation.
   std::optional<waiting> take(std::uint64_t conversation, const std::vector<record::caller_result>& results,
                               std::string_view principal);
+  /// The same for a run that the caller knows by its name.
+  std::optional<waiting> take_run(std::string_view run, const std::vector<record::caller_result>& results,
+                                  std::string_view principal);
 
  private:
+  std::optional<waiting> extract(std::deque<waiting>::iterator found);
+
   std::deque<waiting> runs_;  // oldest first
 };
 

@@ -50,14 +50,15 @@ std::optional<http_refusal> check_access(const http::request_head& head, const h
     if (http::is_word(h.name, "origin") && !is_local_origin(h.value))
       return http_refusal{403, "Requests from web pages of other origins are not answered."};
   if (rules.token.empty()) return std::nullopt;
-  const auto given = bearer_of(head);
-  if (!given)
-    return http_refusal{401,
-                        "A token is needed: send \"Authorization: Bearer TOKEN\" with what is in the token file "
-                        "(http.tokenFile; mcpbx status names it)."};
-  if (!same_secret(*given, rules.token))
-    return http_refusal{401, "The token is not the one in the token file (http.tokenFile; mcpbx status names it)."};
-  return std::nullopt;
+  const auto bearer = bearer_of(head);
+  const auto key = trimmed(http::find_header(head.headers, "x-api-key"));
+  if ((bearer && same_secret(*bearer, rules.token)) || same_secret(key, rules.token)) return std::nullopt;
+  if (!bearer && key.empty())
+    return http_refusal{
+        401,
+        "A token is needed: send \"Authorization: Bearer TOKEN\" (or x-api-key) with what is in the token file "
+        "(http.tokenFile; mcpbx status names it)."};
+  return http_refusal{401, "The token is not the one in the token file (http.tokenFile; mcpbx status names it)."};
 }
 
 }  // namespace mcpbx::daemon

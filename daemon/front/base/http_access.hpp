@@ -12,7 +12,7 @@ namespace mcpbx::daemon {
 
 struct http_rules {
   bool on_port = false;  ///< false: the Unix socket, without these checks
-  std::string token;     ///< required on a port; "": none is
+  std::string token;     ///< required on a port, as Bearer or in x-api-key; "": none is
 };
 
 struct http_refusal {

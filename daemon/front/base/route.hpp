@@ -21,8 +21,9 @@ enum class body_kind : std::uint8_t {
 
 /// Form of the answers to requests that are refused before their handler sees them.
 enum class fault_form : std::uint8_t {
-  openai,   ///< {"error": {message, type, param, code}}
-  json_rpc  ///< a JSON-RPC error response without an id
+  openai,     ///< {"error": {message, type, param, code}}
+  anthropic,  ///< {"type": "error", "error": {type, message}}
+  json_rpc    ///< a JSON-RPC error response without an id
 };
 
 /// One row: a method of a path, and the function that answers it.

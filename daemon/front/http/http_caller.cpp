@@ -1,9 +1,10 @@
 // Handling of one request at a time: access, route, then its handler.
 #include "daemon/front/http/http_caller.hpp"
 
-#include "daemon/front/completions/fault_answer.hpp"
+#include "daemon/front/dialects/openai_error.hpp"
 #include "daemon/front/http/routes.hpp"
 #include "daemon/front/mcp/mcp_refusal.hpp"
+#include "daemon/front/messages/messages_error.hpp"
 #include "daemon/store/records/principal.hpp"
 #include "mcp/redact/hidden_text.hpp"
 #include "mcp/support/log.hpp"
@@ -42,7 +43,7 @@ std::string shown(std::string_view path) {
   return printable(cut_utf8(path, 200));
 }
 
-completion_fault nothing_at(std::string_view path) {
+request_fault nothing_at(std::string_view path) {
   std::vector<std::string> served;
   for (const auto& r : http_routes())
     if (!r.has_parameter()) served.push_back(std::string(r.method) + " " + std::string(r.path));
@@ -52,8 +53,9 @@ completion_fault nothing_at(std::string_view path) {
 }
 
 /// Returns the answer to a refused request, in the form of its path.
-http::server_answer in_form(fault_form form, completion_fault f, std::vector<http::header> headers = {}) {
+http::server_answer in_form(fault_form form, request_fault f, std::vector<http::header> headers = {}) {
   if (form == fault_form::openai) return error_answer(f, std::move(headers));
+  if (form == fault_form::anthropic) return messages_error_answer(f, std::move(headers));
   auto a = refusal_answer(mcp_refusal::invalid_request(f.status, std::move(f.message)));
   a.headers.insert(a.headers.end(), headers.begin(), headers.end());
   return a;
@@ -106,7 +108,7 @@ void http_caller::count_into(door_counters& counters) const {
 }
 
 std::optional<http::server_answer> http_caller::on_head(const http::request_head& head) {
-  const auto refuse = [&](completion_fault f, std::vector<http::header> headers = {}) {
+  const auto refuse = [&](request_fault f, std::vector<http::header> headers = {}) {
     ++faults_;
     return in_form(form_, std::move(f), std::move(headers));
   };

@@ -4,6 +4,7 @@
 
 #include "daemon/front/completions/completions_handler.hpp"
 #include "daemon/front/mcp/mcp_handler.hpp"
+#include "daemon/front/messages/messages_handler.hpp"
 #include "daemon/front/models/models_handler.hpp"
 
 namespace mcpbx::daemon {
@@ -11,6 +12,8 @@ namespace {
 
 constexpr route table[] = {
     {"POST", "/v1/chat/completions", handle_completion, body_kind::json},
+    {"POST", "/v1/messages", handle_message, body_kind::json, fault_form::anthropic},
+    {"POST", "/v1/messages/count_tokens", handle_count_tokens, body_kind::any, fault_form::anthropic},
     {"GET", "/v1/models", handle_model_list},
     {"GET", "/v1/models/{id}", handle_model},
     {"POST", "/mcp", handle_mcp_post, body_kind::json, fault_form::json_rpc, true},

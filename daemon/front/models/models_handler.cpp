@@ -3,7 +3,8 @@
 
 #include "daemon/front/base/door_context.hpp"
 #include "daemon/front/completions/completion_json.hpp"
-#include "daemon/front/completions/fault_answer.hpp"
+#include "daemon/front/dialects/openai_error.hpp"
+#include "daemon/front/dialects/run_outcome.hpp"
 #include "mcp/redact/hidden_text.hpp"
 #include "mcp/support/text.hpp"
 

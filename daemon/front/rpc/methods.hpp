@@ -6,7 +6,7 @@ namespace mcpbx::daemon {
 
 /// Adds hello, status, stop, cancel, and the methods of later versions, which are refused by name.
 void add_daemon_methods(own_methods& table);
-/// Adds servers, restart, tools.
+/// Adds servers, restart, names, tools.
 void add_tool_methods(own_methods& table);
 /// Adds pins/list, pins/accept.
 void add_pin_methods(own_methods& table);
@@ -20,6 +20,14 @@ void add_chat_methods(own_methods& table);
 /// Adds sessions/list, sessions/get, sessions/delete.
 void add_session_methods(own_methods& table);
 
+/// Adds stats/live.
+void add_stats_methods(own_methods& table);
+
+/// Writes the members about the calls of a tool server: calls, failedCalls, callsPerSecond, and p50Ms and p95Ms if
+/// there were any of late.
+void append_calls(json_writer& out, const mcp::call_counts& calls);
+/// Returns the result of mcpbx/stats/live.
+raw_json live_stats_of(door_context& door);
 /// Returns the result of mcpbx/status.
 raw_json status_of(door_context& door);
 /// Returns the result of mcpbx/servers: a list.

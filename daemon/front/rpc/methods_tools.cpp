@@ -11,6 +11,7 @@
 #include "providers/wire/registry/registry.hpp"
 #include "providers/wire/tool_list.hpp"
 
+#include <array>
 #include <cstdint>
 #include <set>
 #include <span>
@@ -199,6 +200,40 @@ void append_offers(json_writer& out, const mcp::server_offers& offers) {
   out.end_array();
 }
 
+// Kinds of names that mcpbx/names tells.
+constexpr std::array<std::string_view, 2> kinds_of_names{"tools", "servers"};
+constexpr std::size_t most_told_names = 1'000;
+
+struct names_params {
+  std::size_t of = 0;
+  std::string prefix;
+};
+
+names_params read_names(mcp::param_reader& in) {
+  names_params p;
+  if (!in.has("of")) in.wrong("of", "expected \"tools\" or \"servers\", got nothing");
+  p.of = in.word("of", kinds_of_names).value_or(0);
+  p.prefix = in.text("prefix", 1024).value_or("");
+  return p;
+}
+
+// Answers with what is known now, without waiting for servers that start: a person waits at a shell.
+raw_json names_of(rpc_caller& c, const names_params& p) {
+  std::string json;
+  json_writer out(json);
+  out.begin_array();
+  std::size_t told = 0;
+  const auto add = [&](std::string_view name) {
+    if (name.starts_with(p.prefix) && told++ < most_told_names) out.value(name);
+  };
+  if (p.of == 0)
+    for (const auto& tool : c.tools()->entries()) add(tool->name);
+  else
+    for (const auto& server : c.door().daemon.servers()) add(server.name);
+  out.end_array();
+  return out.json();
+}
+
 }  // namespace
 
 raw_json servers_of(const std::vector<mcp::server_status>& servers) {
@@ -235,6 +270,7 @@ raw_json servers_of(const std::vector<mcp::server_status>& servers) {
     known("nextTryMs", s.next_try_ms);
     out.member("startFailed", s.start_failed);
     out.member("openCalls", s.open_calls).member("queuedCalls", s.queued_calls);
+    append_calls(out, s.calls);
     out.member("noiseLines", s.noise_lines).member("droppedAnswers", s.dropped_answers);
     out.member("withheldTools", s.withheld);
     if (s.per_scope) {
@@ -268,6 +304,8 @@ void add_tool_methods(own_methods& table) {
         if (auto done = c.door().daemon.restart(server); !done) return reply.error(mcp::to_rpc_error(done.error()));
         reply.result(raw_json::literal("{}"));
       });
+  table.bind("mcpbx/names", read_names,
+             [](rpc_caller& c, const names_params& p, const mcp::reply_once& reply) { reply.result(names_of(c, p)); });
   table.bind("mcpbx/tools", read_tools, [](rpc_caller& c, tools_params p, const mcp::reply_once& reply) {
     // A name that is known now need not wait for other servers (G7).
     if (!p.name.empty())

@@ -38,10 +38,12 @@ error wrong(std::string what) {
 
 }  // namespace
 
-std::optional<error> tool_result_fault(const raw_json& result, era server_era, accepted_results accepted) {
+std::optional<error> tool_result_fault(const raw_json& result, era server_era, accepted_results accepted,
+                                       bool* says_error) {
   const auto members = read_members(result, {"content", "structuredContent", "isError", "resultType"});
   if (!members) return wrong(members.error().message);
   const auto& [content, structured, flag, type] = *members;
+  if (says_error != nullptr && flag.is_true()) *says_error = true;
   const bool modern = server_era == era::modern;
   if (modern && type && type.text() != "\"complete\"") {
     const auto word = type.as_string();

@@ -14,7 +14,9 @@ struct accepted_results {
 };
 
 /// Returns the reason not to pass on the result of a tools/call, if any: a wrong shape (errc::protocol), or a request
-/// for input by a modern server (errc::peer). The text is a clause about the server ("answered …").
-std::optional<error> tool_result_fault(const raw_json& result, era server_era, accepted_results accepted = {});
+/// for input by a modern server (errc::peer). The text is a clause about the server ("answered …"). `says_error`, if
+/// given, is set to true for a result that says isError.
+std::optional<error> tool_result_fault(const raw_json& result, era server_era, accepted_results accepted = {},
+                                       bool* says_error = nullptr);
 
 }  // namespace mcpbx::mcp

@@ -14,7 +14,10 @@ constexpr client::ticket own_part = (client::ticket{1} << ticket_bits) - 1;
 }  // namespace
 
 instance_pool::instance_pool(std::shared_ptr<managed_client> lister, server_context context)
-    : lister_(std::move(lister)), context_(std::move(context)) {}
+    : lister_(std::move(lister)), context_(std::move(context)) {
+  // One for all instances, so that the calls of those that have ended count.
+  context_.meter = std::make_shared<call_meter>(context_.time.now());
+}
 
 std::uint64_t instance_pool::next_number(std::uint64_t last, const std::function<bool(std::uint64_t)>& taken) {
   constexpr std::uint64_t largest = (std::uint64_t{1} << number_bits) - 1;
@@ -131,7 +134,7 @@ result<instance_pool::instance*> instance_pool::begin(const call_scope_ptr& scop
       instances_.erase(again);
     }
   }
-  server_context context{context_.time, context_.random, *this, context_.options, context_.soon};
+  server_context context{context_.time, context_.random, *this, context_.options, context_.soon, context_.meter};
   auto client = std::make_shared<managed_client>(instance_options(scope->cwd()), std::move(context));
   const call_scope_ptr caller = scope->caller();
   last_number_ = next_number(last_number_, [&](std::uint64_t n) {
@@ -243,6 +246,7 @@ std::size_t instance_pool::open_calls() const {
 
 void instance_pool::add_to(server_status& s) const {
   s.per_scope = true;
+  s.calls = context_.meter->counts(context_.time.now());
   for (const auto& i : instances_) {
     const auto one = i.client->status();
     s.restarts += one.restarts;

@@ -14,6 +14,7 @@ managed_client::managed_client(server_options o, server_context context)
       context_(std::move(context)),
       core_({options_.disabled, options_.lazy, !options_.unusable.empty(), options_.start_timeout, options_.idle_stop},
             context_.random),
+      meter_(context_.meter ? context_.meter : std::make_shared<call_meter>(context_.time.now())),
       connector_(options_.connect ? options_.connect() : nullptr),
       timer_(context_.time.make_timer()),
       desk_(std::make_shared<question_desk>(context_.soon)) {

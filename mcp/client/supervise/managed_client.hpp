@@ -3,6 +3,7 @@
 #pragma once
 #include "mcp/client/deferred.hpp"
 #include "mcp/client/supervise/call_course.hpp"
+#include "mcp/client/supervise/call_meter.hpp"
 #include "mcp/client/supervise/note_book.hpp"
 #include "mcp/client/supervise/question_desk.hpp"
 #include "mcp/client/supervise/server_session.hpp"
@@ -54,6 +55,8 @@ struct server_context {
   server_host& host;
   supervisor::options options;
   std::shared_ptr<deferred> soon;
+  /// Counts the calls; null: each server has one of its own.
+  std::shared_ptr<call_meter> meter = {};
 };
 
 class managed_client final : public client,
@@ -246,6 +249,7 @@ class managed_client final : public client,
   server_options options_;
   server_context context_;
   supervisor_core core_;
+  std::shared_ptr<call_meter> meter_;
   std::unique_ptr<connector> connector_;  // null: the server cannot be reached
   std::unique_ptr<server_session> session_;
   std::unique_ptr<timer> timer_;

@@ -247,6 +247,7 @@ void managed_client::conclude(ticket t, call_outcome&& outcome) {
   if (calls_.empty()) note_load(context_.time.now());
   server_call& c = node.mapped().call;
   const bool answered = outcome.type != call_outcome::kind::failed;
+  bool told_error = outcome.type == call_outcome::kind::error;
   if (answered) {
     suspect_ = false;
     recovered(recovery::answer);
@@ -265,9 +266,13 @@ void managed_client::conclude(ticket t, call_outcome&& outcome) {
     }
   } else if (outcome.type == call_outcome::kind::result &&
              (c.method == "tools/call" || (may_ask(c) && wants_input(outcome.value)))) {
-    if (auto fault = tool_result_fault(outcome.value, era_, {c.takes_input_required, node.mapped().wants_task}))
+    if (auto fault =
+            tool_result_fault(outcome.value, era_, {c.takes_input_required, node.mapped().wants_task}, &told_error))
       outcome = call_outcome::lost(fault->code, who() + " " + fault->message + " (" + c.what() + ")");
   }
+  const bool lost = outcome.type == call_outcome::kind::failed && outcome.failure.code != errc::cancelled;
+  const time_point now = context_.time.now();
+  meter_->ended(now, now - node.mapped().since, told_error || lost);
   if (c.notified) remember_notes(c, outcome, node.mapped().wants_task);
   if (!questions_.empty() && answered) move_questions(t, c);
   if (!desk_->empty()) desk_->end_call(t, "the call that the question belongs to has ended");
@@ -360,7 +365,9 @@ void managed_client::fail_waiting(const error& why) {
   if (calls_.empty()) note_load(context_.time.now());
 }
 
+// Ends a call that was never sent.
 void managed_client::fail_later(server_call& c, error why) {
+  if (why.code != errc::cancelled) meter_->refused();
   if (!c.done) return;
   context_.soon->post([done = std::move(c.done), why = std::move(why)] mutable {
     done({call_outcome::kind::failed, {}, std::move(why)});

@@ -83,6 +83,7 @@ server_status managed_client::status() const {
   s.start_failed = core_.start_failed();
   s.open_calls = running_;
   s.queued_calls = waiting_.size();
+  s.calls = meter_->counts(context_.time.now());
   s.noise_lines = noise_before_ + (session ? session->noise_lines() : 0);
   s.dropped_answers = dropped_before_ + (session ? session->dropped_answers() : 0);
   s.suspect = suspect_;

@@ -50,8 +50,9 @@ std::string words(const std::string& text) {
 }  // namespace
 
 TEST_CASE("references: well-formed ones pass the check") {
-  for (const char* text : {"", "plain", "$", "$$", "$HOME", "{}", "${env:A}", "a${env:A_1}b${file:/x}${file:~/y z}",
-                           "${cmd:pass show x}", "${cmd:sh '}' \"}\" \\}}", "$${anything", "$${"}) {
+  for (const char* text :
+       {"", "plain", "$", "$$", "$HOME", "{}", "${env:A}", "a${env:A_1}b${file:/x}${file:~/y z}", "${cmd:pass show x}",
+        "${cred:api-key.2}", "${cmd:sh '}' \"}\" \\}}", "$${anything", "$${"}) {
     CAPTURE(text);
     CHECK(check_references(text, false));
     CHECK(check_references(text, true));
@@ -64,9 +65,29 @@ TEST_CASE("references: well-formed ones pass the check") {
 }
 
 TEST_CASE("references: malformed ones are refused with the way to write them") {
-  for (const char* text :
-       {"${", "${}", "${env:A", "${env:}", "${env:1A}", "${env:A B}", "${file:}", "${file:x}", "${file:./x}", "${cmd:}",
-        "${cmd:  }", "${cmd:'x}", "${cmd:x \\}", "${input:key}", "${A-b}", "${A:-${B}}", "${ENV:A}"}) {
+  for (const std::string& text : std::vector<std::string>{"${",
+                                                          "${}",
+                                                          "${env:A",
+                                                          "${env:}",
+                                                          "${env:1A}",
+                                                          "${env:A B}",
+                                                          "${file:}",
+                                                          "${file:x}",
+                                                          "${file:./x}",
+                                                          "${cmd:}",
+                                                          "${cmd:  }",
+                                                          "${cmd:'x}",
+                                                          "${cmd:x \\}",
+                                                          "${input:key}",
+                                                          "${A-b}",
+                                                          "${A:-${B}}",
+                                                          "${ENV:A}",
+                                                          "${cred:}",
+                                                          "${cred:..}",
+                                                          "${cred:a/b}",
+                                                          "${cred:a b}",
+                                                          "${cred:x:y}",
+                                                          "${cred:" + std::string(256, 'x') + "}"}) {
     CAPTURE(text);
     const auto checked = check_references(text, true);
     REQUIRE_FALSE(checked);
@@ -76,6 +97,21 @@ TEST_CASE("references: malformed ones are refused with the way to write them") {
   }
   CHECK(check_references("${HOME}", false).error().message ==
         "the form ${NAME} works in server entries only: write ${env:HOME}");
+}
+
+TEST_CASE("references: a credential is the file of its name in the folder that the service manager names") {
+  fake_source source;
+  const auto value = [&] { return resolve({"[${cred:api-key}]", "models.m.apiKey", false}, source); };
+  CHECK(value().error().message ==
+        "in \"models.m.apiKey\": ${cred:api-key}: the daemon was given no credentials: run it as a service whose unit "
+        "has LoadCredential=api-key:PATH, or write the value with ${file:…}");
+  source.variables["CREDENTIALS_DIRECTORY"] = "/run/credentials/mcpbx.service";
+  CHECK(value() == "[canary-file]");
+  CHECK(source.asked == std::vector<std::string>{"/run/credentials/mcpbx.service/api-key"});
+  CHECK(redactor::redact("canary-file") == "***");
+  CHECK(needs_lane("${cred:api-key}"));
+  CHECK(refers_to_secret({"${cred:api-key}", "", false}));
+  redactor::clear();
 }
 
 TEST_CASE("references: values take their place") {

@@ -5,7 +5,9 @@
 
 #include <poll.h>
 #include <pty.h>
+#include <sys/ioctl.h>
 #include <sys/wait.h>
+#include <termios.h>
 #include <unistd.h>
 
 #include <array>
@@ -56,6 +58,19 @@ void pseudo_terminal::read_until(std::string_view text) {
 
 void pseudo_terminal::type(std::string_view keys) {
   REQUIRE(::write(master_, keys.data(), keys.size()) == static_cast<ssize_t>(keys.size()));
+}
+
+void pseudo_terminal::resize(int columns, int rows) {
+  winsize size{};
+  size.ws_col = static_cast<unsigned short>(columns);
+  size.ws_row = static_cast<unsigned short>(rows);
+  REQUIRE(::ioctl(master_, TIOCSWINSZ, &size) == 0);
+}
+
+bool pseudo_terminal::is_plain() const {
+  termios mode{};
+  REQUIRE(::tcgetattr(master_, &mode) == 0);
+  return (mode.c_lflag & ICANON) != 0 && (mode.c_lflag & ECHO) != 0;
 }
 
 int pseudo_terminal::wait() {

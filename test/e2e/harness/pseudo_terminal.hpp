@@ -21,6 +21,12 @@ class pseudo_terminal {
   /// Reads on to its end and gives the exit status.
   int wait();
 
+  pid_t pid() const { return pid_; }
+  /// Gives it another size, and the signal of that.
+  void resize(int columns, int rows);
+  /// Returns true if keys are shown and come line by line, as a shell wants it.
+  bool is_plain() const;
+
   std::string shown;  ///< all so far, with what was typed, as a terminal echoes it
 
  private:

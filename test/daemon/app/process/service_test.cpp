@@ -2,6 +2,7 @@
 #include "daemon/app/process/service.hpp"
 
 #include "test/support/captured_output.hpp"
+#include "test/support/manual_time.hpp"
 #include "test/support/temporary_directory.hpp"
 
 #include <doctest/doctest.h>
@@ -15,10 +16,38 @@
 #include <cstdlib>
 #include <cstring>
 #include <string>
+#include <utility>
 
 using namespace mcpbx;
 using namespace mcpbx::daemon;
 using mcpbx::test::changed_variable;
+
+namespace {
+
+// The socket of a service manager, to which $NOTIFY_SOCKET points.
+struct manager {
+  const mcpbx::test::temporary_directory folder;
+  const std::string path = folder / "notify";
+  const int fd = ::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  const changed_variable variable{"NOTIFY_SOCKET", path.c_str()};
+
+  manager() {
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    std::strncpy(address.sun_path, path.c_str(), sizeof address.sun_path - 1);
+    REQUIRE(::bind(fd, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0);
+  }
+  ~manager() { ::close(fd); }
+
+  // Returns the next message, or "".
+  std::string told() const {
+    std::array<char, 64> got{};
+    const auto n = ::recv(fd, got.data(), got.size(), 0);
+    return {got.data(), static_cast<std::size_t>(n > 0 ? n : 0)};
+  }
+};
+
+}  // namespace
 
 TEST_CASE("a passed socket is taken when it is meant for this process and the variables go") {
   const std::string own = std::to_string(::getpid());
@@ -38,22 +67,43 @@ TEST_CASE("a socket that was passed to another process is left alone and the var
 }
 
 TEST_CASE("the service manager is told on its socket") {
-  const mcpbx::test::temporary_directory folder;
-  const std::string path = folder / "notify";
-  const int fd = ::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  std::strncpy(address.sun_path, path.c_str(), sizeof address.sun_path - 1);
-  REQUIRE(::bind(fd, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0);
-  {
-    const changed_variable socket("NOTIFY_SOCKET", path.c_str());
-    notify_service_manager("READY=1");
-  }
-  std::array<char, 64> got{};
-  CHECK(::recv(fd, got.data(), got.size(), 0) == 7);
-  CHECK(std::string(got.data()) == "READY=1");
+  const manager m;
+  notify_service_manager("READY=1");
+  CHECK(m.told() == "READY=1");
   const changed_variable none("NOTIFY_SOCKET", nullptr);
   notify_service_manager("STOPPING=1");
-  CHECK(::recv(fd, got.data(), got.size(), 0) < 0);
-  ::close(fd);
+  CHECK(m.told() == "");
+}
+
+TEST_CASE("a service manager with a watchdog gets a sign of life at each half of its interval") {
+  const manager m;
+  const changed_variable interval("WATCHDOG_USEC", "30000000"), pid("WATCHDOG_PID", std::to_string(::getpid()).c_str());
+  mcpbx::test::manual_time clock;
+  const watchdog alive(clock);
+  CHECK(std::getenv("WATCHDOG_USEC") == nullptr);
+  CHECK(std::getenv("WATCHDOG_PID") == nullptr);
+  for (int i = 0; i < 3; ++i) {
+    CHECK(m.told() == "WATCHDOG=1");
+    CHECK(m.told() == "");
+    clock.advance(milliseconds(14'999));
+    CHECK(m.told() == "");
+    clock.advance(milliseconds(1));
+  }
+}
+
+TEST_CASE("a watchdog that is another process's, or none, gets no sign of life") {
+  const manager m;
+  for (const auto& [interval, pid] : {std::pair{"30000000", "1"},
+                                      {"0", nullptr},
+                                      {"-5", nullptr},
+                                      {"soon", nullptr},
+                                      {"3x", nullptr},
+                                      {"99999999999999999999", nullptr},
+                                      {"", nullptr}}) {
+    const changed_variable one("WATCHDOG_USEC", interval), other("WATCHDOG_PID", pid);
+    mcpbx::test::manual_time clock;
+    const watchdog alive(clock);
+    clock.advance(milliseconds(3'600'000));
+    CHECK(m.told() == "");
+  }
 }

@@ -46,7 +46,7 @@ TEST_CASE("command line: the version and the help are on stdout and succeed") {
     CHECK(r.status == 0);
     for (const auto& verb : cli::all_verbs()) CHECK(contains(r.out, std::string("\n  ") + verb.name + " "));
     for (const auto& verb : cli::later_verbs()) CHECK_FALSE(contains(r.out, "\n  " + std::string(verb.name) + " "));
-    CHECK(contains(r.out, "\nLater versions: add, answer, "));
+    CHECK(contains(r.out, "\nLater versions: " + std::string(cli::later_verbs().front().name)));
     CHECK(r.err == "");
   }
   CHECK(contains(run({"ask", "--help"}).out, "--max-rounds"));
@@ -102,7 +102,7 @@ TEST_CASE("command line: without a verb the help is shown and the status is 2") 
 }
 
 TEST_CASE("command line: what comes later says so in one sentence and exits 2") {
-  const std::vector<std::vector<std::string>> table{{"chat"}, {"logs", "-f"}, {"--socket", "/x", "add"}};
+  const std::vector<std::vector<std::string>> table{{"chat"}, {"logs", "-f"}, {"--socket", "/x", "answer"}};
   for (const auto& words : table) {
     CAPTURE(words.front());
     const auto r = run(words);

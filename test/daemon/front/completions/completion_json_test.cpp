@@ -1,6 +1,8 @@
 // Tests of the outcome of runs in terms of Chat Completions.
 #include "daemon/front/completions/completion_json.hpp"
 
+#include "daemon/front/dialects/openai_error.hpp"
+
 #include <doctest/doctest.h>
 
 #include <string>
@@ -10,8 +12,8 @@ using namespace mcpbx::daemon;
 
 namespace {
 
-completion_outcome outcome(const std::string& stop_reason, const std::string& text, const std::string& more = "",
-                           const last_error& e = {}) {
+run_outcome outcome(const std::string& stop_reason, const std::string& text, const std::string& more = "",
+                    const last_error& e = {}) {
   return outcome_of(raw_json::own(R"({"run":"r","stopReason":")" + stop_reason + R"(","text":")" + text + "\"" + more +
                                   R"(,"usage":{"inputTokens":7,"outputTokens":3,"cachedTokens":2}})"),
                     e);
@@ -113,9 +115,9 @@ TEST_CASE("D2: a client is to repeat only what was not tried again here, would c
 }
 
 TEST_CASE("D2: an error's body has message, type, param and code, and no secret") {
-  CHECK(completion_json::error_body({404, "no", "model", "model_not_found"}) ==
+  CHECK(openai_error_body({404, "no", "model", "model_not_found"}) ==
         R"({"error":{"message":"no","type":"invalid_request_error","param":"model","code":"model_not_found"}})");
-  CHECK(completion_json::error_body({503, "busy", "", ""}) ==
+  CHECK(openai_error_body({503, "busy", "", ""}) ==
         R"({"error":{"message":"busy","type":"server_error","param":null,"code":null}})");
   CHECK(fault_of({errc::limit, "too many"}).status == 429);
   CHECK(fault_of({errc::not_found, "none"}).status == 404);

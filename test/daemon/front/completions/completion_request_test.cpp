@@ -1,6 +1,8 @@
 // Requests of Chat Completions as run requests: everything that its clients send, and what is wrong by its place.
 #include "daemon/front/completions/completion_request.hpp"
 
+#include "test/daemon/front/dialect_defaults.hpp"
+
 #include <doctest/doctest.h>
 
 #include <string>
@@ -11,25 +13,8 @@ using namespace mcpbx::daemon;
 
 namespace {
 
-chat_defaults some_defaults() {
-  chat_defaults d;
-  d.model = [](std::string_view name) -> result<void> {
-    if (name == "gpt" || name == "gpt/other") return {};
-    return fail(errc::not_found, "no model is named " + json_quoted(name));
-  };
-  d.base = [](std::string_view model, std::string_view profile) -> result<chat_base> {
-    if (!profile.empty() && profile != "short") return fail(errc::not_found, "no profile is named so");
-    chat_base b;
-    b.profile = profile;
-    b.model = profile.empty() ? std::string(model) : "gpt";
-    b.limits.max_rounds = profile.empty() ? 10 : 2;
-    return b;
-  };
-  return d;
-}
-
-std::expected<completion_request, completion_fault> read(const std::string& json) {
-  return read_completion(raw_json::own(json), some_defaults());
+std::expected<completion_request, request_fault> read(const std::string& json) {
+  return read_completion(raw_json::own(json), test::some_defaults());
 }
 
 completion_request good(const std::string& members) {

@@ -1,0 +1,157 @@
+// Walks the document beside the key table, which knows the keys of mcpbx that are secret; names decide about all
+// others.
+#include "conf/edit/literal_secrets.hpp"
+
+#include "conf/document/jsonc.hpp"
+#include "conf/edit/json_spans.hpp"
+#include "conf/model/references.hpp"
+#include "conf/model/secrets.hpp"
+#include "conf/model/spec.hpp"
+#include "mcp/json/raw_json.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace mcpbx::conf {
+namespace {
+
+/// Returns the part of a header's value behind its scheme: "Bearer X" gives X (RFC 9110, section 11.4).
+std::string_view behind_scheme(std::string_view value) {
+  const auto blank = value.find(' ');
+  if (blank == value.npos || blank > 16 || value.find(' ', blank + 1) != value.npos) return value;
+  for (const char c : value.substr(0, blank))
+    if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-')) return value;
+  return value.substr(blank + 1);
+}
+
+class secret_walk {
+ public:
+  explicit secret_walk(std::vector<literal_secret>& out) : out_(out) {}
+
+  void section(const node& n, const json_span& span, const section_spec* spec, const std::string& path) {
+    for (std::size_t i = 0; i < n.members.size(); ++i) {
+      const auto& m = n.members[i];
+      const auto& value = span.parts[i].value;
+      const auto inside = member_path(path, m.key);
+      const auto* known = spec ? spec->find(m.key) : nullptr;
+      if (known && known->inner && m.value.is(node::kind::object)) {
+        if (known->kind == shape::named)
+          named(m.value, value, *known->inner, inside);
+        else
+          section(m.value, value, known->inner, inside);
+      } else if (m.key == "args" && m.value.is(node::kind::array)) {
+        arguments(m.value, value, inside);
+      } else if (known && (known->kind == shape::text || known->kind == shape::plain || known->kind == shape::word)) {
+        text(m.value, value, m.key, known->is_secret, inside);
+      } else {
+        any(m.value, value, m.key, inside);
+      }
+    }
+  }
+
+ private:
+  void named(const node& n, const json_span& span, const section_spec& spec, const std::string& path) {
+    for (std::size_t i = 0; i < n.members.size(); ++i)
+      if (n.members[i].value.is(node::kind::object))
+        section(n.members[i].value, span.parts[i].value, &spec, member_path(path, n.members[i].key));
+  }
+
+  /// A value below keys that the table does not describe: names decide.
+  void any(const node& n, const json_span& span, std::string_view name, const std::string& path) {
+    if (n.is(node::kind::string)) text(n, span, name, secret_name(name), path);
+    for (std::size_t i = 0; i < n.items.size(); ++i) any(n.items[i], span.parts[i].value, name, element_path(path, i));
+    for (std::size_t i = 0; i < n.members.size(); ++i)
+      any(n.members[i].value, span.parts[i].value, n.members[i].key, member_path(path, n.members[i].key));
+  }
+
+  void text(const node& n, const json_span& span, std::string_view name, bool secret, const std::string& path) {
+    if (!n.is(node::kind::string)) return;
+    if (secret && !has_references(n.text))
+      add(n, span, behind_scheme(n.text), name, path);
+    else
+      for (const auto part : address_secrets(n.text)) add(n, span, part, name, path);
+  }
+
+  void arguments(const node& n, const json_span& span, const std::string& path) {
+    std::string option;  // an option that takes the next word, if its name is a secret's
+    for (std::size_t i = 0; i < n.items.size(); ++i) {
+      const auto& word = n.items[i];
+      const auto inside = element_path(path, i);
+      const auto of = std::exchange(option, {});
+      if (!word.is(node::kind::string)) continue;
+      const std::string_view text = word.text;
+      const auto cut = text.find_first_of("=: ");
+      const auto name = text.substr(0, cut);
+      const auto bare = name.substr(std::min(name.find_first_not_of('-'), name.size()));
+      if (!of.empty() && !text.starts_with('-')) {
+        if (!has_references(text)) add(word, span.parts[i].value, text, of, inside);
+      } else if (cut == text.npos) {
+        if (text.starts_with('-') && secret_name(bare)) option = bare;
+      } else if (secret_name(bare) && text.substr(cut, 3) != "://") {
+        const auto value = text.substr(std::min(text.find_first_not_of(' ', cut + 1), text.size()));
+        if (!has_references(value)) add(word, span.parts[i].value, behind_scheme(value), bare, inside);
+      } else {
+        for (const auto part : address_secrets(text)) add(word, span.parts[i].value, part, "address", inside);
+      }
+    }
+  }
+
+  void add(const node& n, const json_span& span, std::string_view part, std::string_view label,
+           const std::string& path) {
+    if (part.empty()) return;
+    out_.push_back({path, std::string(label), std::string(part), span.begin, span.end,
+                    static_cast<std::size_t>(part.data() - n.text.data())});
+  }
+
+  std::vector<literal_secret>& out_;
+};
+
+const section_spec* spec_of(text_of kind) {
+  if (kind == text_of::configuration) return &root_section();
+  const auto* servers = root_section().find("mcpServers");
+  return servers ? servers->inner : nullptr;
+}
+
+}  // namespace
+
+std::vector<literal_secret> literal_secrets(std::string_view text, text_of kind) {
+  std::vector<literal_secret> found;
+  std::vector<diagnostic> errors;
+  const auto tree = parse_jsonc(text, 0, "", errors);
+  if (!errors.empty() || !tree.is(node::kind::object)) return found;
+  secret_walk(found).section(tree, spans_of(text), spec_of(kind), "");
+  std::ranges::sort(found, {}, [](const literal_secret& s) { return std::pair(s.begin, s.from); });
+  // An address inside of another one's query may be found twice; the first finding covers it.
+  const auto doubled = std::ranges::unique(found, [](const literal_secret& a, const literal_secret& b) {
+    return a.begin == b.begin && b.from < a.from + a.value.size();
+  });
+  found.erase(doubled.begin(), doubled.end());
+  return found;
+}
+
+std::string with_replaced(std::string_view text, const std::vector<literal_secret>& found,
+                          const std::vector<std::string>& by) {
+  std::string out(text);
+  for (auto i = found.size(); i > 0;) {
+    // All parts of one string, the last one first.
+    const auto last = i;
+    while (i > 0 && found[i - 1].begin == found[last - 1].begin) --i;
+    const auto& one = found[i];
+    const auto token = raw_json::parse(text.substr(one.begin, one.end - one.begin));
+    auto value = token ? token->as_string() : std::nullopt;
+    if (!value) continue;
+    for (auto k = last; k > i; --k) value->replace(found[k - 1].from, found[k - 1].value.size(), by[k - 1]);
+    out.replace(one.begin, one.end - one.begin, json_quoted(*value));
+  }
+  return out;
+}
+
+std::string masked(std::string_view text, text_of kind) {
+  std::vector<diagnostic> errors;
+  (void)parse_jsonc(text, 0, "", errors);
+  if (!errors.empty()) return "(a text that cannot be read)";
+  const auto found = literal_secrets(text, kind);
+  return with_replaced(text, found, std::vector<std::string>(found.size(), "***"));
+}
+
+}  // namespace mcpbx::conf

@@ -1,0 +1,529 @@
+// The keys of a server's program: command, arguments, environment, folder, tools; and the checks of the whole entry.
+#include "conf/hosts/import/entry_reader.hpp"
+
+#include "conf/hosts/host_adopt.hpp"
+#include "conf/hosts/host_keys.hpp"
+#include "conf/hosts/import/node_making.hpp"
+#include "conf/load.hpp"
+#include "conf/model/spec.hpp"
+#include "mcp/json/json_writer.hpp"
+#include "mcp/support/text.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace mcpbx::conf {
+namespace {
+
+using kind = node::kind;
+
+std::string file_folder(const std::string& path) {
+  const auto slash = path.rfind('/');
+  return slash == path.npos ? "" : path.substr(0, slash);
+}
+
+/// Returns a path of a project as an absolute one.
+std::string below(const std::string& folder, std::string_view path) {
+  while (path.starts_with("./")) path.remove_prefix(2);
+  if (path == "." || path.empty()) return folder;
+  return folder + "/" + std::string(path);
+}
+
+bool is_relative(std::string_view path) {
+  return !path.starts_with('/') && path != "~" && !path.starts_with("~/") && !path.starts_with("${");
+}
+
+/// Returns true for a path of Windows with a drive.
+bool has_drive(std::string_view path) {
+  const auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
+  return path.size() > 2 && letter(path[0]) && path[1] == ':' && (path[2] == '\\' || path[2] == '/');
+}
+
+/// Names that Goose does not pass on from `envs` (crates/goose/src/agents/extension.rs).
+constexpr std::array<std::string_view, 31> goose_drops{"PATH",
+                                                       "PATHEXT",
+                                                       "SystemRoot",
+                                                       "windir",
+                                                       "LD_LIBRARY_PATH",
+                                                       "LD_PRELOAD",
+                                                       "LD_AUDIT",
+                                                       "LD_DEBUG",
+                                                       "LD_BIND_NOW",
+                                                       "LD_ASSUME_KERNEL",
+                                                       "DYLD_LIBRARY_PATH",
+                                                       "DYLD_INSERT_LIBRARIES",
+                                                       "DYLD_FRAMEWORK_PATH",
+                                                       "PYTHONPATH",
+                                                       "PYTHONHOME",
+                                                       "NODE_OPTIONS",
+                                                       "RUBYOPT",
+                                                       "GEM_PATH",
+                                                       "GEM_HOME",
+                                                       "CLASSPATH",
+                                                       "GO111MODULE",
+                                                       "GOROOT",
+                                                       "APPINIT_DLLS",
+                                                       "SESSIONNAME",
+                                                       "ComSpec",
+                                                       "TEMP",
+                                                       "TMP",
+                                                       "LOCALAPPDATA",
+                                                       "USERPROFILE",
+                                                       "HOMEDRIVE",
+                                                       "HOMEPATH"};
+
+}  // namespace
+
+entry_reader::entry_reader(foreign_server& out, const entry_surroundings& around)
+    : out_(out),
+      from_(*out.from),
+      around_(around),
+      variables_{from_.variables, around.folder, file_folder(out.file), around.inputs, from_.name == "claude-code"} {
+  out_.entry = {};
+  out_.entry.type = kind::object;
+  out_.entry.at = out_.at;
+}
+
+void entry_reader::error(const node_member& m, std::string what, std::string mend) {
+  out_.errors.push_back(
+      {out_.file, m.at.line, m.at.column, std::move(what), member_path(out_.section, m.key), std::move(mend)});
+}
+void entry_reader::notice(const node_member& m, std::string what, std::string mend) {
+  out_.notices.push_back(
+      {out_.file, m.at.line, m.at.column, std::move(what), member_path(out_.section, m.key), std::move(mend)});
+}
+void entry_reader::refuse(std::string what, std::string mend) {
+  out_.errors.push_back({out_.file, out_.at.line, out_.at.column, std::move(what), out_.section, std::move(mend)});
+}
+
+std::optional<std::string> entry_reader::text(const node_member& m, const node& value) {
+  if (!value.is(kind::string)) {
+    error(m, "must hold strings, not " + std::string(words_for(value.type)), "write it in quotes");
+    return {};
+  }
+  auto made = translate_variables(value.text, variables_);
+  if (made.fault) {
+    error(m, made.fault->what, made.fault->mend);
+    return {};
+  }
+  for (auto& s : made.to_set)
+    if (std::ranges::find(out_.to_set, s.first, [](const auto& p) { return p.first; }) == out_.to_set.end())
+      out_.to_set.push_back(std::move(s));
+  return std::move(made.text);
+}
+
+void entry_reader::set(std::string_view key, node value) {
+  if (auto* m = out_.entry.find(key))
+    m->value = std::move(value);
+  else
+    out_.entry.members.push_back({std::string(key), value.at, std::move(value)});
+}
+void entry_reader::set_text(std::string_view key, std::string value, const place& at) {
+  set(key, text_node(std::move(value), at));
+}
+void entry_reader::set_whole(std::string_view key, std::int64_t value, const place& at) {
+  set(key, whole_node(value, at));
+}
+node* entry_reader::our_object(std::string_view key) {
+  if (auto* m = out_.entry.find(key)) return &m->value;
+  set(key, empty_node(kind::object, out_.at));
+  return &out_.entry.members.back().value;
+}
+
+void entry_reader::flatten(node& entry, std::string_view key) {
+  const auto* found = entry.find(key);
+  if (found == nullptr || !found->value.is(kind::object)) return;
+  auto whole = *found;
+  entry.members.erase(entry.members.begin() + (found - entry.members.data()));
+  for (auto& m : whole.value.members) {
+    if (m.key == "path") m.key = "command";
+    if (entry.find(m.key) != nullptr)
+      error(whole, "holds \"" + std::string(cut_utf8(m.key, 64)) + "\", which stands in the entry too",
+            "take one of the two out");
+    else
+      entry.members.push_back(std::move(m));
+  }
+}
+
+void entry_reader::run(node entry) {
+  flatten(entry, "command");
+  flatten(entry, "transport");
+  const bool has_word =
+      entry.find("type") || entry.find("transport") || entry.find("transportType") || entry.find("protocol");
+  // Arguments in a list of `command` come before those of `args`.
+  for (auto m = entry.members.begin(); m != entry.members.end(); ++m)
+    if (m->key == "command" || m->key == "cmd") {
+      std::rotate(entry.members.begin(), m, m + 1);
+      break;
+    }
+  for (auto& m : entry.members) {
+    if (m.value.is(kind::broken)) continue;
+    if (const auto* known = find_reader(m.key))
+      (this->*known->read)(m);
+    else
+      out_.entry.members.push_back(std::move(m));
+  }
+  if (address_) set_text("url", address_->first, address_->second);
+  finish_command();
+  finish_arguments();
+  finish_transport(has_word);
+  look_at_arguments();
+  adopt();
+  if (out_.errors.empty()) check_unknown();
+  put_in_order();
+  if (!out_.errors.empty()) out_.fate = server_fate::refused;
+}
+
+void entry_reader::put_in_order() {
+  static constexpr std::array<std::string_view, 10> first{"command", "args",    "url", "transport", "env",
+                                                          "passEnv", "envFile", "cwd", "headers",   "auth"};
+  std::erase_if(out_.entry.members, [](const node_member& m) {
+    const bool on = m.key == "disabled" && m.value.is(kind::boolean) && !m.value.truth;
+    return on || (m.key == "tools" && m.value.is(kind::object) && m.value.members.empty());
+  });
+  std::vector<node_member> sorted;
+  for (const auto key : first)
+    for (auto& m : out_.entry.members)
+      if (m.key == key) sorted.push_back(std::move(m)), m.key.clear();
+  for (auto& m : out_.entry.members)
+    if (!m.key.empty()) sorted.push_back(std::move(m));
+  out_.entry.members = std::move(sorted);
+}
+
+void entry_reader::command(node_member& m) {
+  if (m.value.is(kind::array)) {
+    if (m.value.items.empty()) return error(m, "an empty list", "write the program and its arguments");
+    auto rest = empty_node(kind::array, m.value.at);
+    for (std::size_t i = 0; i < m.value.items.size(); ++i) {
+      auto word = text(m, m.value.items[i]);
+      if (!word) return;
+      if (i == 0)
+        set_text("command", std::move(*word), m.value.items[i].at);
+      else
+        rest.items.push_back(text_node(std::move(*word), m.value.items[i].at));
+    }
+    if (!rest.items.empty()) set("args", std::move(rest));
+    return;
+  }
+  if (auto word = text(m, m.value)) set_text("command", std::move(*word), m.value.at);
+}
+
+void entry_reader::args(node_member& m) {
+  auto list = empty_node(kind::array, m.value.at);
+  if (auto* before = out_.entry.find("args")) list = std::move(before->value);
+  if (m.value.is(kind::null)) return;
+  if (!m.value.is(kind::array))
+    return error(m, "must be a list of strings, not " + std::string(words_for(m.value.type)),
+                 "write one string for each argument");
+  for (const auto& item : m.value.items) {
+    auto word = text(m, item);
+    if (!word) return;
+    if (from_.name == "goose" && word->starts_with('-') && word->find(' ') != word->npos) {
+      if (const auto words = split_words(*word)) {
+        notice(m, "one of its arguments has several words, which are taken one by one");
+        for (const auto& w : *words) list.items.push_back(text_node(w, item.at));
+        continue;
+      }
+    }
+    list.items.push_back(text_node(std::move(*word), item.at));
+  }
+  set("args", std::move(list));
+}
+
+void entry_reader::pass(const std::string& name, const place& at) {
+  if (out_.entry.find("passEnv") == nullptr) set("passEnv", empty_node(kind::array, at));
+  auto& list = out_.entry.find("passEnv")->value.items;
+  if (std::ranges::find(list, name, &node::text) == list.end()) list.push_back(text_node(name, at));
+}
+
+void entry_reader::env_value(const node_member& m, const std::string& name, const node& value, node& into) {
+  if (from_.name == "goose" && std::ranges::find(goose_drops, name) != goose_drops.end())
+    return notice(m, name + " is left out, as Goose leaves it out");
+  const bool from_host =
+      from_.name == "mcphub" && (value.is(kind::null) || (value.is(kind::string) && value.text.empty()));
+  if (from_host) return pass(name, value.at);
+  if (value.is(kind::null)) return notice(m, name + " is left out: it was to be unset");
+  if (value.is(kind::integer) || value.is(kind::number) || value.is(kind::boolean)) {
+    into.members.push_back({name, value.at, text_node(json_of(value), value.at)});
+    return;
+  }
+  auto word = text(m, value);
+  if (!word) return;
+  if (from_.name == "vscode" && name == "PATH") {
+    notice(m, "PATH is put behind the daemon's own, as VS Code does");
+    *word = "${env:PATH}:" + *word;
+  }
+  into.members.push_back({name, value.at, text_node(std::move(*word), value.at)});
+}
+
+void entry_reader::env(node_member& m) {
+  if (m.value.is(kind::null)) return;
+  auto made = empty_node(kind::object, m.value.at);
+  if (auto* before = out_.entry.find("env")) made = std::move(before->value);
+  if (m.value.is(kind::array)) {
+    for (const auto& item : m.value.items) {
+      if (!item.is(kind::string)) return error(m, "must hold NAME or NAME=value", "write strings");
+      const auto equals = item.text.find('=');
+      if (equals == item.text.npos) {
+        pass(item.text, item.at);
+      } else {
+        const auto value = text_node(item.text.substr(equals + 1), item.at);
+        env_value(m, item.text.substr(0, equals), value, made);
+      }
+    }
+  } else if (m.value.is(kind::object)) {
+    for (const auto& v : m.value.members) env_value(m, v.key, v.value, made);
+  } else {
+    return error(m, "must be an object, not " + std::string(words_for(m.value.type)), "write \"NAME\": \"value\"");
+  }
+  if (!made.members.empty()) set("env", std::move(made));
+}
+
+void entry_reader::pass_env(node_member& m) {
+  if (!m.value.is(kind::array)) return error(m, "must be a list of names", "write the names of variables");
+  for (const auto& item : m.value.items) {
+    if (item.is(kind::string)) {
+      pass(item.text, item.at);
+      if (m.key == "env_keys")
+        notice(m, item.text + " is looked for in the environment only, and not in Goose's key ring",
+               "set it where mcpbx starts, or write it into \"env\" as ${file:PATH}");
+      continue;
+    }
+    const auto* name = item.find("name");
+    const auto* source = item.find("source");
+    const bool local = source == nullptr || (source->value.is(kind::string) && source->value.text == "local");
+    if (name == nullptr || !name->value.is(kind::string) || !local)
+      return error(m, "names a variable of another machine", "write the name of a variable of this one");
+    pass(name->value.text, item.at);
+  }
+}
+
+void entry_reader::whole_environment(node_member& m) {
+  if (m.value.is(kind::null) || (m.value.is(kind::boolean) && !m.value.truth)) return;
+  if (m.value.is(kind::array) && m.value.items.empty()) return;
+  notice(m, "the environment of the program is not passed on as a whole",
+         "name the variables that the server needs in \"passEnv\"");
+}
+
+void entry_reader::folder_path(node_member& m) {
+  if (m.value.is(kind::null) || (m.value.is(kind::string) && m.value.text.empty())) return;
+  auto path = text(m, m.value);
+  if (!path) return;
+  if (is_relative(*path)) {
+    if (around_.folder.empty()) return error(m, "a folder without an absolute path", "write its whole path");
+    *path = below(around_.folder, *path);
+  }
+  set_text("cwd", std::move(*path), m.value.at);
+}
+
+void entry_reader::env_file(node_member& m) {
+  auto path = text(m, m.value);
+  if (!path) return;
+  if (is_relative(*path)) {
+    if (around_.folder.empty()) return error(m, "a file without an absolute path", "write its whole path");
+    *path = below(around_.folder, *path);
+  }
+  set_text("envFile", std::move(*path), m.value.at);
+}
+
+void entry_reader::allowed(node_member& m) {
+  if (!m.value.is(kind::array)) return out_.entry.members.push_back(std::move(m));
+  if (m.value.items.empty()) {
+    if (from_.empty_allows_all) return;
+    notice(m, "an empty list offers no tool there: \"tools\": {\"deny\": [\"*\"]}");
+    return add_names(*our_object("tools"), "deny", {"*"}, m.value.at);
+  }
+  if (from_.name == "gemini-cli")
+    for (auto& item : m.value.items)
+      if (const auto bracket = item.text.find('('); item.is(kind::string) && bracket != item.text.npos && bracket > 0) {
+        notice(m, "a tool is allowed with all arguments, as that program does");
+        item.text.resize(bracket);
+      }
+  if (!from_.globs) return out_.entry.members.push_back(std::move(m));
+  std::vector<std::string> names;
+  for (const auto& item : m.value.items) {
+    if (!item.is(kind::string) || item.text.empty()) return error(m, "must be a list of names", "write strings");
+    names.push_back(item.text);
+  }
+  add_names(*our_object("tools"), "allow", names, m.value.at);
+}
+
+void entry_reader::tools(node_member& m) {
+  if (m.value.is(kind::array) && m.value.items.empty()) return allowed(m);
+  // The check of pasted keys joins this with the lists that are there already.
+  if (auto* ours = out_.entry.find("tools"); ours != nullptr && m.value.is(kind::object)) {
+    for (auto& inner : m.value.members) ours->value.members.push_back(std::move(inner));
+    return;
+  }
+  out_.entry.members.push_back(std::move(m));
+}
+
+void entry_reader::switched(node_member& m) {
+  if (m.value.is(kind::boolean)) return out_.entry.members.push_back(std::move(m));
+  error(m, "must be true or false, not " + std::string(words_for(m.value.type)),
+        "switch the server on or off there, or take the key out");
+}
+
+void entry_reader::startup(node_member& m) {
+  if (m.value.is(kind::boolean) && !m.value.truth) set_text("start", "lazy", m.value.at);
+}
+
+void entry_reader::at_once(node_member& m) {
+  if (m.value.is(kind::integer) && m.value.whole >= 0 && m.value.whole <= 10'000)
+    set_whole("maxConcurrency", m.value.whole, m.value.at);
+  else
+    notice(m, "is no number of calls, and is left out");
+}
+
+void entry_reader::protocol(node_member& m) {
+  // MCPProxy's word for the transport; our key of that name is a revision of MCP.
+  m.key = "type";
+  out_.entry.members.push_back(std::move(m));
+}
+
+void entry_reader::settings(node_member& m) {
+  if (m.value.is(kind::object) && out_.entry.find("command") == nullptr && from_.name == "zed")
+    return error(m, "this server comes with an extension of Zed, which alone knows its command",
+                 "add it with `mcpbx add NAME -- COMMAND`");
+  notice(m, "settings of an extension are left out");
+}
+
+void entry_reader::finish_command() {
+  auto* m = out_.entry.find("command");
+  if (m == nullptr || !m->value.is(kind::string)) return;
+  auto& command = m->value.text;
+  auto* args = out_.entry.find("args");
+  const bool has_args = args != nullptr && !args->value.items.empty();
+  if (command.empty() && out_.entry.find("url") != nullptr) {  // Jan writes both
+    std::erase_if(out_.entry.members, [](const node_member& x) {
+      return x.key == "command" || (x.key == "args" && x.value.items.empty());
+    });
+    return;
+  }
+  const auto base = std::string_view(command).substr(command.rfind('/') + 1);
+  if ((base == "cmd" || base == "cmd.exe") && has_args && args->value.items.size() > 1 &&
+      (args->value.items[0].text == "/c" || args->value.items[0].text == "/C")) {
+    notice(*m, "cmd /c is left out, which Windows needs alone");
+    command = args->value.items[1].text;
+    args->value.items.erase(args->value.items.begin(), args->value.items.begin() + 2);
+  }
+  if (has_drive(command) || command.find('\\') != command.npos)
+    return error(*m, "a path of Windows", "write the program's path on this machine");
+  if (command == "wsl" || command == "wsl.exe")
+    return error(*m, "starts the program through Windows", "write the program behind wsl itself");
+  for (const std::string_view end : {".cmd", ".exe"})
+    if (command.ends_with(end) && command.size() > end.size()) {
+      notice(*m, "the ending " + std::string(end) + " is left out, which Windows needs alone");
+      command.resize(command.size() - end.size());
+    }
+  const auto blank = command.find(' ');
+  const bool sentence =
+      blank != command.npos && !has_args && (command.find('/') > blank || command.substr(blank + 1, 1) == "-");
+  if (sentence) {
+    std::string split;
+    if (const auto words = split_words(command))
+      for (const auto& w : *words)
+        split += (split.empty()          ? "\"command\": "
+                  : split.ends_with("[") ? ""
+                                         : ", ") +
+                 json_quoted(w) + (split.empty() ? ", \"args\": [" : "");
+    return error(*m, "holds several words, and mcpbx uses no shell",
+                 split.empty() ? "write the words of \"args\" one by one" : "write " + split + "]");
+  }
+  if (is_relative(command) && command.find('/') != command.npos) {
+    if (around_.folder.empty())
+      notice(*m, "a program without an absolute path", "write its whole path: mcpbx starts servers in the home folder");
+    else
+      command = below(around_.folder, command);
+  }
+}
+
+void entry_reader::finish_arguments() {
+  auto* m = out_.entry.find("args");
+  if (m == nullptr) return;
+  if (m->value.items.empty())
+    return std::erase_if(out_.entry.members, [](const node_member& x) { return x.key == "args"; }), void();
+  for (auto& item : m->value.items) {
+    const bool here = item.text == "." || item.text.starts_with("./") || item.text.starts_with("../");
+    if (here && around_.folder.empty())
+      notice(*m, "an argument is a path that is not absolute",
+             "write its whole path: mcpbx starts servers in the home folder");
+    else if (here) {
+      item.text = below(around_.folder, item.text);
+      notice(*m, "an argument is now the path " + item.text);
+    }
+  }
+  if (around_.runs_in_folder && out_.entry.find("cwd") == nullptr && out_.entry.find("command") != nullptr)
+    set_text("cwd", around_.folder, m->at);
+}
+
+void entry_reader::finish_transport(bool has_word) {
+  if (has_word || out_.entry.find("command") != nullptr) return;
+  const auto* m = out_.entry.find("url");
+  if (m == nullptr) return;
+  auto path = std::string_view(m->value.text);
+  path = path.substr(0, path.find_first_of("?#"));
+  if (from_.sse_without_word || (from_.name == "fastmcp" && (path.ends_with("/sse") || path.ends_with("/sse/"))))
+    set_text("transport", "sse", m->value.at);
+}
+
+void entry_reader::look_at_arguments() {
+  const auto* m = out_.entry.find("args");
+  if (m == nullptr) return;
+  const auto& items = m->value.items;
+  const auto* given = out_.entry.find("env");
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    const auto& word = items[i].text;
+    if (word == "-e" && i + 1 < items.size() && items[i + 1].text.find('=') == std::string::npos) {
+      const auto& name = items[i + 1].text;
+      const auto* passed = out_.entry.find("passEnv");
+      const bool known =
+          (given != nullptr && given->value.find(name) != nullptr) ||
+          (passed != nullptr && std::ranges::find(passed->value.items, name, &node::text) != passed->value.items.end());
+      if (!known)
+        notice(*m, "passes on " + name + ", which \"env\" does not set",
+               "write \"passEnv\": [" + json_quoted(name) + "] if the daemon has it");
+    }
+    if (word.find("mcp-remote") != word.npos || word == "supergateway" || word == "mcp-proxy")
+      notice(*m, "is a bridge to a remote server, which mcpbx can reach without it",
+             "`mcpbx add NAME URL` if you want that; the bridge's logins do not go along");
+  }
+}
+
+void entry_reader::adopt() {
+  const finding_sink sink{
+      [this](const place& at, std::string what, std::string path, std::string mend) {
+        out_.errors.push_back({out_.file, at.line, at.column, std::move(what), std::move(path), std::move(mend)});
+      },
+      [this](const place& at, std::string what, std::string path, std::string mend) {
+        out_.notices.push_back({out_.file, at.line, at.column, std::move(what), std::move(path), std::move(mend)});
+      },
+      [](const place&, std::string, std::string, std::string) {}};
+  adopt_host_keys(out_.entry, out_.name, out_.section, sink);
+}
+
+void entry_reader::check_unknown() {
+  const auto* servers = root_section().find("mcpServers");
+  const auto ours = servers->inner->key_names();
+  std::erase_if(out_.entry.members, [&](const node_member& m) {
+    if (std::ranges::find(ours, m.key) != ours.end()) return false;
+    if (sounds_restricting(m.key))
+      error(m, "an unknown key, whose name says that it restricts something",
+            "say it in an entry of your own, or take it out there");
+    else
+      notice(m, "an unknown key, which is left out");
+    return true;
+  });
+  if (!out_.errors.empty()) return;
+  if (out_.entry.find("command") == nullptr && out_.entry.find("url") == nullptr)
+    return refuse("neither a program nor an address", "give it a command or a url there");
+  // Reads the entry as it will be read from our own file.
+  const std::array texts{source_text{"entry", "{\"mcpServers\": {\"x\": " + json_of(out_.entry) + "}}"}};
+  for (auto& e : load(texts, {}).errors) {
+    const auto path = e.path.starts_with("mcpServers.x") ? out_.section + e.path.substr(12) : out_.section;
+    out_.errors.push_back({out_.file, out_.at.line, out_.at.column, std::move(e.what), path, std::move(e.mend)});
+  }
+}
+
+}  // namespace mcpbx::conf

@@ -1,0 +1,199 @@
+// Compares what is started or reached, not how it is decorated; what forbids is joined to the stricter side.
+#include "conf/hosts/import/same_servers.hpp"
+
+#include "conf/hosts/import/node_making.hpp"
+#include "mcp/json/json_writer.hpp"
+#include "mcp/support/text.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+namespace mcpbx::conf {
+namespace {
+
+using kind = node::kind;
+
+std::string sorted_pairs(std::vector<std::pair<std::string, std::string>> pairs) {
+  std::ranges::sort(pairs);
+  std::string out;
+  for (const auto& [name, value] : pairs) out += json_quoted(name) + json_quoted(value);
+  return out;
+}
+
+std::string pairs_of(const node& entry, std::string_view key) {
+  std::vector<std::pair<std::string, std::string>> pairs;
+  if (const auto* m = entry.find(key))
+    for (const auto& v : m->value.members) pairs.emplace_back(v.key, v.value.text);
+  return sorted_pairs(std::move(pairs));
+}
+
+std::string text_at(const node& entry, std::string_view key) {
+  const auto* m = entry.find(key);
+  return m == nullptr ? "" : json_quoted(m->value.text);
+}
+
+/// Returns what two entries of the same server share.
+std::string identity(const node& entry) {
+  std::string out = text_at(entry, "command") + "|" + text_at(entry, "url") + "|" + text_at(entry, "cwd") + "|";
+  if (const auto* args = entry.find("args"))
+    for (const auto& a : args->value.items) out += json_quoted(a.text);
+  return out + "|" + pairs_of(entry, "env") + "|" + pairs_of(entry, "headers");
+}
+
+std::string identity(const server_entry& s) {
+  const auto text = [](const std::optional<reference_string>& r) { return r ? json_quoted(r->text) : std::string(); };
+  const auto pairs = [](const reference_map& map) {
+    std::vector<std::pair<std::string, std::string>> out;
+    for (const auto& [name, value] : map) out.emplace_back(name, value.text);
+    return sorted_pairs(std::move(out));
+  };
+  std::string out = text(s.command) + "|" + text(s.url) + "|" + text(s.cwd) + "|";
+  for (const auto& a : s.args) out += json_quoted(a.text);
+  return out + "|" + pairs(s.env) + "|" + pairs(s.headers);
+}
+
+std::vector<std::string> names_in(const node& entry, std::string_view outer, std::string_view key) {
+  std::vector<std::string> out;
+  const auto* m = outer.empty() ? nullptr : entry.find(outer);
+  const auto& object = outer.empty() ? entry : m != nullptr ? m->value : entry;
+  if (!outer.empty() && m == nullptr) return out;
+  if (const auto* list = object.find(key))
+    for (const auto& i : list->value.items) out.push_back(i.text);
+  return out;
+}
+
+node& part(node& entry, std::string_view key) {
+  if (entry.find(key) == nullptr)
+    entry.members.push_back({std::string(key), entry.at, empty_node(kind::object, entry.at)});
+  return entry.find(key)->value;
+}
+
+bool has_glob(const std::vector<std::string>& names) {
+  return std::ranges::any_of(names, [](const std::string& n) { return n.find_first_of("*?") != n.npos; });
+}
+
+/// Returns true if what both forbid can be said in one entry. Two entries of one program that differ are meant to.
+bool can_join(const import_row& row, const foreign_server& other) {
+  const auto &a = row.entry, &b = other.entry;
+  if (row.server->from == other.from && json_of(row.server->entry) != json_of(b)) return false;
+  const auto left = names_in(a, "tools", "allow"), right = names_in(b, "tools", "allow");
+  if (!left.empty() && !right.empty() && left != right && (has_glob(left) || has_glob(right))) return false;
+  const auto renames = [](const node& n) {
+    const auto* t = n.find("tools");
+    const auto* r = t == nullptr ? nullptr : t->value.find("rename");
+    return r == nullptr ? std::string() : json_of(r->value);
+  };
+  return renames(a) == renames(b);
+}
+
+bool is_off(const node& entry) {
+  const auto* m = entry.find("disabled");
+  return m != nullptr && m->value.truth;
+}
+
+/// Adds what `other` forbids to `entry`. Returns true if that changed it.
+bool make_stricter(node& entry, const node& other) {
+  const auto before = json_of(entry);
+  if (const auto deny = names_in(other, "tools", "deny"); !deny.empty())
+    add_names(part(entry, "tools"), "deny", deny, entry.at);
+  if (const auto ask = names_in(other, "", "approve"); !ask.empty()) add_names(entry, "approve", ask, entry.at);
+  if (const auto allow = names_in(other, "tools", "allow"); !allow.empty()) {
+    auto& tools = part(entry, "tools");
+    auto* mine = tools.find("allow");
+    if (mine == nullptr) {
+      add_names(tools, "allow", allow, entry.at);
+    } else {
+      std::erase_if(mine->value.items, [&](const node& n) { return std::ranges::find(allow, n.text) == allow.end(); });
+      if (mine->value.items.empty()) {
+        std::erase_if(tools.members, [](const node_member& m) { return m.key == "allow"; });
+        add_names(tools, "deny", {"*"}, entry.at);
+      }
+    }
+  }
+  if (is_off(other) && !is_off(entry)) {
+    if (auto* m = entry.find("disabled"))
+      m->value.truth = true;
+    else
+      entry.members.push_back({"disabled", entry.at, truth_node(true, entry.at)});
+  }
+  return json_of(entry) != before;
+}
+
+/// Returns true if our entry forbids all that a foreign one does.
+bool covers(const server_entry& ours, const node& foreign) {
+  const auto all_in = [](const std::vector<std::string>& names, const std::vector<std::string>& globs) {
+    return std::ranges::all_of(names, [&](const std::string& n) {
+      return std::ranges::any_of(globs, [&](const std::string& g) { return g == n || glob_match(g, n); });
+    });
+  };
+  if (is_off(foreign) && !ours.disabled) return false;
+  if (!all_in(names_in(foreign, "tools", "deny"), ours.tools.deny)) return false;
+  if (!all_in(names_in(foreign, "", "approve"), ours.approve)) return false;
+  const auto allow = names_in(foreign, "tools", "allow");
+  if (allow.empty() || all_in({"*"}, ours.tools.deny)) return true;
+  return !ours.tools.allow.empty() && all_in(ours.tools.allow, allow);
+}
+
+/// Returns `name` as one of ours: 1 to 64 bytes, without control characters.
+std::string fitting(std::string_view name) {
+  std::string out;
+  for (const char c : trimmed(name)) out += static_cast<unsigned char>(c) < 0x20 || c == 0x7F ? '-' : c;
+  out = std::string(cut_utf8(out, 56));
+  return out.empty() ? "server" : out;
+}
+
+}  // namespace
+
+std::vector<import_row> join_servers(std::span<const foreign_server> servers, std::span<const server_entry> existing) {
+  std::vector<import_row> rows;
+  std::multimap<std::string, std::size_t> taken;
+  std::multimap<std::string, const server_entry*> there;
+  std::set<std::string> names;
+  for (const auto& s : existing) {
+    if (s.bundled) continue;
+    there.emplace(identity(s), &s);
+    names.insert(s.name);
+  }
+  for (const auto& s : servers) {
+    auto& row = rows.emplace_back();
+    row.server = &s;
+    if (s.fate != server_fate::taken) continue;
+    const auto id = identity(s.entry);
+    if (const auto [begin, end] = there.equal_range(id); begin != end) {
+      const auto good = std::find_if(begin, end, [&](const auto& t) { return covers(*t.second, s.entry); });
+      row.same_as = (good == end ? begin : good)->second->name;
+      if (good == end)
+        row.notes.push_back(row.same_as + ": " + std::string(s.from->title) +
+                            " forbids more than our own entry, which stays as it is");
+      continue;
+    }
+    const auto [from, to] = taken.equal_range(id);
+    const auto same = std::find_if(from, to, [&](const auto& t) { return can_join(rows[t.second], s); });
+    if (same != to) {
+      auto& first = rows[same->second];
+      row.same_as = first.name;
+      const bool was_on = !is_off(first.entry);
+      if (make_stricter(first.entry, s.entry))
+        first.notes.push_back(was_on && is_off(first.entry)
+                                  ? first.name + " is off, because it is in " + std::string(s.from->title) +
+                                        ": `mcpbx enable " + shell_word(first.name) + "` switches it on"
+                                  : first.name + ": what " + std::string(s.from->title) +
+                                        " forbids is forbidden here too");
+      continue;
+    }
+    const auto plain = fitting(s.name);
+    row.name = plain;
+    for (int i = 2; names.contains(row.name); ++i) row.name = plain + "-" + std::to_string(i);
+    names.insert(row.name);
+    row.entry = s.entry;
+    taken.emplace(id, rows.size() - 1);
+  }
+  return rows;
+}
+
+void ask_for_all(node& entry) {
+  add_names(entry, "approve", {"*"}, entry.at);
+}
+
+}  // namespace mcpbx::conf

@@ -1,0 +1,14 @@
+// `mcpbxd --examine`: looks at the journal and tries each address of the configuration, for `mcpbx doctor`. Starts
+// nothing, runs no program of the configuration, and sends no key.
+#pragma once
+#include "daemon/app/process/options.hpp"
+
+namespace mcpbx::daemon {
+
+/// Prints one JSON object: `{"models": [{"name", "address", "state", "detail"?}], "servers": [the same], "journal":
+/// {"path", "state", "detail"?}}`. `state` of an address is answers, unresolved, unreachable, certificate, slow or
+/// unchecked; of a journal good, damaged, in_use, unchecked or none. Takes 8 s at most unless a disk does not answer.
+/// Returns 0, or exit_configuration without a usable configuration.
+int examine(const command_line& o);
+
+}  // namespace mcpbx::daemon

@@ -1,0 +1,39 @@
+// Changes the configuration on the disk: shows the change, asks, checks the whole, writes each file at once, and has a
+// running daemon read it. `add`, `remove`, `enable`, `disable` and `import` end here.
+#pragma once
+#include "daemon/cli/base/context.hpp"
+#include "daemon/cli/config/config_change.hpp"
+#include "daemon/cli/config/config_place.hpp"
+
+#include <string>
+#include <vector>
+
+namespace CLI {
+class App;
+}
+
+namespace mcpbx::cli {
+
+/// The consent of the person, as the options of a verb say it.
+struct write_wish {
+  bool yes = false;               ///< --yes: do not ask; secrets are moved
+  bool keep_secrets = false;      ///< --keep-secrets: secrets in clear stay where they are
+  bool dry_run = false;           ///< --dry-run: show what would be written, and write nothing
+  std::string* report = nullptr;  ///< with --json: gets the report, which else goes to stdout
+};
+
+/// Adds --yes, --keep-secrets and --dry-run to a verb's page.
+void add_write_options(CLI::App& page, write_wish& wish, bool with_secrets = true);
+
+/// Writes entries of mcpServers: each into its file of config.d, or all into the file that --config or $MCPBX_CONFIG
+/// names. An entry that such a file has already is replaced. Secrets in clear are moved to files that only the user can
+/// read, if the person agrees. Returns the exit status; nothing is written unless it is `done`, except after a failure
+/// of the disk, which is told.
+int write_entries(context& c, const config_place& place, const std::vector<new_entry>& entries, const write_wish& wish);
+
+/// Writes files of the configuration, in their order. `told` are lines that stand above the change. Returns the exit
+/// status as write_entries().
+int write_changes(context& c, const config_place& place, const std::vector<file_change>& changes,
+                  const std::vector<std::string>& told, const write_wish& wish);
+
+}  // namespace mcpbx::cli

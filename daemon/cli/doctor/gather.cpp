@@ -1,0 +1,194 @@
+// The whole walk, in the order in which one fact helps to find the next.
+#include "daemon/cli/doctor/gather.hpp"
+
+#include "conf/places.hpp"
+#include "daemon/cli/doctor/in_time.hpp"
+#include "mcp/json/json_writer.hpp"
+#include "mcp/support/text.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+
+namespace mcpbx::cli::doctor {
+namespace {
+
+using std::chrono::milliseconds;
+constexpr milliseconds examination_limit{10'000}, list_limit{35'000}, chat_limit{60'000};
+
+address_facts::outcome outcome_of(std::string_view word) {
+  using enum address_facts::outcome;
+  if (word == "answers") return answers;
+  if (word == "unresolved") return unresolved;
+  if (word == "unreachable") return unreachable;
+  if (word == "certificate") return certificate;
+  return word == "slow" ? slow : unchecked;
+}
+
+address_facts address_in(const raw_json& told) {
+  return {outcome_of(member_text(told, "state")), member_text(told, "address"), member_text(told, "detail")};
+}
+
+std::string program_beside() {
+  std::array<char, 4096> buffer;
+  const ssize_t n = ::readlink("/proc/self/exe", buffer.data(), buffer.size());
+  const std::string path(buffer.data(), n > 0 ? static_cast<std::size_t>(n) : 0);
+  return path.substr(0, path.rfind('/')) + "/mcpbxd";
+}
+
+std::string token_path(const conf::configuration& config) {
+  if (!config.http.address || config.http.auth == conf::http_auth::none) return "";
+  const auto env = conf::environment_for_places();
+  if (config.http.token_file)
+    return conf::has_references(config.http.token_file->text)
+               ? ""
+               : conf::under_home(config.http.token_file->text, env.filled("HOME").value_or("/"));
+  if (!config.sources.empty()) {
+    const auto folder = std::filesystem::path(config.sources.front()).parent_path();
+    if (::access(folder.c_str(), W_OK) == 0) return (folder / "token").string();
+  }
+  const auto folder = conf::user_config_directory(env);
+  return folder ? (*folder / "token").string() : "";
+}
+
+// Makes one request to a model, and forgets the session that it made.
+void ask_model(daemon_connection& link, model_facts& m) {
+  std::string params;
+  json_writer w(params);
+  w.begin_object().members("input", "Reply with the word ok.", "model", m.name, "status", "off", "approve", "none");
+  w.member("stream", false).key("tools").begin_array().end_array();
+  w.key("limits").begin_object().members("maxRounds", 1, "timeoutMs", 45'000).end_object().end_object();
+  m.asked = true;
+  const auto got = ask(link, "mcpbx/chat", params, chat_limit);
+  if (!got) {
+    m.answer_problem = "the request failed";
+    return;
+  }
+  const auto reason = member_text(*got, "stopReason");
+  if (reason != "final" && reason != "truncated" && reason != "max_rounds") {
+    m.answer_problem = member_text(*got, "reason");
+    if (m.answer_problem.empty()) m.answer_problem = "the run ended with \"" + reason + "\"";
+  }
+  if (const auto session = member_text(*got, "session"); !session.empty()) {
+    std::string one;
+    json_writer(one).begin_object().member("session", session).end_object();
+    (void)ask(link, "mcpbx/sessions/delete", one, milliseconds(5'000));
+  }
+}
+
+void take_models(daemon_connection& link, facts& all) {
+  const auto list = ask(link, "mcpbx/models", "{}", list_limit);
+  if (!list) return;
+  for_each_element(*list, [&](const raw_json& row) {
+    const auto found = std::ranges::find(all.models, member_text(row, "name"), &model_facts::name);
+    if (found == all.models.end()) return true;
+    found->problem = member_text(row, "problem");
+    found->is_default = find_member(row, "default").is_true();
+    return true;
+  });
+}
+
+// Waits until a server that was asked for by name is ready, has failed, or its time is up.
+void start_lazy(daemon_connection& link, facts& all) {
+  bool lazy = false;
+  const auto state_of = [&](const raw_json& list) {
+    std::string state;
+    for_each_element(list, [&](const raw_json& s) {
+      if (member_text(s, "name") == all.only) state = member_text(s, "state");
+      return true;
+    });
+    return state;
+  };
+  lazy = state_of(all.daemon->servers) == "lazy";
+  if (lazy) {
+    std::string one;
+    json_writer(one).begin_object().member("server", all.only).end_object();
+    if (!ask(link, "mcpbx/restart", one, milliseconds(5'000))) return;
+  }
+  const auto deadline = std::chrono::steady_clock::now() + milliseconds(35'000);
+  for (;;) {
+    const auto state = state_of(all.daemon->servers);
+    if (state != "starting" && state != "lazy" && state != "restarting") return;
+    if (std::chrono::steady_clock::now() >= deadline || interrupted()) return;
+    ::usleep(50'000);
+    const auto list = ask(link, "mcpbx/servers", "{}", milliseconds(5'000));
+    if (!list) return;
+    all.daemon->servers = *list;
+  }
+}
+
+}  // namespace
+
+void gather_addresses(const wish& w, facts& into) {
+  const bool any_address = std::ranges::any_of(into.models, &model_facts::has_endpoint) ||
+                           std::ranges::any_of(into.programs, &program_facts::is_remote);
+  if (!any_address && !into.state.has_journal) return;
+  std::vector<std::string> words{program_beside(), "--examine"};
+  if (!w.place.config.empty()) words.insert(words.end(), {"--config", w.place.config});
+  const auto told = output_of(words, examination_limit);
+  const auto parsed = told ? raw_json::parse(trimmed(*told)) : fail(errc::timed_out, "");
+  if (!parsed) {
+    into.state.journal_detail = "mcpbxd could not look at it";
+    return;
+  }
+  for_each_element(find_member(*parsed, "models"), [&](const raw_json& one) {
+    const auto found = std::ranges::find(into.models, member_text(one, "name"), &model_facts::name);
+    if (found != into.models.end()) found->address = address_in(one);
+    return true;
+  });
+  for_each_element(find_member(*parsed, "servers"), [&](const raw_json& one) {
+    const auto found = std::ranges::find(into.programs, member_text(one, "name"), &program_facts::server);
+    if (found != into.programs.end()) found->address = address_in(one);
+    return true;
+  });
+  const auto journal = find_member(*parsed, "journal");
+  const auto state = member_text(journal, "state");
+  using enum state_facts::integrity;
+  into.state.journal_is = state == "good" || state == "in_use" || state == "none" ? good
+                          : state == "damaged"                                    ? damaged
+                                                                                  : unchecked;
+  into.state.journal_detail = member_text(journal, "detail");
+}
+
+facts gather(const wish& w, const server_trial& trial) {
+  facts all;
+  all.user = ::geteuid();
+  all.version = MCPBX_VERSION;
+  all.only = w.only;
+  all.online = w.online;
+  auto config = gather_config(w);
+  all.config = std::move(config.facts);
+  all.unit = gather_unit();
+  auto daemon = gather_daemon(w);
+  all.socket = std::move(daemon.socket);
+  all.daemon = std::move(daemon.daemon);
+  if (!config.usable) {
+    all.state = gather_state({}, "");
+    return all;
+  }
+  auto entries = gather_entries(config.loaded, daemon.variable, all.unit.enabled);
+  all.programs = std::move(entries.programs);
+  all.models = std::move(entries.models);
+  all.state = gather_state(config.loaded.config, token_path(config.loaded.config));
+  if (config.loaded.ok()) gather_addresses(w, all);
+  auto* const link = daemon.link ? &daemon.link->link : nullptr;
+  if (link != nullptr && all.daemon) {
+    take_models(*link, all);
+    if (!all.only.empty()) start_lazy(*link, all);
+  } else if (const auto* entry = config.loaded.config.find_server(w.only); entry != nullptr && trial) {
+    if (!entry->disabled && entry->command) all.trials.push_back(trial(*entry));
+  }
+  if (!w.online) return all;
+  for (auto& m : all.models) {
+    if (!m.has_endpoint || (!w.only.empty() && m.name != w.only)) continue;
+    if (link != nullptr && all.daemon && m.problem.empty() && m.missing.empty())
+      ask_model(*link, m);
+    else if (link == nullptr)
+      m.answer_problem = "no request was made, since no daemon runs";
+  }
+  return all;
+}
+
+}  // namespace mcpbx::cli::doctor

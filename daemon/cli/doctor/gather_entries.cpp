@@ -1,0 +1,299 @@
+// The programs and references of entries, looked at in a child process, since a file or a folder of PATH may be on a
+// mount that does not answer.
+#include "conf/model/references.hpp"
+#include "daemon/cli/doctor/gather.hpp"
+#include "daemon/cli/doctor/in_time.hpp"
+#include "mcp/json/json_writer.hpp"
+#include "mcp/process/program_lookup.hpp"
+#include "mcp/redact/secret.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+
+namespace mcpbx::cli::doctor {
+namespace {
+
+constexpr std::string_view service_path = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+constexpr std::size_t most_entries = 1'000;
+
+std::optional<std::string> own_variable(std::string_view name) {
+  const char* value = std::getenv(std::string(name).c_str());
+  return value == nullptr ? std::nullopt : std::optional<std::string>(value);
+}
+
+// References as the daemon would see them. No program is run: it might ask the user something.
+class seen_references final : public conf::reference_source {
+ public:
+  explicit seen_references(variable_lookup variable) : variable_(std::move(variable)) {}
+  std::optional<std::string> env(std::string_view name) override { return variable_(name); }
+  result<std::string> file(const std::string& path) override {
+    const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (fd < 0) return fail(errc::not_found, "cannot read " + path + ": " + std::strerror(errno));
+    struct stat s{};
+    std::string text;
+    std::array<char, 4096> block;
+    const bool regular = ::fstat(fd, &s) == 0 && S_ISREG(s.st_mode);
+    for (ssize_t n = 0; regular && text.size() < (1u << 20) && (n = ::read(fd, block.data(), block.size())) > 0;)
+      text.append(block.data(), static_cast<std::size_t>(n));
+    ::close(fd);
+    if (!regular) return fail(errc::io, "cannot read " + path + ": it is no regular file");
+    return text;
+  }
+  result<std::string> command(const std::vector<std::string>&) override {
+    return fail(errc::unavailable, "not run for a check");
+  }
+
+ private:
+  variable_lookup variable_;
+};
+
+bool runs_program(const conf::reference_string& s) {
+  return s.text.contains("${cmd:");
+}
+
+// Notes why a reference does not resolve. Returns its value if it does.
+std::optional<std::string> value_or_note(const conf::reference_string& s, conf::reference_source& source,
+                                         std::vector<std::string>& missing) {
+  if (runs_program(s)) return std::nullopt;
+  auto value = conf::resolve(s, source);
+  if (value) return std::move(*value);
+  constexpr std::size_t most = 8;
+  if (missing.size() < most) missing.push_back(value.error().message);
+  return std::nullopt;
+}
+
+bool fetches_newest(const std::string& program, const std::vector<std::string>& arguments) {
+  const auto name = program.substr(program.rfind('/') + 1);
+  if (name == "uvx") return std::ranges::none_of(arguments, [](const auto& a) { return a.contains("=="); });
+  if (name != "npx" && name != "bunx") return false;
+  // A package with a version has an @ behind its first character.
+  const auto package = std::ranges::find_if(arguments, [](const auto& a) { return !a.starts_with('-'); });
+  return package != arguments.end() && package->find('@', 1) == std::string::npos;
+}
+
+std::string first_line(const std::string& file) {
+  const int fd = ::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+  if (fd < 0) return {};
+  std::array<char, 256> block;
+  const ssize_t n = ::read(fd, block.data(), block.size());
+  ::close(fd);
+  const std::string head(block.data(), n > 0 ? static_cast<std::size_t>(n) : 0);
+  return head.substr(0, head.find('\n'));
+}
+
+// Returns the interpreter of a script that cannot be found, or "". `#!/usr/bin/env NAME` names one in PATH.
+std::string missing_interpreter(const std::string& file, const mcp::process_spec& spec) {
+  std::string line = first_line(file);
+  if (!line.starts_with("#!")) return {};
+  line.erase(0, 2);
+  while (!line.empty() && (line.back() == '\r' || line.back() == ' ')) line.pop_back();
+  std::vector<std::string> words;
+  for (std::size_t at = 0; at < line.size() && words.size() < 4;) {
+    const auto begin = line.find_first_not_of(" \t", at);
+    if (begin == std::string::npos) break;
+    const auto end = std::min(line.find_first_of(" \t", begin), line.size());
+    words.push_back(line.substr(begin, end - begin));
+    at = end;
+  }
+  if (words.empty()) return {};
+  if (::access(words.front().c_str(), X_OK) != 0) return words.front();
+  if (!words.front().ends_with("/env")) return {};
+  const auto named = std::ranges::find_if(words.begin() + 1, words.end(),
+                                          [](const auto& w) { return w[0] != '-' && !w.contains('='); });
+  if (named == words.end()) return {};
+  mcp::process_spec other = spec;
+  other.argv = {*named};
+  return mcp::find_program(other) ? "" : *named;
+}
+
+std::string own_folder() {
+  std::array<char, 4096> buffer;
+  const ssize_t n = ::readlink("/proc/self/exe", buffer.data(), buffer.size());
+  const std::string path(buffer.data(), n > 0 ? static_cast<std::size_t>(n) : 0);
+  return path.substr(0, path.rfind('/'));
+}
+
+std::string home_of(const variable_lookup& variable) {
+  const auto home = variable("HOME");
+  return home && !home->empty() ? *home : "/";
+}
+
+void look_for(program_facts& p, const conf::server_entry& e, const variable_lookup& variable, bool has_unit,
+              const std::vector<std::string>& arguments, const std::string& env_path) {
+  using enum program_facts::outcome;
+  const std::string home = home_of(variable);
+  mcp::process_spec spec;
+  spec.argv = {p.program};
+  spec.directory = home;
+  std::vector<std::string> ignored;
+  seen_references source(variable);
+  if (e.cwd && !e.runs_at_caller()) {
+    if (const auto cwd = value_or_note(*e.cwd, source, ignored)) spec.directory = conf::under_home(*cwd, home);
+    struct stat s{};
+    if (::stat(spec.directory.c_str(), &s) != 0) {
+      p.state = no_directory;
+      p.detail = spec.directory;
+      return;
+    }
+  }
+  const std::string path = !env_path.empty() ? env_path : variable("PATH").value_or("/bin:/usr/bin");
+  spec.environment = {"PATH=" + path};
+  auto found_file = mcp::find_program(spec);
+  const bool by_name = !p.program.contains('/');
+  if (!found_file && found_file.error().code == errc::not_found && by_name && env_path.empty()) {
+    mcp::process_spec here = spec;
+    here.environment = {"PATH=" + own_variable("PATH").value_or("/bin:/usr/bin")};
+    if (const auto other = mcp::find_program(here)) {
+      p.state = only_in_shell;
+      p.found = *other;
+      return;
+    }
+  }
+  if (!found_file) {
+    const auto& why = found_file.error();
+    p.state = why.code == errc::not_found                 ? missing
+              : why.message.contains("is not executable") ? not_executable
+                                                          : broken;
+    p.detail = why.message;
+    if (p.state == not_executable) {
+      const auto begin = why.message.find('"') + 1;
+      p.found = why.message.substr(begin, why.message.find('"', begin) - begin);
+      if (!p.found.starts_with('/')) p.found = spec.directory + "/" + p.found;
+      struct stat s{};
+      p.of_user = ::stat(p.found.c_str(), &s) == 0 && s.st_uid == ::geteuid();
+    }
+    return;
+  }
+  p.found = *found_file;
+  if (const auto interpreter = missing_interpreter(p.found, spec); !interpreter.empty()) {
+    p.state = no_interpreter;
+    p.detail = interpreter;
+    return;
+  }
+  p.fetches = fetches_newest(p.program, arguments);
+  if (has_unit && by_name && env_path.empty()) {
+    mcp::process_spec service = spec;
+    service.environment = {"PATH=" + std::string(service_path)};
+    p.not_for_service = !mcp::find_program(service);
+  }
+}
+
+std::string encoded(const program_facts& p) {
+  std::string json;
+  json_writer w(json);
+  w.begin_object().members("state", static_cast<int>(p.state), "program", redactor::redact(p.program), "found",
+                           p.found);
+  w.members("detail", redactor::redact(p.detail), "ofUser", p.of_user, "notForService", p.not_for_service, "fetches",
+            p.fetches);
+  w.list("missing", p.missing).end_object();
+  return json;
+}
+
+std::vector<std::string> texts_in(const raw_json& list) {
+  std::vector<std::string> all;
+  for_each_element(list, [&](const raw_json& one) {
+    all.push_back(one.as_string().value_or(""));
+    return true;
+  });
+  return all;
+}
+
+program_facts checked_program(const conf::server_entry& e, const variable_lookup& variable, bool has_unit) {
+  program_facts p;
+  seen_references source(variable);
+  std::vector<std::string> arguments;
+  std::string env_path;
+  for (const auto& a : e.args) arguments.push_back(value_or_note(a, source, p.missing).value_or(""));
+  for (const auto& [name, value] : e.env) {
+    const auto resolved = value_or_note(value, source, p.missing);
+    if (name == "PATH" && resolved) env_path = *resolved;
+  }
+  for (const auto& [name, value] : e.headers) (void)value_or_note(value, source, p.missing);
+  if (e.url) (void)value_or_note(*e.url, source, p.missing);
+  if (e.env_file)
+    if (const auto path = value_or_note(*e.env_file, source, p.missing))
+      if (const auto text = source.file(conf::under_home(*path, home_of(variable))); !text)
+        p.missing.push_back("in \"" + e.env_file->where + "\": " + text.error().message);
+  if (!e.command) return p;
+  const auto command = value_or_note(*e.command, source, p.missing);
+  if (!command) return p;
+  p.program = conf::expand_home(*command, home_of(variable));
+  if (p.program == "mcpbx-toolbox") p.program = own_folder() + "/mcpbx-toolbox";
+  look_for(p, e, variable, has_unit, arguments, env_path);
+  return p;
+}
+
+std::string at_line(const conf::loaded_files& loaded, const conf::place& at) {
+  if (at.line == 0 || at.file >= loaded.config.sources.size()) return "";
+  return loaded.config.sources[at.file] + ":" + std::to_string(at.line);
+}
+
+}  // namespace
+
+entries_seen gather_entries(const conf::loaded_files& loaded, const variable_lookup& daemon_variable, bool has_unit) {
+  const auto& config = loaded.config;
+  const variable_lookup variable = daemon_variable ? daemon_variable : variable_lookup(own_variable);
+  entries_seen seen;
+  std::vector<const conf::server_entry*> servers;
+  for (const auto& e : config.servers)
+    if (!e.disabled && servers.size() < most_entries) servers.push_back(&e);
+  const auto answers =
+      in_time(servers.size(), [&](std::size_t i) { return encoded(checked_program(*servers[i], variable, has_unit)); });
+  for (std::size_t i = 0; i < servers.size(); ++i) {
+    program_facts p;
+    if (answers[i]) {
+      const auto told = raw_json::own(*answers[i]);
+      p.state = static_cast<program_facts::outcome>(find_member(told, "state").as_integer().value_or(0));
+      p.program = member_text(told, "program");
+      p.found = member_text(told, "found");
+      p.detail = member_text(told, "detail");
+      p.of_user = find_member(told, "ofUser").is_true();
+      p.not_for_service = find_member(told, "notForService").is_true();
+      p.fetches = find_member(told, "fetches").is_true();
+      p.missing = texts_in(find_member(told, "missing"));
+    } else {
+      p.state = program_facts::outcome::slow;
+    }
+    p.server = servers[i]->name;
+    p.is_remote = servers[i]->url.has_value();
+    p.entry_at = at_line(loaded, servers[i]->at);
+    seen.programs.push_back(std::move(p));
+  }
+  std::vector<const conf::model_entry*> models;
+  for (const auto& m : config.models)
+    if (models.size() < most_entries) models.push_back(&m);
+  const auto values = in_time(models.size(), [&](std::size_t i) {
+    const auto& m = *models[i];
+    seen_references source(variable);
+    std::vector<std::string> missing;
+    if (m.api_key) (void)value_or_note(*m.api_key, source, missing);
+    if (m.base_url) (void)value_or_note(*m.base_url, source, missing);
+    for (const auto& [name, value] : m.headers) (void)value_or_note(value, source, missing);
+    std::string json;
+    json_writer w(json);
+    w.begin_object().list("missing", missing).end_object();
+    return json;
+  });
+  for (std::size_t i = 0; i < models.size(); ++i) {
+    model_facts m;
+    m.name = models[i]->name;
+    m.entry_at = at_line(loaded, models[i]->at);
+    m.built_in = models[i]->built_in;
+    m.has_endpoint = models[i]->api != conf::model_api::rehearsal && models[i]->api != conf::model_api::replay;
+    if (values[i])
+      m.missing = texts_in(find_member(raw_json::own(*values[i]), "missing"));
+    else
+      m.missing = {"a file that its key or a header names did not answer in time"};
+    seen.models.push_back(std::move(m));
+  }
+  return seen;
+}
+
+}  // namespace mcpbx::cli::doctor

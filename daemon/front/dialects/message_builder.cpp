@@ -1,0 +1,117 @@
+// Collection of messages and of the calls in them that have no result yet.
+#include "daemon/front/dialects/message_builder.hpp"
+
+#include "daemon/loop/json/message_json.hpp"
+#include "mcp/server/param_reader.hpp"
+#include "providers/model/arguments.hpp"
+
+namespace mcpbx::daemon {
+
+using providers::role;
+
+request_fault wrong_member(std::string param, std::string_view expected, const raw_json& got) {
+  std::string message = param + ": expected " + std::string(expected) + ", got " + mcp::describe(got);
+  return {400, std::move(message), std::move(param), ""};
+}
+
+raw_json given_member(const raw_json& object, std::string_view key) {
+  auto value = find_member(object, key);
+  return value.is_null() ? raw_json() : value;
+}
+
+std::string place_at(std::string place, std::string_view key) {
+  return std::move(place.append(1, '.').append(key));
+}
+
+std::string place_at(std::string place, std::size_t index) {
+  return std::move(place.append("[").append(std::to_string(index)).append("]"));
+}
+
+std::optional<std::pair<std::string, std::string>> data_url(std::string_view url) {
+  constexpr std::string_view begin = "data:", mark = ";base64,";
+  const auto place = url.find(mark);
+  if (!url.starts_with(begin) || place == std::string_view::npos) return std::nullopt;
+  return std::pair(std::string(url.substr(begin.size(), place - begin.size())),
+                   std::string(url.substr(place + mark.size())));
+}
+
+message_builder::message message_builder::add(role r) {
+  last_ = std::make_shared<providers::message>();
+  last_->role = r;
+  messages_.push_back(last_);
+  return last_;
+}
+
+message_builder::message message_builder::last_or_new(role r) {
+  return last_ && last_->role == r ? last_ : add(r);
+}
+
+void message_builder::add_call(providers::message& into, std::string id, std::string name, std::string arguments,
+                               const std::string& place, std::string_view id_key) {
+  if (failed()) return;
+  providers::tool_call_block call;
+  call.id = std::move(id);
+  call.name = std::move(name);
+  call.arguments_text = std::move(arguments);
+  providers::read_arguments(call);
+  if (!open_.emplace(call.id, call.name).second)
+    return fault(place_at(place, id_key), "the id " + json_quoted(call.id) + " is another call's already");
+  into.blocks.emplace_back(std::move(call));
+}
+
+void message_builder::add_result(const std::string& id, raw_json result, bool is_error, const std::string& place,
+                                 const raw_json& got) {
+  if (failed()) return;
+  const auto call = open_.find(id);
+  if (call == open_.end() && !without_calls_)
+    return fault(place, "expected the id of a call in the assistant message before it that has no result yet, got " +
+                            mcp::describe(got));
+  if (call == open_.end() && id.empty()) return wrong(place, "the id of a call", got);
+  if (!results_ || messages_.back() != results_) results_ = add(role::tool_results);
+  results_->blocks.emplace_back(providers::tool_result_block{id, call == open_.end() ? std::string() : call->second,
+                                                             std::move(result), is_error});
+  if (call != open_.end()) open_.erase(call);
+}
+
+void message_builder::close_calls(const std::string& place, std::string_view form) {
+  if (open_.empty()) return;
+  fault(place, "expected " + std::string(form) + " with the result of the call " + json_quoted(open_.begin()->first) +
+                   " before it, because the assistant message that made it comes first");
+}
+
+bool message_builder::check_base64(const std::string& data, const std::string& place) {
+  if (is_base64(data)) return true;
+  fault(place, "expected " + std::string(base64_form) + ", got " + mcp::describe(raw_json::own(json_quoted(data))));
+  return false;
+}
+
+void message_builder::add_image_url(providers::message& into, const raw_json& url, std::string detail,
+                                    const std::string& place) {
+  const auto text = url.as_string().value_or("");
+  auto data = data_url(text);
+  if (data && !check_base64(data->second, place)) return;
+  if (data)
+    into.blocks.emplace_back(
+        providers::image_block{std::move(data->first), std::move(data->second), "", std::move(detail)});
+  else if (text.starts_with("https://") || text.starts_with("http://"))
+    into.blocks.emplace_back(providers::image_block{"", "", text, std::move(detail)});
+  else
+    wrong(place, "an https:// address or data:MIME;base64,DATA", url);
+}
+
+void message_builder::add_file(providers::message& into, std::string mime, std::string name, std::string data,
+                               const std::string& place) {
+  if (auto whole = data_url(data)) {
+    mime = std::move(whole->first);
+    data = std::move(whole->second);
+  }
+  if (check_base64(data, place))
+    into.blocks.emplace_back(providers::file_block{std::move(mime), std::move(name), std::move(data), ""});
+}
+
+std::expected<std::vector<providers::message_ptr>, request_fault> message_builder::finish() {
+  if (fault_) return std::unexpected(std::move(*fault_));
+  return std::move(messages_);
+}
+
+}  // namespace mcpbx::daemon

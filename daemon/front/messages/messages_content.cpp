@@ -1,0 +1,241 @@
+// Conversion of content blocks. Reading stops at the first fault, which is kept with its place.
+#include "daemon/front/messages/messages_content.hpp"
+
+#include "daemon/front/chat/request_bounds.hpp"
+#include "daemon/front/dialects/message_builder.hpp"
+#include "mcp/json/json_writer.hpp"
+
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace mcpbx::daemon {
+namespace {
+
+using providers::role;
+
+constexpr std::string_view result_form = "a tool_result block";
+
+class content_reader {
+ public:
+  std::expected<std::vector<providers::message_ptr>, request_fault> read(const raw_json& system, const raw_json& list) {
+    read_system(system);
+    std::size_t index = 0;
+    for_each_element(list, [&](const raw_json& element) {
+      if (index == most_messages)
+        to_.wrong("messages", "an array of at most " + std::to_string(most_messages) + " messages", list);
+      else
+        read_message(element, place_at("messages", index++));
+      return !to_.failed();
+    });
+    to_.close_calls("messages", result_form);
+    return to_.finish();
+  }
+
+ private:
+  void read_system(const raw_json& system) {
+    if (!system) return;
+    read_text_content(system, "system", *to_.add(role::system));
+  }
+
+  // Reads a string or text blocks.
+  void read_text_content(const raw_json& content, const std::string& place, providers::message& into) {
+    read_content(
+        content, place,
+        [&](const raw_json& block, const std::string& where) {
+          if (member_text(block, "type") != "text")
+            to_.wrong(place_at(where, "type"), "\"text\"", find_member(block, "type"));
+          else
+            read_text(block, where, into);
+        },
+        into);
+  }
+
+  // Reads a string as one text into `into`, or calls `read` for each block.
+  template <class Read>
+  void read_content(const raw_json& content, const std::string& place, Read&& read, providers::message& into) {
+    if (auto text = content.as_string()) {
+      into.blocks.emplace_back(providers::text_block{std::move(*text)});
+      return;
+    }
+    if (!content.is_array()) return to_.wrong(place, "a string or an array of content blocks", content);
+    std::size_t index = 0;
+    for_each_element(content, [&](const raw_json& block) {
+      read(block, place_at(place, index++));
+      return !to_.failed();
+    });
+  }
+
+  void read_message(const raw_json& json, const std::string& place) {
+    if (!json.is_object()) return to_.wrong(place, "an object with role and content", json);
+    const auto who = member_text(json, "role");
+    const auto content = given_member(json, "content");
+    const auto where = place_at(place, "content");
+    if (who == "user") return read_user(content, where);
+    to_.close_calls(place, result_form);
+    if (to_.failed()) return;
+    if (who == "assistant") return read_assistant(content, where);
+    if (who == "system") return read_text_content(content, where, *to_.add(role::system));
+    to_.wrong(place_at(place, "role"), R"("user", "assistant" or "system")", find_member(json, "role"));
+  }
+
+  void read_user(const raw_json& content, const std::string& where) {
+    if (content.is_string()) to_.close_calls(where, result_form);
+    if (to_.failed()) return;
+    providers::message said;
+    read_content(
+        content, where,
+        [&](const raw_json& block, const std::string& place) {
+          if (member_text(block, "type") == "tool_result") {
+            if (said.blocks.empty()) return read_result(block, place);
+            return to_.fault(place, "expected tool_result blocks at the beginning of the content only");
+          }
+          to_.close_calls(place, result_form);
+          if (!to_.failed()) read_user_block(block, place, said);
+        },
+        said);
+    if (to_.failed()) return;
+    to_.close_calls(where, result_form);
+    if (said.blocks.empty()) return;
+    auto& m = *to_.last_or_new(role::user);
+    for (auto& block : said.blocks) m.blocks.push_back(std::move(block));
+  }
+
+  void read_user_block(const raw_json& block, const std::string& place, providers::message& into) {
+    const auto type = member_text(block, "type");
+    if (type == "text") return read_text(block, place, into);
+    if (type == "image") return read_image(find_member(block, "source"), place_at(place, "source"), into);
+    if (type == "document") return read_document(block, place, into);
+    to_.wrong(place_at(place, "type"), R"("text", "image", "document" or "tool_result")", find_member(block, "type"));
+  }
+
+  void read_text(const raw_json& block, const std::string& place, providers::message& into) {
+    auto text = find_member(block, "text").as_string();
+    if (!text) return to_.wrong(place_at(place, "text"), "a string", find_member(block, "text"));
+    into.blocks.emplace_back(providers::text_block{std::move(*text)});
+  }
+
+  void read_image(const raw_json& source, const std::string& place, providers::message& into) {
+    const auto type = member_text(source, "type");
+    if (type == "url") {
+      const auto url = find_member(source, "url");
+      if (url.as_string().value_or("").starts_with("data:"))
+        return to_.wrong(place_at(place, "url"), "an https:// address", url);
+      return to_.add_image_url(into, url, "", place_at(place, "url"));
+    }
+    if (type != "base64")
+      return to_.wrong(place_at(place, "type"), R"("base64" or "url")", find_member(source, "type"));
+    auto mime = member_text(source, "media_type"), data = member_text(source, "data");
+    if (!mime.starts_with("image/"))
+      return to_.wrong(place_at(place, "media_type"), "a type of image", find_member(source, "media_type"));
+    if (to_.check_base64(data, place_at(place, "data")))
+      into.blocks.emplace_back(providers::image_block{std::move(mime), std::move(data), ""});
+  }
+
+  void read_document(const raw_json& block, const std::string& place, providers::message& into) {
+    const auto source = find_member(block, "source");
+    const auto where = place_at(place, "source");
+    const auto type = member_text(source, "type");
+    if (type == "text") {
+      auto text = find_member(source, "data").as_string();
+      if (!text) return to_.wrong(place_at(where, "data"), "a string", find_member(source, "data"));
+      into.blocks.emplace_back(providers::text_block{std::move(*text)});
+    } else if (type == "base64") {
+      auto mime = member_text(source, "media_type"), data = member_text(source, "data");
+      if (mime.empty())
+        return to_.wrong(place_at(where, "media_type"), "a MIME type", find_member(source, "media_type"));
+      if (to_.check_base64(data, place_at(where, "data")))
+        into.blocks.emplace_back(
+            providers::file_block{std::move(mime), member_text(block, "title"), std::move(data), ""});
+    } else if (type == "url") {
+      const auto url = member_text(source, "url");
+      if (!url.starts_with("https://") && !url.starts_with("http://"))
+        return to_.wrong(place_at(where, "url"), "an https:// address", find_member(source, "url"));
+      into.blocks.emplace_back(providers::file_block{"application/pdf", member_text(block, "title"), "", url});
+    } else if (type == "content") {
+      read_text_content(find_member(source, "content"), place_at(where, "content"), into);
+    } else {
+      to_.wrong(place_at(where, "type"), R"("base64", "text", "content" or "url")", find_member(source, "type"));
+    }
+  }
+
+  void read_assistant(const raw_json& content, const std::string& where) {
+    providers::message said;
+    read_content(
+        content, where,
+        [&](const raw_json& block, const std::string& place) {
+          const auto type = member_text(block, "type");
+          if (type == "text") return read_text(block, place, said);
+          if (type == "tool_use") return read_call(block, place, said);
+          if (type != "thinking" && type != "redacted_thinking")
+            to_.wrong(place_at(place, "type"), R"("text", "tool_use", "thinking" or "redacted_thinking")",
+                      find_member(block, "type"));
+        },
+        said);
+    if (to_.failed() || said.blocks.empty()) return;
+    auto& m = *to_.last_or_new(role::assistant);
+    for (auto& block : said.blocks) m.blocks.push_back(std::move(block));
+  }
+
+  void read_call(const raw_json& block, const std::string& place, providers::message& into) {
+    auto id = member_text(block, "id"), name = member_text(block, "name");
+    if (id.empty()) return to_.wrong(place_at(place, "id"), "the id of the call", find_member(block, "id"));
+    if (name.empty()) return to_.wrong(place_at(place, "name"), "the name of a tool", find_member(block, "name"));
+    const auto input = find_member(block, "input");
+    if (!input.is_object()) return to_.wrong(place_at(place, "input"), "an object", input);
+    to_.add_call(into, std::move(id), std::move(name), std::string(input.text()), place, "id");
+  }
+
+  // Writes a result in the form of MCP.
+  void read_result(const raw_json& block, const std::string& place) {
+    const auto content = given_member(block, "content");
+    const bool failed = find_member(block, "is_error").is_true();
+    std::string result;
+    json_writer w(result);
+    w.begin_object().key("content").begin_array();
+    if (content) {
+      providers::message said;
+      read_content(
+          content, place_at(place, "content"),
+          [&](const raw_json& part, const std::string& where) { read_user_block(part, where, said); }, said);
+      if (to_.failed()) return;
+      for (const auto& part : said.blocks) write_part(w, part);
+    }
+    w.end_array().set("isError", failed).end_object();
+    const auto id = find_member(block, "tool_use_id");
+    to_.add_result(id.as_string().value_or(""), w.json(), failed, place_at(place, "tool_use_id"), id);
+  }
+
+  static void write_part(json_writer& w, const providers::block& part) {
+    if (const auto* text = std::get_if<providers::text_block>(&part)) {
+      w.begin_object().members("type", "text", "text", text->text).end_object();
+    } else if (const auto* image = std::get_if<providers::image_block>(&part)) {
+      w.begin_object();
+      if (image->url.empty())
+        w.members("type", "image", "data", image->data, "mimeType", image->mime);
+      else
+        w.members("type", "resource_link", "uri", image->url, "name", "image");
+      w.end_object();
+    } else if (const auto* file = std::get_if<providers::file_block>(&part)) {
+      w.begin_object();
+      if (file->url.empty()) {
+        w.member("type", "resource").key("resource").begin_object();
+        w.members("uri", "attachment:" + file->name, "mimeType", file->mime, "blob", file->data).end_object();
+      } else {
+        w.members("type", "resource_link", "uri", file->url, "name", file->name);
+      }
+      w.end_object();
+    }
+  }
+
+  message_builder to_;
+};
+
+}  // namespace
+
+std::expected<std::vector<providers::message_ptr>, request_fault> read_messages_content(const raw_json& system,
+                                                                                        const raw_json& list) {
+  return content_reader().read(system, list);
+}
+
+}  // namespace mcpbx::daemon

@@ -1,0 +1,235 @@
+// One file for each program with every key that it knows: what is imported, and what the same entries are when they are
+// pasted, as recorded texts. MCPBX_UPDATE=1 records them anew.
+#include "conf/hosts/import/foreign_servers.hpp"
+
+#include "conf/hosts/import/same_servers.hpp"
+#include "conf/load.hpp"
+#include "mcp/json/json_writer.hpp"
+
+#include <doctest/doctest.h>
+
+#include <array>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+using namespace mcpbx;
+using namespace mcpbx::conf;
+
+namespace {
+
+const std::filesystem::path fixtures = std::string(MCPBX_SOURCE_DIR) + "/test/conf/hosts/programs";
+
+std::string fixture_text(const std::filesystem::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+std::string_view ending(foreign_format format) {
+  return format == foreign_format::toml ? ".toml" : format == foreign_format::yaml ? ".yaml" : ".json";
+}
+
+std::string told(const foreign_server& s) {
+  std::string out = "== " + s.name;
+  if (s.fate == server_fate::skipped) return out + ": left out, " + s.why + "\n";
+  out += s.fate == server_fate::refused ? ": refused\n" : "\n" + json_of(s.entry) + "\n";
+  out += listing(s.errors, "error") + listing(s.notices, "note");
+  for (const auto& [name, words] : s.to_set) out += "set " + name + ": " + words + "\n";
+  return out;
+}
+
+std::string imported(const program& p, const std::string& text, const std::string& beside,
+                     const std::string& folder = "") {
+  const std::array files{foreign_file{"/home/me/FILE", text, folder}};
+  std::vector<foreign_file> narrowing;
+  if (!beside.empty()) narrowing.push_back({p.format == foreign_format::yaml ? "BESIDE.yaml" : "BESIDE", beside, ""});
+  const auto made = read_servers(p, files, narrowing, own_places{{"127.0.0.1:8080"}});
+  std::string out = listing(made.errors, "error");
+  for (const auto& s : made.servers) out += told(s);
+  return out;
+}
+
+std::string import_text(std::string_view name, const std::string& text, const std::string& beside = "",
+                        const std::string& folder = "") {
+  const auto* p = find_program(name);
+  REQUIRE(p);
+  return imported(*p, text, beside, folder);
+}
+
+/// The entries of a JSON file as they are when a person pastes them.
+std::string pasted(const program& p, const std::string& text) {
+  std::vector<diagnostic> errors;
+  const auto tree = read_foreign(p.format, text, 0, "FILE", errors);
+  const auto* section = tree.find(p.section);
+  if (section == nullptr) return "";
+  std::string out;
+  const auto one = [&](const std::string& name, const node& entry) {
+    const std::array files{
+        source_text{"PASTE", "{\"mcpServers\": {" + json_quoted(name) + ": " + json_of(entry) + "}}"}};
+    const auto made = load(files, {});
+    out += "== " + name + (made.ok() ? "\n" : ": refused\n") + made.error_text();
+    if (made.ok()) out += listing(made.config.notices, "note");
+  };
+  for (const auto& m : section->value.members) one(m.key, m.value);
+  for (const auto& i : section->value.items) one("x", i);
+  return out;
+}
+
+void compare(const std::filesystem::path& record, const std::string& now) {
+  if (std::getenv("MCPBX_UPDATE") != nullptr) std::ofstream(record, std::ios::binary) << now;
+  CHECK_MESSAGE(fixture_text(record) == now,
+                record.string() << " differs; record it anew with MCPBX_UPDATE=1 and look at the difference:\n"
+                                << now);
+}
+
+}  // namespace
+
+TEST_CASE("programs: each has a file with all of its keys, which is imported and pasted as recorded") {
+  for (const auto& p : all_programs()) {
+    CAPTURE(p.name);
+    const std::string name(p.name);
+    const auto text = fixture_text(fixtures / (name + std::string(ending(p.format))));
+    REQUIRE_MESSAGE(!text.empty(), "test/conf/hosts/programs has no file for " << name);
+    const auto beside = fixture_text(fixtures / (name + ".beside"));
+    compare(fixtures / (name + ".imported.txt"), imported(p, text, beside));
+    compare(fixtures / (name + ".pasted.txt"), pasted(p, text));
+  }
+}
+
+TEST_CASE(
+    "programs: an empty list of allowed tools offers none where the program offers none, and all where it offers all") {
+  const auto none = R"("tools":{"deny":["*"]})";
+  CHECK(import_text("gemini-cli", R"({"mcpServers": {"x": {"command": "c", "includeTools": []}}})").find(none) !=
+        std::string::npos);
+  CHECK(import_text("codex", "[mcp_servers.x]\ncommand = \"c\"\nenabled_tools = []\n").find(none) != std::string::npos);
+  CHECK(import_text("copilot-cli", R"({"mcpServers": {"x": {"command": "c", "tools": []}}})").find(none) !=
+        std::string::npos);
+  CHECK(import_text("crush", R"({"mcp": {"x": {"type": "stdio", "command": "c", "enabled_tools": []}}})") ==
+        "== x\n{\"command\":\"c\"}\n");
+  CHECK(import_text("goose", "extensions: {x: {type: stdio, cmd: c, available_tools: []}}") ==
+        "== x\n{\"command\":\"c\"}\n");
+}
+
+TEST_CASE("programs: a timeout of 600 is ten minutes in one program and less than a second in another") {
+  const std::string entry = R"({"mcpServers": {"x": {"command": "c", "timeout": 600}}})";
+  CHECK(import_text("cline", entry) == "== x\n{\"command\":\"c\",\"callTimeoutMs\":600000}\n");
+  CHECK(import_text("gemini-cli", entry) == "== x\n{\"command\":\"c\",\"callTimeoutMs\":600}\n");
+  CHECK(import_text("claude-code", entry).find("is below a second") != std::string::npos);
+  CHECK(import_text("junie", entry).find("its unit is not known") != std::string::npos);
+}
+
+TEST_CASE("programs: a switch that contradicts another one leaves the server off") {
+  const std::string entry = R"({"mcpServers": {"x": {"command": "c", "enabled": true, "disabled": true}}})";
+  CHECK(import_text("cline", entry).find(R"("disabled":true)") != std::string::npos);
+  CHECK(import_text("1mcp", R"({"mcpServers": {"x": {"command": "c", "disabled": "{{off}}"}}})").find("x: refused") !=
+        std::string::npos);
+}
+
+TEST_CASE("programs: a variable is one only where the program replaces it") {
+  const auto header = [](std::string_view value) {
+    return R"({"mcpServers": {"x": {"url": "https://a.example", "headers": {"A": ")" + std::string(value) + "\"}}}}";
+  };
+  CHECK(import_text("gemini-cli", header("$N")).find(R"("A":"${N}")") != std::string::npos);
+  CHECK(import_text("cursor", header("$N")).find(R"("A":"$N")") != std::string::npos);
+  CHECK(import_text("claude-desktop", header("${N}")).find(R"("A":"$${N}")") != std::string::npos);
+  CHECK(import_text("gemini-cli", header("$${N}")).find("a $ stands in front of a variable") != std::string::npos);
+  CHECK(import_text("cursor", header("${workspaceFolder}")).find("the folder that is open in the editor") !=
+        std::string::npos);
+  CHECK(import_text("cursor", header("${workspaceFolder}"), "", "/home/me/p").find(R"("A":"/home/me/p")") !=
+        std::string::npos);
+}
+
+TEST_CASE("programs: paths of a project's file are made absolute, and those of a user's file are pointed out") {
+  const std::string entry =
+      R"({"mcpServers": {"x": {"command": "./bin/s", "args": [".", "./a", "../b", "c"], "cwd": "sub", "envFile": ".env"}}})";
+  const auto made = import_text("cursor", entry, "", "/home/me/p");
+  CHECK(
+      made.find(
+          R"({"command":"/home/me/p/bin/s","args":["/home/me/p","/home/me/p/a","/home/me/p/../b","c"],"envFile":"/home/me/p/.env","cwd":"/home/me/p/sub"})") !=
+      std::string::npos);
+  CHECK(import_text("cursor", entry).find("a folder without an absolute path") != std::string::npos);
+}
+
+TEST_CASE("programs: a broken file gives its place and no server") {
+  CHECK(import_text("cursor", "{\"mcpServers\": {\n  \"x\": {\"command\": \"c\"}\n")
+            .find("/home/me/FILE:3:1: error: the file ends inside the object") == 0);
+  CHECK(import_text("cursor", "{'mcpServers': {}}").find("a key needs double quotes") != std::string::npos);
+  CHECK(import_text("cursor", "{\"mcpServers\": {\"x\": {}, \"x\": {}}}").find("this key stands twice") !=
+        std::string::npos);
+  CHECK(import_text("cursor", "{\"mcpServers\": [1]}").find("must be an object of servers, not a list") !=
+        std::string::npos);
+  CHECK(import_text("cursor", "[]").find("must be an object, not a list") != std::string::npos);
+  CHECK(import_text("codex", "[mcp_servers.x\n").find("/home/me/FILE:1:15: error: this is not TOML") == 0);
+  CHECK(import_text("codex", "a = 1\na = 2\n").find("this is not TOML") != std::string::npos);
+  CHECK(import_text("goose", "extensions:\n  x: {cmd: c\n").find("this is not YAML") != std::string::npos);
+  CHECK(import_text("goose", "extensions: &a {x: {cmd: c}}\n").find("an anchor") != std::string::npos);
+  CHECK(import_text("goose", "extensions: {x: *a}\n").find("an alias") != std::string::npos);
+  CHECK(import_text("goose", "a: 1\na: 2\n").find("/home/me/FILE:2:1: error: this key stands twice") == 0);
+  CHECK(import_text("goose", "a: 1\n---\nb: 2\n").find("a second document") != std::string::npos);
+  CHECK(import_text("goose", "a: !x 1\n").find("a tag") != std::string::npos);
+  CHECK(import_text("goose", "a: \"\\0\"\n").find("NUL") != std::string::npos);
+  CHECK(import_text("goose", std::string(200, '[')).find("nested deeper") != std::string::npos);
+  CHECK(import_text("codex", "a = " + std::string(200, '[')).find("this is not TOML") != std::string::npos);
+  std::string deep = "a";
+  for (int i = 0; i < 100'000; ++i) deep += ".a";
+  CHECK(import_text("codex", deep + " = 1\n").find("more than 64 parts") != std::string::npos);
+  CHECK(import_text("codex", "x = {" + deep + " = 1}\n").find("more than 64 parts") != std::string::npos);
+  CHECK(import_text("cursor", std::string(max_foreign_bytes + 1, ' ')).find("more than 4 MiB") != std::string::npos);
+  CHECK(import_text("goose", "") == "");
+  CHECK(import_text("codex", "") == "");
+}
+
+TEST_CASE("programs: servers are refused while the file that narrows them cannot be read") {
+  const auto made = import_text("claude-code", R"({"mcpServers": {"x": {"command": "c"}}})", "{\"permissions\": ");
+  CHECK(made.find("== x: refused") != std::string::npos);
+  CHECK(made.find("BESIDE:1:17") != std::string::npos);
+}
+
+TEST_CASE("programs: YAML scalars are read by the core schema, and TOML ones by their types") {
+  std::vector<diagnostic> errors;
+  CHECK(
+      json_of(read_foreign(
+          foreign_format::yaml,
+          "a: yes\nb: true\nc: 0x1\nd: 12\ne: 1.5\nf: ~\ng: '1'\nh: !!str 2\ni: 1e3\nj: -.inf\nk: |\n  two\n  lines\n",
+          0, "f", errors)) ==
+      R"({"a":"yes","b":true,"c":"0x1","d":12,"e":1.5,"f":null,"g":"1","h":"2","i":1000,"j":"-.inf","k":"two\nlines\n"})");
+  CHECK(json_of(read_foreign(foreign_format::toml, "z = 1\na = 2.5\n'b c' = 2026-11-27\n[t]\nx = [true, \"s\"]\n", 0,
+                             "f", errors)) == R"({"z":1,"a":2.5,"b c":"2026-11-27","t":{"x":[true,"s"]}})");
+  CHECK(listing(errors) == "");
+  CHECK(read_foreign(foreign_format::toml, "a = inf\n", 0, "f", errors).find("a")->value.is(node::kind::broken));
+  CHECK(listing(errors).find("f:1:5: inf and nan") == 0);
+}
+
+TEST_CASE(
+    "same servers: one that several programs know is written once, and what one of them forbids stays forbidden") {
+  const auto servers = [](std::string_view name, const std::string& text) {
+    const std::array files{foreign_file{"F", text, ""}};
+    return read_servers(*find_program(name), files, {}, {}).servers;
+  };
+  auto all = servers(
+      "cline", R"({"mcpServers": {"git": {"command": "g"}, "web": {"url": "https://a.example", "type": "http"}}})");
+  for (
+      auto& s : servers(
+          "roo-code",
+          R"({"mcpServers": {"mygit": {"command": "g", "disabledTools": ["push"]}, "web": {"url": "https://b.example", "type": "http"}}})"))
+    all.push_back(std::move(s));
+  for (auto& s : servers(
+           "gemini-cli",
+           R"({"mcpServers": {"git": {"command": "g", "includeTools": ["log", "push"]}, "old": {"command": "here"}}})"))
+    all.push_back(std::move(s));
+  server_entry here;
+  here.name = "known";
+  here.command = reference_string{"here", "", true};
+  const std::array existing{here};
+  const auto rows = join_servers(all, existing);
+  REQUIRE(rows.size() == 6);
+  CHECK(rows[0].name == "git");
+  CHECK(json_of(rows[0].entry) == R"({"command":"g","tools":{"deny":["push"],"allow":["log","push"]}})");
+  CHECK(rows[1].name == "web");
+  CHECK(rows[2].name == "");
+  CHECK(rows[2].same_as == "git");
+  CHECK(rows[3].name == "web-2");
+  CHECK(rows[4].same_as == "git");
+  CHECK(rows[5].same_as == "known");
+}
