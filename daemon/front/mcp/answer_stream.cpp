@@ -186,6 +186,7 @@ void answer_stream::write(std::uint64_t event, const segments& text) {
   out += "data: ";
   for (const auto& piece : text.pieces()) out += piece.text();
   out += "\n\n";
+  if (delivers_) return x_->send_alone(out);
   x_->send(out);
 }
 
@@ -213,12 +214,17 @@ void answer_stream::ask_flush() {
   const std::shared_ptr<news_round::outlet> self(shared_from_this(), this);
   if (door_.news.take(self)) return;
   boost::asio::post(door_.executor, [weak = weak_from_this()] {
-    if (const auto kept = weak.lock()) kept->deliver();
+    if (const auto kept = weak.lock()) kept->on_drained();
   });
 }
 
+// Each part is written by itself, so that the flush goes on until all have left or the connection takes no more.
 void answer_stream::deliver() {
-  if (out_ && phase_ == phase::streaming) out_->flush();
+  if (!out_ || phase_ != phase::streaming) return;
+  const auto self = shared_from_this();
+  delivers_ = true;
+  out_->flush();
+  delivers_ = false;
 }
 
 void answer_stream::on_stuck(const std::string& why) {

@@ -140,6 +140,7 @@ class answer_stream final : public std::enable_shared_from_this<answer_stream>,
   std::unique_ptr<outgoing_queue> out_;  // null before the stream has begun
   small_queue<kept_event> kept_;
   std::size_t kept_bytes_ = 0;
+  bool delivers_ = false;  // one event leaves, and no other one follows soon
   std::uint64_t next_event_, dropped_ = 0;
   time_point changed_;  // of the last event, or of the connection
 };

@@ -107,7 +107,7 @@ class server_connection::impl : public std::enable_shared_from_this<impl> {
     flush();
   }
 
-  void send(std::string_view part) {
+  void send(std::string_view part, bool alone = false) {
     if (phase_ != phase::streaming || part.empty()) return;
     if (chunks_) {
       char size[20];
@@ -115,7 +115,7 @@ class server_connection::impl : public std::enable_shared_from_this<impl> {
     }
     pending_ += part;
     if (chunks_) pending_ += "\r\n";
-    flush();
+    flush(alone);
   }
 
   void finish(bool whole) {
@@ -333,21 +333,21 @@ class server_connection::impl : public std::enable_shared_from_this<impl> {
     read();
   }
 
-  void flush() {
+  void flush(bool at_once = false) {
     account(unsent());
     if (writing_ || pending_.empty() || !open()) return;
     leaving_.swap(pending_);
     pending_.clear();
     taken_ = 0;
-    if (phase_ == phase::reading && left_at_once()) return;
+    if ((at_once || phase_ == phase::reading) && left_at_once()) return;
     stalled_since_ = time_.now();
     writing_ = true;
     arm();
     write();
   }
 
-  // Writes the end of an answer in this turn, which saves an event if the socket takes all of it. The rest, and every
-  // fault, is left to write().
+  // Writes in this turn, which saves an event and a timer if the socket takes all. The rest, and every fault, is left
+  // to write().
   bool left_at_once() {
     boost::system::error_code ec;
     const auto n = socket_.write_some(asio::buffer(leaving_), ec);
@@ -505,6 +505,9 @@ void server_connection::begin(int status, std::vector<header> headers) {
 }
 void server_connection::send(std::string_view part) {
   impl_->send(part);
+}
+void server_connection::send_alone(std::string_view part) {
+  impl_->send(part, true);
 }
 void server_connection::finish(bool whole) {
   impl_->finish(whole);
