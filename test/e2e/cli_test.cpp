@@ -289,7 +289,7 @@ TEST_CASE("D4: usage errors are 2 with a sentence, what comes later too") {
                                                     {"ask"},
                                                     {"ask", " "},
                                                     {"tools", "--no-such-option"},
-                                                    {"chat"},
+                                                    {"chat", "-c", "-s", "x"},
                                                     {"sessions", "show"},
                                                     {"doctor", "--yes"},
                                                     {"completion", "tcsh"},

@@ -359,6 +359,23 @@ void entry_reader::tools(node_member& m) {
   out_.entry.members.push_back(std::move(m));
 }
 
+void entry_reader::denied_parts(node_member& m) {
+  const auto deny = [&](std::string_view part, const std::vector<std::string>& names) {
+    add_names(*our_object(part), "deny", names, m.value.at);
+  };
+  if (m.key == "expose_prompts") {
+    if (!m.value.is(kind::boolean)) return error(m, "must be true or false", "switch the prompts on or off there");
+    return m.value.truth ? void() : deny("prompts", {"*"});
+  }
+  std::vector<std::string> names;
+  for (const auto& item : m.value.items) {
+    if (!item.is(kind::string) || item.text.empty()) return error(m, "must be a list of names", "write strings");
+    names.push_back(item.text);
+  }
+  if (!m.value.is(kind::array)) return error(m, "must be a list of names", "write strings");
+  if (!names.empty()) deny(m.key == "disabled_prompts" ? "prompts" : "resources", names);
+}
+
 void entry_reader::switched(node_member& m) {
   if (m.value.is(kind::boolean)) return out_.entry.members.push_back(std::move(m));
   error(m, "must be true or false, not " + std::string(words_for(m.value.type)),

@@ -95,8 +95,9 @@ bool is_off(const node& entry) {
 /// Adds what `other` forbids to `entry`. Returns true if that changed it.
 bool make_stricter(node& entry, const node& other) {
   const auto before = json_of(entry);
-  if (const auto deny = names_in(other, "tools", "deny"); !deny.empty())
-    add_names(part(entry, "tools"), "deny", deny, entry.at);
+  for (const std::string_view key : {"tools", "prompts", "resources"})
+    if (const auto deny = names_in(other, key, "deny"); !deny.empty())
+      add_names(part(entry, key), "deny", deny, entry.at);
   if (const auto ask = names_in(other, "", "approve"); !ask.empty()) add_names(entry, "approve", ask, entry.at);
   if (const auto allow = names_in(other, "tools", "allow"); !allow.empty()) {
     auto& tools = part(entry, "tools");
@@ -129,6 +130,8 @@ bool covers(const server_entry& ours, const node& foreign) {
   };
   if (is_off(foreign) && !ours.disabled) return false;
   if (!all_in(names_in(foreign, "tools", "deny"), ours.tools.deny)) return false;
+  if (!all_in(names_in(foreign, "prompts", "deny"), ours.prompts.deny)) return false;
+  if (!all_in(names_in(foreign, "resources", "deny"), ours.resources.deny)) return false;
   if (!all_in(names_in(foreign, "", "approve"), ours.approve)) return false;
   const auto allow = names_in(foreign, "tools", "allow");
   if (allow.empty() || all_in({"*"}, ours.tools.deny)) return true;
