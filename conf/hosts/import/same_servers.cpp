@@ -138,15 +138,14 @@ bool covers(const server_entry& ours, const node& foreign) {
   return !ours.tools.allow.empty() && all_in(ours.tools.allow, allow);
 }
 
-/// Returns `name` as one of ours: 1 to 64 bytes, without control characters.
-std::string fitting(std::string_view name) {
+}  // namespace
+
+std::string our_name(std::string_view name) {
   std::string out;
   for (const char c : trimmed(name)) out += static_cast<unsigned char>(c) < 0x20 || c == 0x7F ? '-' : c;
   out = std::string(cut_utf8(out, 56));
   return out.empty() ? "server" : out;
 }
-
-}  // namespace
 
 std::vector<import_row> join_servers(std::span<const foreign_server> servers, std::span<const server_entry> existing) {
   std::vector<import_row> rows;
@@ -185,7 +184,7 @@ std::vector<import_row> join_servers(std::span<const foreign_server> servers, st
                                         " forbids is forbidden here too");
       continue;
     }
-    const auto plain = fitting(s.name);
+    const auto plain = our_name(s.name);
     row.name = plain;
     for (int i = 2; names.contains(row.name); ++i) row.name = plain + "-" + std::to_string(i);
     names.insert(row.name);

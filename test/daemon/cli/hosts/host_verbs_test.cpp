@@ -127,6 +127,7 @@ TEST_CASE_FIXTURE(
   const auto unasked = run({"import"});
   CHECK(unasked.status == 2);
   CHECK(contains(unasked.err, "add --yes"));
+  CHECK(run({"--json", "import"}).out.starts_with("{\"error\":"));
   CHECK(run({"import", "--dry-run"}).status == 0);
   CHECK(run({"import", "--from", "cline"}).status == 5);
   const auto json = run({"--json", "import", "--dry-run"});
@@ -242,6 +243,21 @@ TEST_CASE_FIXTURE(host_home, "install: changes that the person makes afterwards 
   auto wanted = cline_text;
   wanted.insert(wanted.find("\"mygit\""), "\"later\": {\"command\": \"l\"}, ");
   CHECK(text(cline()) == wanted);
+}
+
+TEST_CASE_FIXTURE(host_home, "uninstall: without the backup our entry goes all the same, and servers are switched on") {
+  write(cline(), cline_text);
+  REQUIRE(run({"import", "--yes"}).status == 0);
+  REQUIRE(run({"install", "cline", "--yes"}).status == 0);
+  std::filesystem::remove(cline() + ".mcpbx-backup");
+  CHECK(run({"uninstall", "cline", "--yes"}).status == 0);
+  CHECK(text(cline()) == cline_text);
+  CHECK_FALSE(is_there(cline() + ".mcpbx-note"));
+  // A note that is none does no harm.
+  write(cline() + ".mcpbx-note", "{\"mark\": 7}");
+  CHECK(run({"install", "cline", "--yes"}).status == 0);
+  CHECK(run({"uninstall", "cline", "--yes"}).status == 0);
+  CHECK(text(cline()) == cline_text);
 }
 
 TEST_CASE_FIXTURE(host_home, "install: TOML and YAML files are changed and put back like JSON ones") {
