@@ -1,3 +1,4 @@
+#!/usr/bin/env bash
 # A first answer without any configuration, the parts of the package, an upgrade below a running daemon, and the purge.
 . "$(dirname "$0")/steps.bash"
 install_package
@@ -13,7 +14,6 @@ as_person mcpbx status --json
 expect '"version"'
 person_fails 1 mcpbx service status
 expect "no systemd"
-
 
 note "what else is installed"
 step bash -c 'dpkg -L mcpbx | grep -E "bin/|systemd|completions|vendor|man[158]/|schema|examples/" | sort'
