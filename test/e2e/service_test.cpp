@@ -31,7 +31,8 @@ exec @ARGV;
 // $NOTIFY_SOCKET of a service manager.
 class notify_socket {
  public:
-  explicit notify_socket(const std::string& path) : fd_(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)) {
+  explicit notify_socket(const std::string& path)
+      : fd_(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)) {
     sockaddr_un address{};
     address.sun_family = AF_UNIX;
     std::strncpy(address.sun_path, path.c_str(), sizeof address.sun_path - 1);
@@ -56,12 +57,14 @@ class notify_socket {
 
 }  // namespace
 
-TEST_CASE("service: a passed socket is served and left in its place, and the manager hears of readiness, life and end") {
+TEST_CASE(
+    "service: a passed socket is served and left in its place, and the manager hears of readiness, life and end") {
   const world w;
   notify_socket manager(w.file("notify"));
   const auto config = w.write("c.json", R"({"mcpServers":{"s":{"command":"@SERVER@","args":["--tag","@TAG@"]}}})");
   child::options o;
-  o.argv = {"/usr/bin/perl", "-e", activation, w.socket(), program("mcpbxd"), "--config", config, "--socket", w.socket()};
+  o.argv = {"/usr/bin/perl", "-e",   activation, w.socket(), program("mcpbxd"),
+            "--config",      config, "--socket", w.socket()};
   o.env = w.env;
   o.env.insert(o.env.end(), {"NOTIFY_SOCKET=" + w.file("notify"), "WATCHDOG_USEC=200000"});
   o.cwd = w.dir();

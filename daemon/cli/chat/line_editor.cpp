@@ -166,6 +166,7 @@ class line_editor::impl {
       ::el_wset(editor_, EL_PREP_TERM, 1);
       screen_.mark_pastes(true);
     }
+    screen_.clear_prompt();
     ::el_resize(editor_);
     ::el_wset(editor_, EL_REFRESH);
   }
