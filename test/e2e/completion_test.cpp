@@ -57,7 +57,7 @@ std::string bash_words(const daemon_under_test& d, const std::string& line) {
 
 }  // namespace
 
-TEST_CASE("completion: bash offers live names, and no name runs anything when the line is entered") {
+TEST_CASE("O6: bash offers live names, and no name runs anything when the line is entered") {
   daemon_under_test d(hostile_names());
   d.wait_ready({"alpha"});
   CHECK(bash_words(d, "mcpbx ask -m m") == all_names);
@@ -90,6 +90,8 @@ TEST_CASE("completion: it starts no daemon, and a daemon that hangs keeps it for
   {
     world w;
     CHECK(run_cli(w, {"__complete", "bash", "mcpbx call "}).out == "names\n");
+    CHECK(run_cli(w, {"__complete", "bash", "A=b /opt/mcpbx cal"}).out == "names\ncall\n");
+    CHECK(run_cli(w, {"__complete", "bash", ""}).status == 0);
     CHECK(run_cli(w, {"__complete", "fish", "cal"}).out == "names\ncall\tcall one tool\n");
     CHECK(::access(w.socket().c_str(), F_OK) != 0);
   }

@@ -57,8 +57,7 @@ class notify_socket {
 
 }  // namespace
 
-TEST_CASE(
-    "service: a passed socket is served and left in its place, and the manager hears of readiness, life and end") {
+TEST_CASE("D1: a passed socket is served and left in its place, and the manager hears of readiness, life and end") {
   const world w;
   notify_socket manager(w.file("notify"));
   const auto config = w.write("c.json", R"({"mcpServers":{"s":{"command":"@SERVER@","args":["--tag","@TAG@"]}}})");
@@ -78,4 +77,15 @@ TEST_CASE(
   CHECK(daemon.wait().status == 0);
   CHECK(::access(w.socket().c_str(), F_OK) == 0);  // it is the manager's
   CHECK(w.tagged().empty());
+}
+
+TEST_CASE("O6: service status says how it is, with systemd or without") {
+  const world w;
+  const auto shown = run_cli(w, {"service", "status"});
+  CHECK((shown.status == 0 || shown.status == 1));
+  CHECK(
+      (contains(shown.out, "there is no systemd that runs services for you here") || contains(shown.out, "at login")));
+  const auto json = parse(run_cli(w, {"service", "--json"}).out);
+  CHECK(at(json, "listening").as_bool() == (shown.status == 0));
+  CHECK(run_cli(w, {"service", "enabel"}).status == 2);
 }

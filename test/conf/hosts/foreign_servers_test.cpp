@@ -233,3 +233,40 @@ TEST_CASE(
   CHECK(rows[4].same_as == "git");
   CHECK(rows[5].same_as == "known");
 }
+
+TEST_CASE("programs: an error about a command of several words does not repeat the words, which may be secret") {
+  const auto made = import_text("cursor", R"({"mcpServers": {"x": {"command": "npx -y p --api-key canary"}}})");
+  CHECK(made.find("write \"npx\" there") != std::string::npos);
+  CHECK(made.find("canary") == std::string::npos);
+}
+
+TEST_CASE("programs: a name or a rule that our configuration cannot hold refuses that server alone") {
+  const auto made = import_text("opencode", "{\"tools\": {\"a_" + std::string(600, 'x') +
+                                                "\": false}, \"mcp\": {\"a\": {\"type\": \"local\", \"command\": "
+                                                "[\"c\"]}, \"b\": {\"type\": \"local\", \"command\": [\"c\"]}}}");
+  CHECK(made.find("== b\n{\"command\":\"c\"}\n") != std::string::npos);
+  const auto named = import_text("cursor", "{\"mcpServers\": {\"\\u202e" + std::string(80, 'x') +
+                                               "\": {\"command\": \"c\"}, \"\": {\"command\": \"d\"}}}");
+  CHECK(named.find("{\"command\":\"d\"}") != std::string::npos);
+}
+
+TEST_CASE("programs: a server of a project's file runs in the folder of the project") {
+  const std::string entry = R"({"mcpServers": {"x": {"command": "c"}, "y": {"url": "https://a.example"}}})";
+  CHECK(import_text("cursor", entry, "", "/home/me/p") ==
+        "== x\n{\"command\":\"c\",\"cwd\":\"/home/me/p\"}\n== y\n{\"url\":\"https://a.example\"}\n");
+}
+
+TEST_CASE("programs: texts, lists and rules have bounds, so that a file of any content is read in time") {
+  const auto entry = [](const std::string& members) {
+    return "{\"amp.mcpServers\": {\"x\": {\"command\": \"c\", " + members + "}}}";
+  };
+  std::string many;
+  for (int i = 0; i < 10'001; ++i) many += (i == 0 ? "\"" : ", \"") + std::to_string(i) + "\"";
+  CHECK(import_text("amp", entry("\"includeTools\": [" + many + "]")).find("more than 10000 parts") !=
+        std::string::npos);
+  CHECK(import_text("amp", entry("\"args\": [\"" + std::string(70'000, '$') + "\"]")).find("more than 64 KiB") !=
+        std::string::npos);
+  const auto made =
+      import_text("amp", "{\"amp.mcpServers\": {\"x\": {\"command\": \"c\"}}, \"amp.tools.disable\": [" + many + "]}");
+  CHECK(made.find("more than 10000 rules") != std::string::npos);
+}

@@ -33,7 +33,7 @@ std::string shown_of(const std::string& text) {
   return shown(styled_in_pieces({text}));
 }
 
-std::string joined_text(const styled& all) {
+std::string plain_of(const styled& all) {
   std::string text;
   for (const auto& p : all.pieces()) text += p.text;
   return text;
@@ -104,7 +104,7 @@ TEST_CASE("markdown: no character is lost or moved, whole, byte by byte and cut 
     std::vector<std::string> bytes;
     for (const char c : text) bytes.emplace_back(1, c);
     const auto one_by_one = styled_in_pieces(bytes);
-    CHECK(joined_text(one_by_one) == text);
+    CHECK(plain_of(one_by_one) == text);
     CHECK(shown(one_by_one) == whole);
     for (int i = 0; i < 20; ++i) {
       std::vector<std::string> pieces;
@@ -128,11 +128,11 @@ TEST_CASE("markdown: text made of nothing but marks is whole, too") {
     std::string out;
     for (std::size_t at = 0; at < text.size();) {
       const auto n = 1 + random() % 5;
-      out += joined_text(m.feed(text.substr(at, n)));
-      if (random() % 9 == 0) out += joined_text(m.flush());
+      out += plain_of(m.feed(text.substr(at, n)));
+      if (random() % 9 == 0) out += plain_of(m.flush());
       at += n;
     }
-    out += joined_text(m.finish());
+    out += plain_of(m.finish());
     CHECK(out == text);
   }
 }
@@ -143,9 +143,9 @@ TEST_CASE("markdown: little is kept back, and flush gives all of it") {
   const std::vector<std::string> pieces{"a **", "***", "`", std::string(1000, '`'), "x", "\n##"};
   for (const auto& piece : pieces) {
     given += piece.size();
-    taken += joined_text(m.feed(piece)).size();
+    taken += plain_of(m.feed(piece)).size();
     CHECK(given - taken <= markdown_text::longest_run + 16);
   }
-  CHECK(taken + joined_text(m.flush()).size() == given);
+  CHECK(taken + plain_of(m.flush()).size() == given);
   CHECK(m.flush().empty());
 }
