@@ -108,6 +108,23 @@ TEST_CASE("G34: SIGHUP reloads as mcpbx/reload does, and the log tells the outco
   CHECK(d.session().call("t__echo", R"({"text":"x"})").text() == "x");
 }
 
+TEST_CASE("config: the daemon tells what is in force, with places, defaults and what waits for its next start") {
+  daemon_under_test d(config().server("s", {"--only", "echo"}));
+  auto c = d.session();
+  rewrite(d, config().server("s", {"--only", "echo"}).top("limits", R"({"callers": 77})"));
+  auto told = c.request("mcpbx/config");
+  CHECK(told.get("result.config.limits.callers").as_int64() != 77);  // the files are not read again
+  REQUIRE_FALSE(c.request("mcpbx/reload").failed());
+  told = c.request("mcpbx/config");
+  REQUIRE_FALSE(told.failed());
+  CHECK(text_at(told.value, "result.files.0") == d.file("config.json"));
+  CHECK(text_at(told.value, "result.fromNextStart.0") == "limits.callers");
+  const auto& origins = told.get("result.origins").as_object();
+  CHECK(std::string(origins.at("limits.callers").as_string()).starts_with(d.file("config.json") + ":"));
+  CHECK(origins.at("loop.maxRounds").as_string() == "default");
+  CHECK(std::string(origins.at("mcpServers.s.command").as_string()).starts_with(d.file("config.json") + ":"));
+}
+
 TEST_CASE("reload: keys that hold from the daemon's start to its end are named") {
   daemon_under_test d(config().server("s", {"--only", "echo"}));
   auto c = d.session();

@@ -4,8 +4,8 @@
 namespace mcpbx::cli {
 namespace {
 
-// Settings that protect the machine without keeping tool servers from their work: they start programs, open what the person may
-// open, and make code at run time. NoNewPrivileges= is what the daemon asks for each server anyway.
+// Settings that protect the machine without keeping tool servers from their work: they start programs, open what the
+// person may open, and make code at run time. NoNewPrivileges= is what the daemon asks for each server anyway.
 constexpr std::string_view hardening = R"(NoNewPrivileges=yes
 LockPersonality=yes
 RestrictRealtime=yes
