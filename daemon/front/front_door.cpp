@@ -69,6 +69,7 @@ struct front_door::state : std::enable_shared_from_this<front_door::state> {
     if (context.settings.session.version.empty()) context.settings.session.version = context.settings.version;
     add_daemon_methods(context.methods);
     add_tool_methods(context.methods);
+    add_why_method(context.methods);
     add_pin_methods(context.methods);
     add_auth_methods(context.methods);
     add_model_methods(context.methods);

@@ -24,6 +24,15 @@ endif()
 find_path(MCPBX_LIBPQ_INCLUDE libpq-fe.h PATH_SUFFIXES postgresql REQUIRED)
 add_library(mcpbx_libpq_header INTERFACE)
 target_include_directories(mcpbx_libpq_header SYSTEM INTERFACE "${MCPBX_LIBPQ_INCLUDE}")
+# libedit and what it needs are linked statically: only `mcpbx chat` uses them, and as libraries they would cost the start
+# of every verb.
+add_library(mcpbx_libedit INTERFACE)
+find_path(MCPBX_LIBEDIT_INCLUDE histedit.h REQUIRED)
+target_include_directories(mcpbx_libedit SYSTEM INTERFACE "${MCPBX_LIBEDIT_INCLUDE}")
+foreach(archive libedit libbsd libmd libtinfo)
+  find_library(MCPBX_${archive}_ARCHIVE ${archive}.a REQUIRED)
+  target_link_libraries(mcpbx_libedit INTERFACE "${MCPBX_${archive}_ARCHIVE}")
+endforeach()
 find_package(spdlog REQUIRED)
 # The readers of other programs' TOML and YAML (conf/hosts/read). toml++ is headers only.
 find_path(MCPBX_TOMLPLUSPLUS_INCLUDE toml++/toml.h REQUIRED)

@@ -289,10 +289,10 @@ TEST_CASE("D4: usage errors are 2 with a sentence, what comes later too") {
                                                     {"ask"},
                                                     {"ask", " "},
                                                     {"tools", "--no-such-option"},
-                                                    {"chat"},
+                                                    {"chat", "-c", "-s", "x"},
                                                     {"sessions", "show"},
-                                                    {"doctor"},
-                                                    {"completion", "bash"},
+                                                    {"doctor", "--yes"},
+                                                    {"completion", "tcsh"},
                                                     {"call", "x", "--input", "ask"},
                                                     {"ask", "--max-rounds", "-1", "question"}};
   for (const auto& arguments : wrong) {

@@ -57,7 +57,7 @@ std::string bash_words(const daemon_under_test& d, const std::string& line) {
 
 }  // namespace
 
-TEST_CASE("completion: bash offers live names, and no name runs anything when the line is entered") {
+TEST_CASE("O6: bash offers live names, and no name runs anything when the line is entered") {
   daemon_under_test d(hostile_names());
   d.wait_ready({"alpha"});
   CHECK(bash_words(d, "mcpbx ask -m m") == all_names);

@@ -14,7 +14,7 @@ struct varying_member {
 };
 
 // Sizes vary with the digits of the times that they count; `accepted` and `requests` with the waiting for tool servers.
-constexpr std::array<varying_member, 24> varying{{
+constexpr std::array<varying_member, 25> varying{{
     {R"("pid":)", "@PID@"},
     {R"(,"accepted":)", "@COUNT@"},
     {R"("requests":)", "@COUNT@"},
@@ -26,6 +26,7 @@ constexpr std::array<varying_member, 24> varying{{
     {R"("lastErrorMs":)", "@TIME@"},
     {R"("created":)", "@TIME@"},
     {R"("createdMs":)", "@TIME@"},
+    {R"("created_at":)", "@TIME@"},
     {R"("endedMs":)", "@TIME@"},
     {R"("expiresMs":)", "@TIME@"},
     {R"("startedMs":)", "@TIME@"},

@@ -155,7 +155,7 @@ class program_reader {
     if (e.value.is(kind::null)) return skip(std::move(s), "it has no entry");
     if (!e.value.is(kind::object))
       return refuse(std::move(s), "must be an object, not " + std::string(words_for(e.value.type)), "mend it there");
-    if (is_ourselves(e.value)) return skip(std::move(s), "it is mcpbx itself");
+    if (is_ourselves(e.name, e.value)) return skip(std::move(s), "it is mcpbx itself");
     const auto* type = e.value.find("type");
     const std::string word = type != nullptr ? type->value.text : "";
     if (from_.name == "goose" && (word == "builtin" || word == "platform" || word == "frontend"))
@@ -213,7 +213,7 @@ class program_reader {
     }
   }
 
-  bool is_ourselves(const node& entry) const {
+  bool is_ourselves(std::string_view name, const node& entry) const {
     std::vector<std::string_view> words;
     const auto take = [&](const node_member* m) {
       if (m == nullptr) return;
@@ -224,8 +224,8 @@ class program_reader {
     take(entry.find("command"));
     take(entry.find("cmd"));
     take(entry.find("args"));
-    if (!words.empty() && words[0].substr(words[0].rfind('/') + 1) == "mcpbx" &&
-        std::ranges::find(words, "mcp") != words.end())
+    const auto is_mcpbx = [](std::string_view w) { return w.substr(w.rfind('/') + 1) == "mcpbx"; };
+    if ((name == "mcpbx" || std::ranges::any_of(words, is_mcpbx)) && std::ranges::find(words, "mcp") != words.end())
       return true;
     for (const auto key : {"url", "httpUrl", "serverUrl", "baseUrl", "uri"})
       if (const auto* m = entry.find(key); m != nullptr && m->value.is(kind::string))

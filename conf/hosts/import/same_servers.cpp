@@ -73,8 +73,10 @@ bool has_glob(const std::vector<std::string>& names) {
   return std::ranges::any_of(names, [](const std::string& n) { return n.find_first_of("*?") != n.npos; });
 }
 
-/// Returns true if what both forbid can be said in one entry.
-bool can_join(const node& a, const node& b) {
+/// Returns true if what both forbid can be said in one entry. Two entries of one program that differ are meant to.
+bool can_join(const import_row& row, const foreign_server& other) {
+  const auto &a = row.entry, &b = other.entry;
+  if (row.server->from == other.from && json_of(row.server->entry) != json_of(b)) return false;
   const auto left = names_in(a, "tools", "allow"), right = names_in(b, "tools", "allow");
   if (!left.empty() && !right.empty() && left != right && (has_glob(left) || has_glob(right))) return false;
   const auto renames = [](const node& n) {
@@ -118,6 +120,21 @@ bool make_stricter(node& entry, const node& other) {
   return json_of(entry) != before;
 }
 
+/// Returns true if our entry forbids all that a foreign one does.
+bool covers(const server_entry& ours, const node& foreign) {
+  const auto all_in = [](const std::vector<std::string>& names, const std::vector<std::string>& globs) {
+    return std::ranges::all_of(names, [&](const std::string& n) {
+      return std::ranges::any_of(globs, [&](const std::string& g) { return g == n || glob_match(g, n); });
+    });
+  };
+  if (is_off(foreign) && !ours.disabled) return false;
+  if (!all_in(names_in(foreign, "tools", "deny"), ours.tools.deny)) return false;
+  if (!all_in(names_in(foreign, "", "approve"), ours.approve)) return false;
+  const auto allow = names_in(foreign, "tools", "allow");
+  if (allow.empty() || all_in({"*"}, ours.tools.deny)) return true;
+  return !ours.tools.allow.empty() && all_in(ours.tools.allow, allow);
+}
+
 /// Returns `name` as one of ours: 1 to 64 bytes, without control characters.
 std::string fitting(std::string_view name) {
   std::string out;
@@ -131,11 +148,11 @@ std::string fitting(std::string_view name) {
 std::vector<import_row> join_servers(std::span<const foreign_server> servers, std::span<const server_entry> existing) {
   std::vector<import_row> rows;
   std::multimap<std::string, std::size_t> taken;
-  std::map<std::string, std::string> there;
+  std::multimap<std::string, const server_entry*> there;
   std::set<std::string> names;
   for (const auto& s : existing) {
     if (s.bundled) continue;
-    there.emplace(identity(s), s.name);
+    there.emplace(identity(s), &s);
     names.insert(s.name);
   }
   for (const auto& s : servers) {
@@ -143,21 +160,26 @@ std::vector<import_row> join_servers(std::span<const foreign_server> servers, st
     row.server = &s;
     if (s.fate != server_fate::taken) continue;
     const auto id = identity(s.entry);
-    if (const auto known = there.find(id); known != there.end()) {
-      row.same_as = known->second;
+    if (const auto [begin, end] = there.equal_range(id); begin != end) {
+      const auto good = std::find_if(begin, end, [&](const auto& t) { return covers(*t.second, s.entry); });
+      row.same_as = (good == end ? begin : good)->second->name;
+      if (good == end)
+        row.notes.push_back(row.same_as + ": " + std::string(s.from->title) +
+                            " forbids more than our own entry, which stays as it is");
       continue;
     }
     const auto [from, to] = taken.equal_range(id);
-    const auto same = std::find_if(from, to, [&](const auto& t) { return can_join(rows[t.second].entry, s.entry); });
+    const auto same = std::find_if(from, to, [&](const auto& t) { return can_join(rows[t.second], s); });
     if (same != to) {
       auto& first = rows[same->second];
       row.same_as = first.name;
       const bool was_on = !is_off(first.entry);
       if (make_stricter(first.entry, s.entry))
         first.notes.push_back(was_on && is_off(first.entry)
-                                  ? "is off, because it is in " + std::string(s.from->title) + ": `mcpbx enable " +
-                                        shell_word(first.name) + "` switches it on"
-                                  : "what " + std::string(s.from->title) + " forbids is forbidden here too");
+                                  ? first.name + " is off, because it is in " + std::string(s.from->title) +
+                                        ": `mcpbx enable " + shell_word(first.name) + "` switches it on"
+                                  : first.name + ": what " + std::string(s.from->title) +
+                                        " forbids is forbidden here too");
       continue;
     }
     const auto plain = fitting(s.name);
@@ -168,6 +190,10 @@ std::vector<import_row> join_servers(std::span<const foreign_server> servers, st
     taken.emplace(id, rows.size() - 1);
   }
   return rows;
+}
+
+void ask_for_all(node& entry) {
+  add_names(entry, "approve", {"*"}, entry.at);
 }
 
 }  // namespace mcpbx::conf

@@ -15,12 +15,15 @@ struct import_row {
   std::string name;                ///< in our configuration; "" if it is not taken
   std::string same_as;             ///< the name under which it is there already, or is taken from elsewhere
   node entry;                      ///< for our configuration
-  std::vector<std::string> notes;  ///< changes that joining made
+  std::vector<std::string> notes;  ///< sentences about what joining changed
 };
 
 /// Decides over the servers of all programs in their order. Two servers are the same if command, arguments,
 /// environment and folder, or address and headers, are equal: the first is taken, and of what the others forbid nothing
 /// is lost. A name that another server has gets a number behind it. `existing` are the servers of our configuration.
 std::vector<import_row> join_servers(std::span<const foreign_server> servers, std::span<const server_entry> existing);
+
+/// Has every tool of an entry need a yes of the caller inside a run.
+void ask_for_all(node& entry);
 
 }  // namespace mcpbx::conf

@@ -43,7 +43,7 @@ constexpr program programs[] = {
   {.name = "gemini-cli", .title = "Gemini CLI",
    .files = {"/etc/gemini-cli/settings.json", "~/.gemini/settings.json", "/etc/gemini-cli/system-defaults.json"},
    .beside = {"~/.gemini/mcp-server-enablement.json"}, .project_files = {"/.gemini/settings.json"},
-   .variables = v::braced | v::dollar, .timeout = milliseconds},
+   .variables = v::braced | v::dollar, .timeout = milliseconds, .off = off_switch::excluded},
   {.name = "codex", .title = "Codex",
    .files = {"$CODEX_HOME/config.toml", "~/.codex/config.toml"}, .project_files = {"/.codex/config.toml"},
    .format = foreign_format::toml, .section = "mcp_servers", .off = off_switch::enabled_false,

@@ -31,7 +31,8 @@ enum class off_switch : std::uint8_t {
   disabled,       ///< "disabled": true
   enabled_false,  ///< "enabled": false
   is_active,      ///< "isActive": false
-  active          ///< "active": false
+  active,         ///< "active": false
+  excluded        ///< its name in "mcp": {"excluded": […]}
 };
 
 /// Forms of variables that a program replaces in its entries, as bits.

@@ -3,10 +3,12 @@
 
 #include "daemon/cli/base/client_tools.hpp"
 #include "daemon/cli/base/daemon_calls.hpp"
+#include "daemon/cli/base/mcp_contents.hpp"
 #include "daemon/cli/base/run_end.hpp"
 #include "daemon/cli/base/server_questions.hpp"
 #include "daemon/cli/terminal/approval.hpp"
 #include "daemon/cli/terminal/foreign_text.hpp"
+#include "daemon/cli/terminal/markdown_text.hpp"
 #include "daemon/cli/terminal/open_questions.hpp"
 #include "daemon/cli/terminal/usage_line.hpp"
 #include "mcp/json/json_writer.hpp"
@@ -23,10 +25,13 @@ namespace {
 // Beginning of the daemon's result for a call that needs approval in a run that may not ask.
 constexpr std::string_view may_not_ask = "Not executed: this tool needs a yes of the user, and this run may not ask";
 
+constexpr std::size_t most_told = 300;  // bytes about blocks that are not shown
+
 // Shows the events of one run as they come.
 class viewer {
  public:
-  viewer(context& c, bool show_text, bool input) : c_(c), show_text_(show_text), input_(input) {}
+  viewer(context& c, bool show_text, bool input, bool markdown)
+      : c_(c), show_text_(show_text), input_(input), markdown_(markdown) {}
 
   void event(const std::string& type, const raw_json& params) {
     seq_ = find_member(params, "seq").as_integer().value_or(seq_);
@@ -34,15 +39,14 @@ class viewer {
       c_.screen->out_json(params.text());
       return;
     }
-    if (type == "text" && show_text_) {
-      c_.screen->out(member_text(params, "text"));
-      shown_ = true;
-    } else if (type == "snapshot" && show_text_) {
+    if (type == "text" && show_text_) return show(member_text(params, "text"));
+    if (type == "usage" || type == "reasoning") return;
+    // Lines of ours follow, so no character of the text may be kept back.
+    c_.screen->out_styled(type == "round" || type == "snapshot" ? styler_.finish() : styler_.flush());
+    if (type == "snapshot" && show_text_) {
       // This terminal was too slow for the events: the text that it showed of the round is void.
       if (shown_) c_.screen->finish_line();
-      const auto text = member_text(params, "text");
-      c_.screen->out(text);
-      shown_ = shown_ || !text.empty();
+      show(member_text(params, "text"));
     } else if (type == "status") {
       // The reason for an end without an answer is printed once, at the end; not here, and not for the error event.
       if (const std::string text = member_text(params, "text"); !text.starts_with("Stopped: ")) c_.screen->status(text);
@@ -73,28 +77,44 @@ class viewer {
     }
   }
 
+  /// Writes the rest of a text that ended without an event.
+  void end() { c_.screen->out_styled(styler_.finish()); }
   bool shown() const noexcept { return shown_; }
   /// Returns true if a call was refused because it needs approval and this run may ask nobody.
   bool missed_a_yes() const noexcept { return missed_a_yes_; }
   std::int64_t seq() const noexcept { return seq_; }
 
  private:
+  void show(const std::string& text) {
+    if (text.empty()) return;
+    if (markdown_)
+      c_.screen->out_styled(styler_.feed(text));
+    else
+      c_.screen->out(text);
+    shown_ = true;
+  }
+
   void result_line(const raw_json& params) {
-    std::string first;
+    std::string first, others;
     for_each_element(find_member(params, "content"), [&](const raw_json& block) {
-      first = member_text(block, "text");
-      if (first.empty()) first = "[" + member_text(block, "type") + "]";
-      return false;
+      if (const auto text = member_text(block, "text"); !text.empty()) {
+        if (first.empty()) first = text;
+      } else if (others.size() < most_told) {
+        others += (others.empty() ? "" : " ") + told_block(block);
+      }
+      return true;
     });
     missed_a_yes_ = missed_a_yes_ || first.starts_with(may_not_ask);
     std::string line = find_member(params, "isError").is_true() ? "<- error: " : "<- ";
     line += cut_utf8(first.substr(0, first.find('\n')), 200);
+    if (!others.empty()) line += (first.empty() ? "" : " ") + others;
     line += " (" + std::string(find_member(params, "durationMs").text()) + " ms)";
     c_.screen->err_line(c_.screen->dim(printable(line)));
   }
 
   context& c_;
-  bool show_text_, input_;
+  bool show_text_, input_, markdown_;
+  markdown_text styler_;
   bool shown_ = false, missed_a_yes_ = false;
   std::int64_t seq_ = 0;
 };
@@ -164,7 +184,7 @@ std::string run_operand(std::string_view run) {
 followed follow_run(context& c, daemon_connection& link, std::string_view method, const std::string& params,
                     const follow_options& o) {
   catch_interrupts();
-  viewer view(c, c.screen->out_is_terminal() && o.stream && !o.data_only, o.input.has_value());
+  viewer view(c, c.screen->out_is_terminal() && o.stream && !o.data_only, o.input.has_value(), o.markdown);
   open_questions questions(*c.screen, link, {.approvals = asks_person(c), .input = o.input});
   const bool asks = asks_person(c) || o.input;
   // Servers ask about a prompt or a resource before the run begins, and in its course by events.
@@ -186,16 +206,19 @@ followed follow_run(context& c, daemon_connection& link, std::string_view method
       })
            : daemon_connection::idle_handler());
   link.on_request({});
+  view.end();
   c.screen->clear_status();
-  followed f{.missed_a_yes = view.missed_a_yes(), .session = {}, .seq = view.seq()};
+  followed f{.missed_a_yes = view.missed_a_yes(), .session = {}, .result = {}, .seq = view.seq()};
   if (!answered) {
     f.status = explain(c, answered.error());
     f.left = answered.error().code == errc::cancelled;
+    f.lost = true;
   } else if (answered->error) {
     f.left = interrupted();
     f.status = f.left ? static_cast<int>(interrupted_exit) : explain(c, *answered);
   } else {
     f.session = member_text(answered->result, "session");
+    f.result = answered->result;
     f.status = finish(c, answered->result, o.data_only, view.shown());
   }
   return f;

@@ -3,6 +3,7 @@
 #include "daemon/cli/base/context.hpp"
 #include "daemon/cli/link/daemon_connection.hpp"
 #include "daemon/cli/terminal/input_prompt.hpp"
+#include "mcp/json/raw_json.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -19,13 +20,16 @@ struct follow_options {
   bool stream = true;                 ///< show text as it comes, at a terminal
   std::optional<input_mode> input{};  ///< answers to servers' questions; unset: none are given
   bool data_only = false;             ///< write nothing but the value of a structured answer to stdout
+  bool markdown = false;              ///< style the Markdown of text that is shown as it comes
 };
 
 struct followed {
   int status = done;
   bool left = false;          ///< the user interrupted, and the run was left before its end
   bool missed_a_yes = false;  ///< a call was refused because it needs approval and this run may ask nobody
+  bool lost = false;          ///< there was no answer, so the connection is of no use any more
   std::string session;        ///< the run's session, if it came to its end
+  raw_json result;            ///< of the run, if it came to its end
   std::int64_t seq = 0;       ///< number of the last event; 0: none came
 };
 

@@ -3,6 +3,7 @@
 
 #include "daemon/cli/base/daemon_calls.hpp"
 #include "mcp/json/json_writer.hpp"
+#include "mcp/support/text.hpp"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -12,6 +13,15 @@
 
 namespace mcpbx::cli {
 namespace {
+
+// Returns "34 KiB" for the size of base64 data.
+std::string size_of_base64(std::string_view data) {
+  while (data.ends_with('=')) data.remove_suffix(1);
+  const auto bytes = data.size() * 3 / 4;
+  if (bytes < 1024) return counted(bytes, "byte");
+  const auto kib = (bytes + 512) / 1024;
+  return kib < 1024 ? std::to_string(kib) + " KiB" : std::to_string((kib + 512) / 1024) + " MiB";
+}
 
 /// Most pages of a list; the daemon sends one.
 constexpr int most_pages = 10'000;
@@ -52,6 +62,15 @@ std::string array_of(const std::vector<raw_json>& items) {
   for (const auto& item : items) w.value(item);
   w.end_array();
   return json;
+}
+
+std::string told_block(const raw_json& block) {
+  const auto resource = find_member(block, "resource");
+  const auto& holder = resource ? resource : block;
+  std::string what = member_text(holder, "mimeType");
+  if (what.empty()) what = member_text(block, "type");
+  const auto data = find_member(holder, resource ? "blob" : "data").as_string();
+  return "[" + std::string(cut_utf8(what, 100)) + (data ? ", " + size_of_base64(*data) : "") + "]";
 }
 
 result<void> write_file(const std::string& path, std::string_view bytes) {

@@ -19,6 +19,9 @@ std::optional<std::vector<raw_json>> list_of(context& c, daemon_connection& link
 /// Returns the list as one JSON array, its items as they came.
 std::string array_of(const std::vector<raw_json>& items);
 
+/// Names a block of a result that a line of text cannot show, with its size: "[image/png, 34 KiB]".
+std::string told_block(const raw_json& block);
+
 /// Writes bytes to a file that is made or replaced. errc::io names the file and the reason.
 result<void> write_file(const std::string& path, std::string_view bytes);
 

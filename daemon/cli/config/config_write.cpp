@@ -145,7 +145,8 @@ in_force told_daemon(context& c) {
   return {"reloaded", "the running daemon has read it", done};
 }
 
-void write_report(context& c, const std::vector<step_of_write>& steps, const in_force& daemon, bool dry_run) {
+void write_report(context& c, const std::vector<step_of_write>& steps, const in_force& daemon, const write_wish& wish,
+                  bool dry_run) {
   std::string json;
   json_writer w(json);
   const auto paths = [&](std::string_view key, bool removed) {
@@ -167,13 +168,16 @@ void write_report(context& c, const std::vector<step_of_write>& steps, const in_
   else
     w.member("daemon", daemon.word);
   w.end_object();
-  c.screen->out_json(json);
+  if (wish.report != nullptr)
+    *wish.report = std::move(json);
+  else
+    c.screen->out_json(json);
 }
 
 int carry_out(context& c, const config_place& place, const std::vector<step_of_write>& steps,
               const std::vector<std::string>& told, const write_wish& wish) {
   if (steps.empty()) {
-    if (c.json) write_report(c, steps, {"none", "", done}, wish.dry_run);
+    if (c.json) write_report(c, steps, {"none", "", done}, wish, wish.dry_run);
     return done;
   }
   const auto env = conf::environment_for_places();
@@ -191,7 +195,7 @@ int carry_out(context& c, const config_place& place, const std::vector<step_of_w
   auto good = check_folders(steps);
   if (!good) return explain(c, good.error());
   if (wish.dry_run) {
-    if (c.json) write_report(c, steps, {}, true);
+    if (c.json) write_report(c, steps, {}, wish, true);
     return done;
   }
   if (const int status = agreed_to_write(c, wish); status != done) return status;
@@ -204,7 +208,7 @@ int carry_out(context& c, const config_place& place, const std::vector<step_of_w
     }
   const auto daemon = told_daemon(c);
   if (c.json) {
-    write_report(c, steps, daemon, false);
+    write_report(c, steps, daemon, wish, false);
     if (daemon.status != done) c.screen->err_line("mcpbx: " + daemon.text);
     return daemon.status;
   }

@@ -16,9 +16,10 @@ namespace mcpbx::cli {
 
 /// The consent of the person, as the options of a verb say it.
 struct write_wish {
-  bool yes = false;           ///< --yes: do not ask; secrets are moved
-  bool keep_secrets = false;  ///< --keep-secrets: secrets in clear stay where they are
-  bool dry_run = false;       ///< --dry-run: show what would be written, and write nothing
+  bool yes = false;               ///< --yes: do not ask; secrets are moved
+  bool keep_secrets = false;      ///< --keep-secrets: secrets in clear stay where they are
+  bool dry_run = false;           ///< --dry-run: show what would be written, and write nothing
+  std::string* report = nullptr;  ///< with --json: gets the report, which else goes to stdout
 };
 
 /// Adds --yes, --keep-secrets and --dry-run to a verb's page.

@@ -2,12 +2,9 @@
 #include "daemon/cli/link/last_sessions.hpp"
 
 #include "conf/places.hpp"
-
-#include <sys/stat.h>
-#include <unistd.h>
+#include "daemon/cli/link/private_file.hpp"
 
 #include <algorithm>
-#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -81,19 +78,9 @@ void last_sessions::note(std::string_view session, const std::vector<std::string
   std::erase_if(all, [&](const entry& e) { return std::ranges::find(places, e.place) != places.end(); });
   for (const auto& place : places) all.insert(all.begin(), {std::string(session), place});
   if (all.size() > most_places) all.resize(most_places);
-  std::error_code wrong;
-  const std::filesystem::path folder = std::filesystem::path(path_).parent_path();
-  if (!std::filesystem::exists(folder, wrong)) {
-    std::filesystem::create_directories(folder, wrong);
-    ::chmod(folder.c_str(), 0700);
-  }
-  const std::string next = path_ + "." + std::to_string(::getpid());
-  const auto mask = ::umask(0077);
-  std::ofstream out(next, std::ios::binary | std::ios::trunc);
-  ::umask(mask);
-  for (const auto& e : all) out << e.session << ' ' << e.place << '\n';
-  out.close();
-  if (!out || ::rename(next.c_str(), path_.c_str()) != 0) ::unlink(next.c_str());
+  std::string text;
+  for (const auto& e : all) text.append(e.session).append(" ").append(e.place).append("\n");
+  replace_private_file(path_, text);
 }
 
 }  // namespace mcpbx::cli

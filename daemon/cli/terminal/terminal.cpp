@@ -70,7 +70,9 @@ bool write_all(int fd, std::string_view bytes) {
 
 terminal::terminal() : out_tty_(::isatty(1) == 1), err_tty_(::isatty(2) == 1) {
   const char* term = std::getenv("TERM");
-  colour_ = !set_and_filled("NO_COLOR") && !(term != nullptr && std::string_view(term) == "dumb");
+  const bool dumb = term != nullptr && std::string_view(term) == "dumb";
+  capable_ = set_and_filled("TERM") && !dumb;
+  colour_ = !set_and_filled("NO_COLOR") && !dumb;
 }
 
 std::size_t terminal::out_width() const {
@@ -116,7 +118,7 @@ int terminal::finish(int status) {
 
 // Renders everything for a terminal except the status line. Only here styles become escape sequences.
 std::string terminal::rendered(const styled& text, bool tty) const {
-  constexpr std::array<std::string_view, 6> codes{"", "1", "2", "31", "32", "33"};
+  constexpr std::array<std::string_view, 8> codes{"", "1", "2", "31", "32", "33", "36", "3"};
   std::string all;
   for (const auto& p : text.pieces()) {
     const auto code = codes[static_cast<std::size_t>(p.how)];
@@ -133,6 +135,13 @@ void terminal::out(std::string_view text) {
   if (text.empty()) return;
   put_out(rendered(text, out_tty_));
   mid_line_ = text.back() != '\n';
+}
+
+void terminal::out_styled(const styled& text) {
+  if (text.empty()) return;
+  clear_status();
+  put_out(rendered(text, out_tty_));
+  mid_line_ = !text.pieces().back().text.ends_with('\n');
 }
 
 void terminal::out_json(std::string_view json) {
@@ -188,6 +197,14 @@ void terminal::finish_line() {
   if (!mid_line_) return;
   put_out("\n");
   mid_line_ = false;
+}
+
+void terminal::clear_screen() {
+  if (capable_ && err_tty_) write_all(2, "\x1b[H\x1b[2J");
+}
+
+void terminal::mark_pastes(bool on) {
+  if (capable_ && err_tty_) write_all(2, on ? "\x1b[?2004h" : "\x1b[?2004l");
 }
 
 void terminal::open_screen() {

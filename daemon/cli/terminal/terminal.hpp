@@ -25,16 +25,25 @@ enum exit_status : int {
 /// (catch_interrupts()).
 bool write_all(int fd, std::string_view bytes);
 
-enum class look : std::uint8_t { plain, bold, dim, red, green, yellow };
+enum class look : std::uint8_t { plain, bold, dim, red, green, yellow, cyan, italic };
 
 /// A text in pieces, each with a style. Styles become escape sequences on a terminal only; escape sequences in the text
 /// itself are removed there.
 class styled {
  public:
+  styled() = default;
   styled(std::string text) : styled(look::plain, std::move(text)) {}
   styled(std::string_view text) : styled(look::plain, std::string(text)) {}
   styled(const char* text) : styled(look::plain, std::string(text)) {}
   styled(look how, std::string text) : pieces_{{how, std::move(text)}} {}
+  /// Adds text, to the last piece if that has the same style.
+  void add(look how, std::string_view text) {
+    if (pieces_.empty() || pieces_.back().how != how)
+      pieces_.push_back({how, std::string(text)});
+    else
+      pieces_.back().text += text;
+  }
+  bool empty() const noexcept { return pieces_.empty(); }
   friend styled operator+(styled a, const styled& b) {
     a.pieces_.insert(a.pieces_.end(), b.pieces_.begin(), b.pieces_.end());
     return a;
@@ -63,6 +72,8 @@ class terminal {
 
   /// Writes text to stdout, unchanged if that is no terminal.
   void out(std::string_view text);
+  /// Writes a text in pieces to stdout.
+  void out_styled(const styled& text);
   /// Writes a line of JSON. On a terminal invisible characters become \u escapes, which mean the same.
   void out_json(std::string_view json);
   /// Writes messages for a program, in any pieces; on a terminal as out_json() does. Returns false if stdout takes no
@@ -87,6 +98,12 @@ class terminal {
   void prompt(std::string_view text);
   /// Ends a started line of streamed text.
   void finish_line();
+  /// Returns true if the terminal understands escape sequences: TERM is neither unset nor "dumb".
+  bool is_capable() const noexcept { return capable_; }
+  /// Clears the screen of a terminal that can.
+  void clear_screen();
+  /// Asks the terminal to mark pasted text (bracketed paste of xterm) or to stop that.
+  void mark_pastes(bool on);
 
   // A screen that is drawn again and again (full_screen.hpp). The terminal's other content comes back at its end.
   void open_screen();
@@ -102,7 +119,7 @@ class terminal {
  private:
   std::string rendered(const styled& text, bool tty) const;
   bool put_out(std::string_view bytes);
-  bool out_tty_, err_tty_, colour_;
+  bool out_tty_, err_tty_, capable_, colour_;
   bool status_shown_ = false, mid_line_ = false;
   bool json_errors_ = false;
   std::string errors_;   ///< texts of error() for finish(), if json_errors_

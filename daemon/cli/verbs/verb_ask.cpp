@@ -11,8 +11,8 @@
 #include "daemon/cli/base/prompt_words.hpp"
 #include "daemon/cli/base/server_questions.hpp"
 #include "daemon/cli/base/server_wait.hpp"
+#include "daemon/cli/base/session_choice.hpp"
 #include "daemon/cli/base/verb.hpp"
-#include "daemon/cli/link/last_sessions.hpp"
 #include "daemon/cli/terminal/approval.hpp"
 #include "mcp/json/json_writer.hpp"
 #include "mcp/redact/hidden_text.hpp"
@@ -114,16 +114,6 @@ std::string_view usual_approval(const context& c, const ask_options& o) {
   return o.detach || asks_person(c) ? "ask" : "none";
 }
 
-std::vector<std::string> split_globs(const std::string& globs) {
-  std::vector<std::string> all;
-  for (std::size_t at = 0; !globs.empty() && at <= globs.size();) {
-    const auto comma = std::min(globs.find(',', at), globs.size());
-    if (comma > at) all.push_back(globs.substr(at, comma - at));
-    at = comma + 1;
-  }
-  return all;
-}
-
 std::string build_params(const context& c, const ask_options& o, const std::string& question, const parts& more,
                          std::optional<input_mode> input) {
   std::string p;
@@ -148,20 +138,6 @@ std::string build_params(const context& c, const ask_options& o, const std::stri
   if (o.max_rounds >= 0) w.key("limits").begin_object().member("maxRounds", o.max_rounds).end_object();
   w.end_object();
   return p;
-}
-
-// Returns the last session of this terminal or folder, without those that the daemon no longer has, or "".
-std::string session_of_place(daemon_connection& link) {
-  for (const auto& session : last_sessions::of_user().of(own_places())) {
-    const auto got = link.call("mcpbx/sessions/get", json_object("session", session, "limit", 0));
-    const bool gone = got && member_text(find_member(got->error, "data"), "cause") == "not_found";
-    if (!gone) return session;
-  }
-  return {};
-}
-
-void note_session(std::string_view session) {
-  if (!session.empty()) last_sessions::of_user().note(session, own_places());
 }
 
 // Finds the session to continue and takes over its model unless one was named. Returns false and sets `status` on

@@ -31,8 +31,6 @@ std::span<const verb> all_verbs() {
 std::span<const later_verb> later_verbs() {
   static constexpr later_verb all[]{
       {"answer", "answering a question of a run"},
-      {"chat", "conversations at the terminal"},
-      {"import", "importing the configuration of other programs"},
       {"logs", "reading logs; a daemon that this program started writes mcpbxd.log in its state folder"},
   };
   return all;

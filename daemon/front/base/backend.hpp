@@ -25,6 +25,7 @@ class backend {
 
   // Functions of mcp::supervisor.
   virtual mcp::catalog_ptr tools() const = 0;
+  virtual mcp::feature_list listed_tools(std::string_view) const { return {}; }
   virtual bool settled() const { return true; }
   virtual void when_settled(milliseconds at_most, std::function<void()> then) = 0;
   virtual std::vector<mcp::server_status> servers() const = 0;
@@ -83,6 +84,7 @@ class live_backend final : public backend {
         stop_(std::move(stop)) {}
 
   mcp::catalog_ptr tools() const override { return servers_.snapshot(); }
+  mcp::feature_list listed_tools(std::string_view server) const override { return servers_.listed_tools(server); }
   bool settled() const override { return servers_.settled(); }
   void when_settled(milliseconds at_most, std::function<void()> then) override {
     servers_.when_settled(at_most, std::move(then));

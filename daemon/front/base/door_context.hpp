@@ -6,6 +6,7 @@
 #include "daemon/front/base/caller.hpp"
 #include "daemon/front/base/handed_calls.hpp"
 #include "daemon/front/base/http_access.hpp"
+#include "daemon/front/base/kept_responses.hpp"
 #include "daemon/front/base/news_round.hpp"
 #include "daemon/front/base/outgoing_queue.hpp"
 #include "daemon/front/chat/chat_params.hpp"
@@ -78,6 +79,7 @@ struct door_context {
   std::function<door_load()> load;
   begun_names beginning{executor};
   handed_calls handed;                        ///< calls handed to callers over HTTP
+  kept_responses responses{};                 ///< latest answers of /v1/responses
   mcp::held_calls held{time, settings.held};  ///< calls whose callers have been asked something
   mcp::task_routes tasks;                     ///< tasks that calls have made
   mcp_room* mcp = nullptr;                    ///< sessions and requests at /mcp

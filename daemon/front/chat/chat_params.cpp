@@ -231,6 +231,10 @@ void read_names(param_reader& in, run_request& r) {
     if (session->empty()) in.wrong("session", "expected the id of a session, got \"\"");
     r.session = std::move(*session);
   }
+  if (const auto keep = in.integer("keep", 0, 1'000'000'000)) {
+    r.keep = static_cast<std::size_t>(*keep);
+    if (r.session.empty()) in.wrong("keep", "expected a session beside it, got none");
+  }
   if (auto system = in.text("system")) r.system = std::move(*system);
   if (auto tools = in.texts("tools")) {
     r.tools.only = std::move(*tools);

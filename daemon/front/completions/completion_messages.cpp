@@ -3,7 +3,6 @@
 
 #include "daemon/front/chat/request_bounds.hpp"
 #include "daemon/front/dialects/message_builder.hpp"
-#include "mcp/json/json_writer.hpp"
 
 #include <string>
 #include <utility>
@@ -133,12 +132,11 @@ class completion_message_reader {
     providers::message said;
     read_content(json, place, said, false);
     if (to_.failed()) return;
-    std::string result;
-    json_writer w(result);
-    w.begin_object().key("content").begin_array().token(json_object("type", "text", "text", said.text()));
-    w.end_array().end_object();
+    providers::message text;
+    text.blocks.emplace_back(providers::text_block{said.text()});
     const auto id = find_member(json, "tool_call_id");
-    to_.add_result(id.as_string().value_or(""), w.json(), false, place_at(place, "tool_call_id"), id);
+    to_.add_result(id.as_string().value_or(""), tool_result_of(text, false), false, place_at(place, "tool_call_id"),
+                   id);
   }
 
   message_builder to_;

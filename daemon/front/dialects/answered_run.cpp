@@ -24,12 +24,17 @@ const std::string too_slow =
 
 }  // namespace
 
-answered_run::answered_run(std::shared_ptr<exchange> x, dialect_request request, std::unique_ptr<answer_writer> writer)
-    : door_(x->door()), line_(std::move(x)), request_(std::move(request)), writer_(std::move(writer)) {}
+answered_run::answered_run(std::shared_ptr<exchange> x, dialect_request request, std::unique_ptr<answer_writer> writer,
+                           answered then)
+    : door_(x->door()),
+      line_(std::move(x)),
+      request_(std::move(request)),
+      writer_(std::move(writer)),
+      then_(std::move(then)) {}
 
 void answered_run::start(const std::shared_ptr<exchange>& x, dialect_request request,
-                         std::unique_ptr<answer_writer> writer) {
-  const auto going = std::make_shared<answered_run>(x, std::move(request), std::move(writer));
+                         std::unique_ptr<answer_writer> writer, answered then) {
+  const auto going = std::make_shared<answered_run>(x, std::move(request), std::move(writer), std::move(then));
   x->keep(going);
   going->begin_run();
 }
@@ -236,14 +241,17 @@ void answered_run::end() {
   if (any_text_) o.text.clear();  // said already
   if (!request_.stream) return answer_whole(line, std::move(result), std::move(o));
   writer_->end(out_, o);
+  if (then_) then_(member_text(result, "session"));
   line->send(std::exchange(out_, {}));
   line->finish();
 }
 
 void answered_run::answer_whole(const std::shared_ptr<exchange>& line, raw_json result, run_outcome o) {
   if (has_reasoning(result)) take_off_reasoning(said_.rounds, said_.thinking, result);
+  auto session = then_ ? member_text(result, "session") : std::string();
   result = {};  // released before an answer of similar size is made
   auto body = writer_->body(std::move(said_), o);
+  if (then_) then_(std::move(session));
   line->answer({200,
                 {{"Content-Type", "application/json"}, {std::string(writer_->request_id_header()), run_}},
                 std::move(body)});

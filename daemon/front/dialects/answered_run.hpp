@@ -9,6 +9,7 @@
 #include "mcp/support/time.hpp"
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -19,12 +20,17 @@ class answered_run final : public std::enable_shared_from_this<answered_run>,
                            public exchange::work,
                            private run_feed::listener {
  public:
+  /// Called once with the session of the run ("": none is kept), when the answer is written and not yet sent.
+  using answered = std::function<void(std::string session)>;
+
   /// Starts the run, or continues the one that waits for the results in the request. Refuses a request that names an
-  /// unknown tool. `x` must be open; it keeps the work.
-  static void start(const std::shared_ptr<exchange>& x, dialect_request request, std::unique_ptr<answer_writer> writer);
+  /// unknown tool. `x` must be open; it keeps the work. `then` may be unset; it is not called after a fault.
+  static void start(const std::shared_ptr<exchange>& x, dialect_request request, std::unique_ptr<answer_writer> writer,
+                    answered then = {});
 
   /// Use start().
-  answered_run(std::shared_ptr<exchange> x, dialect_request request, std::unique_ptr<answer_writer> writer);
+  answered_run(std::shared_ptr<exchange> x, dialect_request request, std::unique_ptr<answer_writer> writer,
+               answered then);
   void on_drained() override { ask_pull(); }
   void on_left() override;
 
@@ -53,6 +59,7 @@ class answered_run final : public std::enable_shared_from_this<answered_run>,
   std::shared_ptr<exchange> line_;
   dialect_request request_;
   std::unique_ptr<answer_writer> writer_;
+  answered then_;
   std::unique_ptr<feed_reader> reader_;
   std::string run_;
   std::uint64_t seen_ = 0;  // number of the last event

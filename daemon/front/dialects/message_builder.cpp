@@ -2,8 +2,11 @@
 #include "daemon/front/dialects/message_builder.hpp"
 
 #include "daemon/loop/json/message_json.hpp"
+#include "mcp/json/json_writer.hpp"
 #include "mcp/server/param_reader.hpp"
 #include "providers/model/arguments.hpp"
+
+#include <variant>
 
 namespace mcpbx::daemon {
 
@@ -33,6 +36,35 @@ std::optional<std::pair<std::string, std::string>> data_url(std::string_view url
   if (!url.starts_with(begin) || place == std::string_view::npos) return std::nullopt;
   return std::pair(std::string(url.substr(begin.size(), place - begin.size())),
                    std::string(url.substr(place + mark.size())));
+}
+
+raw_json tool_result_of(const providers::message& said, bool is_error) {
+  std::string result;
+  json_writer w(result);
+  w.begin_object().key("content").begin_array();
+  for (const auto& part : said.blocks) {
+    if (const auto* text = std::get_if<providers::text_block>(&part)) {
+      w.begin_object().members("type", "text", "text", text->text).end_object();
+    } else if (const auto* image = std::get_if<providers::image_block>(&part)) {
+      w.begin_object();
+      if (image->url.empty())
+        w.members("type", "image", "data", image->data, "mimeType", image->mime);
+      else
+        w.members("type", "resource_link", "uri", image->url, "name", "image");
+      w.end_object();
+    } else if (const auto* file = std::get_if<providers::file_block>(&part)) {
+      w.begin_object();
+      if (file->url.empty()) {
+        w.member("type", "resource").key("resource").begin_object();
+        w.members("uri", "attachment:" + file->name, "mimeType", file->mime, "blob", file->data).end_object();
+      } else {
+        w.members("type", "resource_link", "uri", file->url, "name", file->name);
+      }
+      w.end_object();
+    }
+  }
+  w.end_array().set("isError", is_error).end_object();
+  return w.json();
 }
 
 message_builder::message message_builder::add(role r) {

@@ -27,6 +27,9 @@ std::string place_at(std::string place, std::size_t index);
 /// Splits "data:MIME;base64,DATA" into MIME and DATA.
 std::optional<std::pair<std::string, std::string>> data_url(std::string_view url);
 
+/// Returns the blocks of a message (text, images, files) as the result of a tool call in the form of MCP.
+raw_json tool_result_of(const providers::message& said, bool is_error);
+
 /// Collects messages. Reading stops at the first fault: later ones are ignored.
 class message_builder {
  public:

@@ -6,6 +6,7 @@
 #include "daemon/front/mcp/mcp_handler.hpp"
 #include "daemon/front/messages/messages_handler.hpp"
 #include "daemon/front/models/models_handler.hpp"
+#include "daemon/front/responses/responses_handler.hpp"
 
 namespace mcpbx::daemon {
 namespace {
@@ -14,6 +15,7 @@ constexpr route table[] = {
     {"POST", "/v1/chat/completions", handle_completion, body_kind::json},
     {"POST", "/v1/messages", handle_message, body_kind::json, fault_form::anthropic},
     {"POST", "/v1/messages/count_tokens", handle_count_tokens, body_kind::any, fault_form::anthropic},
+    {"POST", "/v1/responses", handle_response, body_kind::json},
     {"GET", "/v1/models", handle_model_list},
     {"GET", "/v1/models/{id}", handle_model},
     {"POST", "/mcp", handle_mcp_post, body_kind::json, fault_form::json_rpc, true},

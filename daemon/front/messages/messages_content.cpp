@@ -3,7 +3,6 @@
 
 #include "daemon/front/chat/request_bounds.hpp"
 #include "daemon/front/dialects/message_builder.hpp"
-#include "mcp/json/json_writer.hpp"
 
 #include <string>
 #include <string_view>
@@ -186,46 +185,18 @@ class content_reader {
     to_.add_call(into, std::move(id), std::move(name), std::string(input.text()), place, "id");
   }
 
-  // Writes a result in the form of MCP.
   void read_result(const raw_json& block, const std::string& place) {
     const auto content = given_member(block, "content");
     const bool failed = find_member(block, "is_error").is_true();
-    std::string result;
-    json_writer w(result);
-    w.begin_object().key("content").begin_array();
-    if (content) {
-      providers::message said;
+    providers::message said;
+    if (content)
       read_content(
           content, place_at(place, "content"),
           [&](const raw_json& part, const std::string& where) { read_user_block(part, where, said); }, said);
-      if (to_.failed()) return;
-      for (const auto& part : said.blocks) write_part(w, part);
-    }
-    w.end_array().set("isError", failed).end_object();
+    if (to_.failed()) return;
     const auto id = find_member(block, "tool_use_id");
-    to_.add_result(id.as_string().value_or(""), w.json(), failed, place_at(place, "tool_use_id"), id);
-  }
-
-  static void write_part(json_writer& w, const providers::block& part) {
-    if (const auto* text = std::get_if<providers::text_block>(&part)) {
-      w.begin_object().members("type", "text", "text", text->text).end_object();
-    } else if (const auto* image = std::get_if<providers::image_block>(&part)) {
-      w.begin_object();
-      if (image->url.empty())
-        w.members("type", "image", "data", image->data, "mimeType", image->mime);
-      else
-        w.members("type", "resource_link", "uri", image->url, "name", "image");
-      w.end_object();
-    } else if (const auto* file = std::get_if<providers::file_block>(&part)) {
-      w.begin_object();
-      if (file->url.empty()) {
-        w.member("type", "resource").key("resource").begin_object();
-        w.members("uri", "attachment:" + file->name, "mimeType", file->mime, "blob", file->data).end_object();
-      } else {
-        w.members("type", "resource_link", "uri", file->url, "name", file->name);
-      }
-      w.end_object();
-    }
+    to_.add_result(id.as_string().value_or(""), tool_result_of(said, failed), failed, place_at(place, "tool_use_id"),
+                   id);
   }
 
   message_builder to_;

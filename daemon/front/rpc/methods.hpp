@@ -8,6 +8,8 @@ namespace mcpbx::daemon {
 void add_daemon_methods(own_methods& table);
 /// Adds servers, restart, names, tools.
 void add_tool_methods(own_methods& table);
+/// Adds why.
+void add_why_method(own_methods& table);
 /// Adds pins/list, pins/accept.
 void add_pin_methods(own_methods& table);
 /// Adds auth/login, auth/wait, auth/complete, auth/status, auth/logout.

@@ -37,10 +37,14 @@ bool goes_on(const std::vector<run_record>& of_a_run, bool detached_too) {
 std::vector<record::meant_tool> meant_tools(const std::vector<run_record>& of_a_run) {
   std::vector<record::meant_tool> all;
   std::unordered_set<std::string_view> names;
-  for (const auto& r : of_a_run)
-    if (const auto* reply = std::get_if<record::assistant>(&r))
-      for (const auto& tool : reply->tools)
-        if (names.insert(tool.name).second) all.push_back(tool);
+  const auto add = [&](const std::vector<record::meant_tool>& tools) {
+    for (const auto& tool : tools)
+      if (names.insert(tool.name).second) all.push_back(tool);
+  };
+  for (const auto& r : of_a_run) {
+    if (const auto* started = std::get_if<record::run_started>(&r)) add(started->meant);
+    if (const auto* reply = std::get_if<record::assistant>(&r)) add(reply->tools);
+  }
   return all;
 }
 

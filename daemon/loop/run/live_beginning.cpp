@@ -6,7 +6,9 @@
 #include "daemon/loop/run_words.hpp"
 #include "daemon/loop/tools/chosen_tools.hpp"
 #include "daemon/store/records/principal.hpp"
+#include "mcp/json/json_writer.hpp"
 #include "mcp/support/text.hpp"
+#include "providers/model/message_format.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -18,6 +20,7 @@ namespace {
 
 constexpr milliseconds settle_time{1'000};             // the first round waits this long for servers that are starting
 constexpr milliseconds longest_wait_for_room{30'000};  // a new run waits this long for memory
+constexpr std::size_t most_kept_bytes = 32u << 20;     // messages of a session that a new one begins with
 constexpr milliseconds longest_farewell{5'000};        // a run waits this long for the end of the run before it
 
 }  // namespace
@@ -94,6 +97,10 @@ asio::awaitable<result<void>> live_run::inherit() {
   offer_.restore(inherited_.tools);
   kept_.session = true;
   if (auto inherited = inherit_terms(); !inherited) co_return inherited;
+  if (request_.keep) {
+    if (auto begun = begin_beside(); !begun) co_return begun;
+    co_return result<void>();
+  }
   const bool waits = !inherited_.empty() && inherited_.back()->role != providers::role::assistant;
   if (request_.messages.empty() && !waits)
     co_return fail(
@@ -102,6 +109,41 @@ asio::awaitable<result<void>> live_run::inherit() {
             " has no question that waits for an answer; ask one (`mcpbx sessions resume ID TEXT`, or \"input\" in a "
             "request)");
   co_return result<void>();
+}
+
+// Makes the run the first one of a new session, which begins with messages of the session that was read. They are the
+// run's own messages there, with what is known of them: the provider's bytes, and which words are foreign.
+result<void> live_run::begin_beside() {
+  const auto keep = *std::exchange(request_.keep, std::nullopt);
+  auto& before = inherited_;
+  if (keep > before.size())
+    return fail(errc::invalid_argument, "params.keep: the session " + request_.session + " has only " +
+                                            counted(before.size(), "message") + ", so it cannot keep " +
+                                            std::to_string(keep));
+  const auto is_user = [&](std::size_t at) { return before[at]->role == providers::role::user; };
+  // Anywhere else calls would lose their results, or an answer its end.
+  if (keep < before.size() && keep > 0 && !is_user(keep) && !is_user(keep - 1))
+    return fail(errc::invalid_argument, "params.keep: expected the number of a message of the user, got " +
+                                            std::to_string(keep) + ", which is another one in the session " +
+                                            request_.session);
+  auto& mine = request_.messages;
+  if (mine.empty() && (keep == 0 || !is_user(keep - 1)))
+    return fail(errc::invalid_argument,
+                "params.keep: no question waits for an answer there; ask one with \"input\" or \"messages\"");
+  std::string size;
+  json_writer measured(size);
+  for (std::size_t i = 0; i < keep && size.size() <= most_kept_bytes; ++i)
+    providers::append_message(measured, *before[i]);
+  if (size.size() > most_kept_bytes)
+    return fail(errc::limit, "params.keep: the first " + counted(keep, "message") + " of the session " +
+                                 request_.session + " have more than " + std::to_string(most_kept_bytes >> 20) +
+                                 " MiB, too much for the beginning of another one");
+  const bool has_system = !mine.empty() && mine.front()->role == providers::role::system;
+  mine.insert(mine.begin() + (has_system ? 1 : 0), before.begin(), before.begin() + static_cast<std::ptrdiff_t>(keep));
+  meant_before_ = std::move(before.tools);
+  inherited_ = {};
+  request_.session = "ses_" + hex(around_.random.next(), 16);
+  return {};
 }
 
 // Fills in the terms that the request leaves open from the session's latest run. So continuing a session never lifts an

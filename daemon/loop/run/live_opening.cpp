@@ -113,6 +113,7 @@ record::run_started live_run::opening() {
   r.inherited_after = inherited_.last_run;
   r.inherited_results = std::move(inherited_.results);
   r.inherited = std::move(inherited_);
+  r.meant = std::move(meant_before_);
   r.messages.reserve(messages.size() + 1);
   if (const auto instructions = instructions_for(request_.limits, *offer_.now());
       !request_.system.empty() || !instructions.empty())

@@ -179,6 +179,7 @@ class live_run final : public providers::model_events,
   boost::asio::awaitable<result<void>> wait_for_session();
   boost::asio::awaitable<result<void>> inherit();
   result<void> inherit_terms();
+  result<void> begin_beside();
   boost::asio::awaitable<std::vector<item>> wait_for_tools();
   void tell_of_logins();
   bool misses_tools();
@@ -243,7 +244,8 @@ class live_run final : public providers::model_events,
   bool left_ = false;       // the run was left for the next process
   bool picked_up_ = false;  // an earlier process began the run
   journal::history inherited_;
-  std::unordered_set<std::string> call_ids_;  // of all calls in the conversation before the run's first reply
+  std::vector<record::meant_tool> meant_before_;  // of messages that another session gave
+  std::unordered_set<std::string> call_ids_;      // of all calls in the conversation before the run's first reply
   run_core core_;
   std::deque<run_command> todo_;
   inbox<item> inbox_;

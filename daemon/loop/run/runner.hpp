@@ -35,8 +35,10 @@ struct run_request {
   /// Scope of the caller's connection, for servers with a process for each caller; null: the run counts as a caller.
   mcp::call_scope_ptr caller_scope;
   std::string session;  ///< session to continue, or "": a new one if sessions are kept
-  std::string model;    ///< configured name, or "": the default
-  std::string system;   ///< system prompt, or ""
+  /// Set: continues in a new session, which begins with so many messages of `session`; that one stays as it is.
+  std::optional<std::size_t> keep;
+  std::string model;   ///< configured name, or "": the default
+  std::string system;  ///< system prompt, or ""
   /// Ends with a user message. May be empty to continue a session whose last question was not answered.
   std::vector<providers::message_ptr> messages;
   std::string profile;                         ///< profile whose values were filled in here, or ""

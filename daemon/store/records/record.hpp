@@ -75,6 +75,8 @@ struct run_started {
   std::string principal;                         ///< owner of the run
   std::string model;                             ///< configured name
   std::vector<providers::message_ptr> messages;  ///< messages that this run adds: system prompt and the caller's input
+  /// Tools behind the names in the calls of `messages`, if these began in another session.
+  std::vector<meant_tool> meant;
   /// Messages of earlier runs of the session. The journal stores their number only, and restores them from those runs.
   std::vector<providers::message_ptr> inherited;
   std::size_t inherited_count = 0;  ///< number of those messages, also if `inherited` has not been filled in

@@ -75,6 +75,16 @@ struct record_writer {
     }
     w.end_array();
   }
+  void append_meant(std::string_view key, const std::vector<record::meant_tool>& tools) const {
+    if (tools.empty()) return;
+    w.key(key).begin_array();
+    for (const auto& t : tools) {
+      w.begin_object().member("name", t.name);
+      w.filled("server", t.server);
+      w.member("tool", t.tool).end_object();
+    }
+    w.end_array();
+  }
   void operator()(const record::run_started& r) const {
     w.member("run", r.run);
     w.filled("session", r.session);
@@ -83,6 +93,7 @@ struct record_writer {
     w.key("messages").begin_array();
     for (const auto& m : r.messages) providers::append_message(w, *m);
     w.end_array();
+    append_meant("meant", r.meant);
     if (r.inherited_count > 0) w.member("inherited", static_cast<std::int64_t>(r.inherited_count));
     w.filled("profile", r.profile);
     w.list("tools", r.tools.only);
@@ -121,14 +132,7 @@ struct record_writer {
     providers::append_usage(w.key("usage"), r.usage);
     w.member("ms", r.ms);
     if (!r.serial_groups.empty()) w.list("lanes", r.serial_groups);
-    if (r.tools.empty()) return;
-    w.key("tools").begin_array();
-    for (const auto& t : r.tools) {
-      w.begin_object().member("name", t.name);
-      w.filled("server", t.server);
-      w.member("tool", t.tool).end_object();
-    }
-    w.end_array();
+    append_meant("tools", r.tools);
   }
   void operator()(const record::model_failed& r) const {
     w.word("kind", r.error.type);

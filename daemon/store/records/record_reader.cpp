@@ -50,6 +50,15 @@ std::vector<std::pair<std::string, std::string>> read_pairs(const json_reader& o
   return pairs;
 }
 
+std::vector<record::meant_tool> read_meant(const json_reader& o, std::string_view key) {
+  std::vector<record::meant_tool> all;
+  o.each(key, [&](raw_json element) {
+    const json_reader tool(std::move(element), o, key);
+    all.push_back({tool.needed("name"), tool.text("server"), tool.needed("tool")});
+  });
+  return all;
+}
+
 // Reads all members but the limits.
 void read(const json_reader& o, record::run_started& r) {
   r.run = o.needed("run");
@@ -58,6 +67,7 @@ void read(const json_reader& o, record::run_started& r) {
   r.model = o.text("model");
   o.each("messages",
          [&](raw_json element) { r.messages.push_back(providers::read_message(std::move(element), o, "messages")); });
+  r.meant = read_meant(o, "meant");
   std::int64_t inherited = 0;
   o.number("inherited", inherited);
   if (inherited < 0) o.bad("inherited", "a number of messages");
@@ -112,10 +122,7 @@ void read(const json_reader& o, record::assistant& r) {
       return o.bad("lanes", "an array of whole numbers");
     r.serial_groups.push_back(static_cast<int>(*group));
   });
-  o.each("tools", [&](raw_json element) {
-    const json_reader tool(std::move(element), o, "tools");
-    r.tools.push_back({tool.needed("name"), tool.text("server"), tool.needed("tool")});
-  });
+  r.tools = read_meant(o, "tools");
 }
 void read(const json_reader& o, record::model_failed& r) {
   o.word("kind", r.error.type);

@@ -71,6 +71,11 @@ void catalog_builder::set_servers(std::vector<server> servers) {
   tools_.set_servers(std::move(servers), std::move(prefixes), before);
 }
 
+feature_list catalog_builder::tools_of(std::string_view server) const {
+  const auto found = std::ranges::find(names_, server);
+  return found == names_.end() ? nullptr : tools_.list_of(static_cast<std::size_t>(found - names_.begin()));
+}
+
 void catalog_builder::set_offers(std::size_t index, const server_offers& offers) {
   offers_.at(index).offers = offers;
 }

@@ -13,6 +13,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace mcpbx::mcp {
@@ -40,6 +41,8 @@ class catalog_builder {
   /// Sets the server's hints about its list of this kind; nullopt: it has none. Snapshots made before have them as
   /// well.
   void set_hints(std::size_t index, const feature_kind& kind, const std::optional<told_hints>& hints);
+  /// Returns the tools that a server lists, before any filter; null: unknown.
+  feature_list tools_of(std::string_view server) const;
   /// Returns the snapshot of the lists set now: the last snapshot itself if no entry differs.
   catalog_ptr build();
   /// Returns the warnings of build() since the last call, each sentence once.

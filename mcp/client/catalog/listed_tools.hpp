@@ -33,6 +33,8 @@ class listed_tools {
   void set(std::size_t index, feature_list tools, withheld_ptr withheld, tool_names_ptr prefixed);
   /// Brings the entries up to date.
   void build();
+  /// Returns the list that set() has taken, before any filter; null: unknown.
+  const feature_list& list_of(std::size_t index) const { return servers_.at(index).tools; }
 
   // Results of the last build():
   std::vector<entry_ptr> entries() const;

@@ -49,6 +49,8 @@ class supervisor::impl final : public server_host, public std::enable_shared_fro
     return catalog_;
   }
 
+  feature_list listed_tools(std::string_view server) const { return builder_.tools_of(server); }
+
   bool settled() const {
     return !starting() &&
            std::ranges::none_of(slots_, [](const slot& s) { return std::ranges::any_of(s.judged, &judgement::waits); });
@@ -429,6 +431,10 @@ void supervisor::apply(std::vector<server_options> servers) {
 }
 catalog_ptr supervisor::snapshot() const {
   return impl_->snapshot();
+}
+
+feature_list supervisor::listed_tools(std::string_view server) const {
+  return impl_->listed_tools(server);
 }
 bool supervisor::settled() const {
   return impl_->settled();

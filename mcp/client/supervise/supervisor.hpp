@@ -14,6 +14,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace mcpbx::mcp {
@@ -78,6 +79,8 @@ class supervisor {
   void apply(std::vector<server_options> servers);
   /// Returns the present catalog; never null.
   catalog_ptr snapshot() const;
+  /// Returns the tools that a server lists, before any filter and with those that are withheld; null: unknown.
+  feature_list listed_tools(std::string_view server) const;
   /// Wakes lazy servers, then calls `then` once no server is starting for the first time, or after `at_most`. Never
   /// calls it from inside.
   void when_settled(milliseconds at_most, std::function<void()> then);

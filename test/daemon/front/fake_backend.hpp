@@ -17,6 +17,10 @@ class fake_backend : public daemon::backend {
     call();
     return catalog;
   }
+  mcp::feature_list listed_tools(std::string_view server) const override {
+    const auto found = lists.find(std::string(server));
+    return found == lists.end() ? nullptr : found->second;
+  }
   void when_settled(milliseconds, std::function<void()> then) override {
     call();
     waiting.push_back(std::move(then));
@@ -105,6 +109,7 @@ class fake_backend : public daemon::backend {
   }
 
   mcp::catalog_ptr catalog = std::make_shared<mcp::catalog>(std::vector<mcp::entry_ptr>(), 1);
+  std::map<std::string, mcp::feature_list> lists;  ///< tools that servers list, by the servers' names
   std::vector<std::function<void()>> waiting;
   std::function<void(const mcp::feature_kind&)> list_changed;
   std::function<void()> called;  ///< in everything that the door asks, and when a run is abandoned

@@ -12,15 +12,14 @@ using namespace mcpbx::daemon;
 using namespace mcpbx::test;
 using namespace std::chrono_literals;
 
-namespace {
+// A name of its own, since several sources of these tests are compiled as one.
+namespace mcpbx::test::messages_door {
 
 std::string message(const std::string& members, const std::string& headers = "") {
   return door_on_sockets::post("{" + members + "}", "anthropic-version: 2023-06-01\r\n" + headers, "/v1/messages");
 }
 
 const std::string question = R"("model":"m","max_tokens":9,"messages":[{"role":"user","content":"hi"})";
-
-}  // namespace
 
 TEST_CASE("messages: an answer has the text of each round, the usage and the id of its run") {
   door_on_sockets d;
@@ -109,3 +108,5 @@ TEST_CASE("messages: every refusal has the form of that API: body, path, method,
   CHECK_MESSAGE(contains(late, "HTTP/1.1 504"), late);
   CHECK(contains(late, R"({"type":"error","error":{"type":"timeout_error","message":"Too slow."}})"));
 }
+
+}  // namespace mcpbx::test::messages_door

@@ -40,7 +40,7 @@ TEST_CASE("manual: help keeps its tables and its paragraphs") {
                ".PP\nOne.\nTwo.\n.PP\n.RS 4\n.nf\na  b\nc  d\n.fi\n.RE\n.PP\n\\fBExamples:\\fR\n.PP\n.RS 4\n.nf\nx\n"));
 }
 
-TEST_CASE("manual: mcpbx(1) has each verb and each of its options") {
+TEST_CASE("O6: mcpbx(1) has each verb and each of its options") {
   const auto page = mcpbx_page();
   cli::with_pages([&](const CLI::App& app) {
     for (const auto* verb : app.get_subcommands([](const CLI::App*) { return true; })) {
@@ -53,7 +53,7 @@ TEST_CASE("manual: mcpbx(1) has each verb and each of its options") {
   CHECK(contains(page, "130  interrupted"));
 }
 
-TEST_CASE("manual: mcpbx-config(5) has each key at the top and of a server") {
+TEST_CASE("O6: mcpbx-config(5) has each key at the top and of a server") {
   const auto page = config_page();
   for (const auto& key : conf::root_section().keys) {
     CAPTURE(key.name);

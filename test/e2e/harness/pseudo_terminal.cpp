@@ -56,6 +56,12 @@ void pseudo_terminal::read_until(std::string_view text) {
   while (!contains(shown, text)) REQUIRE_MESSAGE(pump(), shown);
 }
 
+void pseudo_terminal::read_on_until(std::string_view text) {
+  std::size_t at = std::string::npos;
+  while ((at = shown.find(text, waited_for_)) == std::string::npos) REQUIRE_MESSAGE(pump(), shown);
+  waited_for_ = at + text.size();
+}
+
 void pseudo_terminal::type(std::string_view keys) {
   REQUIRE(::write(master_, keys.data(), keys.size()) == static_cast<ssize_t>(keys.size()));
 }

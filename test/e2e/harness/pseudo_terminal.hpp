@@ -17,6 +17,8 @@ class pseudo_terminal {
 
   /// Waits until it shows this; fails the test when it ends before.
   void read_until(std::string_view text);
+  /// Waits until it shows this behind what the latest call has waited for.
+  void read_on_until(std::string_view text);
   void type(std::string_view keys);
   /// Reads on to its end and gives the exit status.
   int wait();
@@ -33,6 +35,7 @@ class pseudo_terminal {
   bool pump();
   pid_t pid_ = -1;
   int master_ = -1;
+  std::size_t waited_for_ = 0;  // end of what read_on_until() has found in `shown`
 };
 
 }  // namespace mcpbx::e2e

@@ -59,3 +59,15 @@ TEST_CASE("resources: a list is one array of its items as they came") {
   CHECK(array_of({raw_json::literal(R"({"uri": "a"})"), raw_json::literal("{}")}) == R"([{"uri": "a"},{}])");
   CHECK(array_of({}) == "[]");
 }
+
+TEST_CASE("contents: a block that is no text is named with its size") {
+  const auto told = [](const std::string& json) { return told_block(raw_json::own(json)); };
+  CHECK(told(R"({"type":"image","mimeType":"image/png","data":")" + std::string(34 * 1024 / 3 * 4, 'A') + "\"}") ==
+        "[image/png, 34 KiB]");
+  CHECK(told(R"({"type":"image","mimeType":"image/png","data":"QUI="})") == "[image/png, 2 bytes]");
+  CHECK(told(R"({"type":"resource","resource":{"uri":"x","mimeType":"application/pdf","blob":"QQ=="}})") ==
+        "[application/pdf, 1 byte]");
+  CHECK(told(R"({"type":"audio","data":")" + std::string(4u << 20, 'A') + "\"}") == "[audio, 3 MiB]");
+  CHECK(told(R"({"type":"resource_link","uri":"file:///x"})") == "[resource_link]");
+  CHECK(told("{}") == "[]");
+}

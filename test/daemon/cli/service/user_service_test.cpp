@@ -53,7 +53,7 @@ struct person {
 
 }  // namespace
 
-TEST_CASE("service: enable writes units for a program that is no package, and lets systemd listen") {
+TEST_CASE("O6: enable writes units for a program that is no package, and lets systemd listen") {
   person p;
   const auto written = p.service().enable();
   REQUIRE(written);

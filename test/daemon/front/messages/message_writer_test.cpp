@@ -11,7 +11,8 @@
 using namespace mcpbx;
 using namespace mcpbx::daemon;
 
-namespace {
+// A name of its own, since several sources of these tests are compiled as one.
+namespace mcpbx::test::message_writing {
 
 message_writer writer(bool thinking = true) {
   message_writer w(thinking);
@@ -45,8 +46,6 @@ run_outcome with_finish(std::string finish) {
   o.used.output = 2;
   return o;
 }
-
-}  // namespace
 
 TEST_CASE("messages: a stream has one block after the other, each round's text its own, and ends with the usage") {
   auto w = writer();
@@ -132,3 +131,5 @@ TEST_CASE("messages: errors have the type of their status, also inside of a stre
         R"({"type":"error","error":{"type":"overloaded_error","message":"busy"}})"
         "\n\n");
 }
+
+}  // namespace mcpbx::test::message_writing

@@ -11,7 +11,8 @@
 using namespace mcpbx;
 using namespace mcpbx::daemon;
 
-namespace {
+// A name of its own, since several sources of these tests are compiled as one.
+namespace mcpbx::test::messages_requests {
 
 std::expected<messages_request, request_fault> read(const std::string& members) {
   return read_messages_request(raw_json::own("{" + members + "}"), test::some_defaults());
@@ -46,8 +47,6 @@ std::string wrong_block(const std::string& block) {
 
 const std::string call =
     R"({"role":"assistant","content":[{"type":"tool_use","id":"c","name":"mine","input":{"n":1}}]})";
-
-}  // namespace
 
 TEST_CASE("messages: system, roles and every kind of block become ours, in their order") {
   const auto r = good(R"("model":"gpt","max_tokens":7,"stream":true,"system":[{"type":"text","text":"be brief",
@@ -174,3 +173,5 @@ TEST_CASE("messages: a fault names its place") {
   CHECK(wrong(hi + "," + call + "]") == "400 messages[2]");
   CHECK(read_messages_request(raw_json::literal("[]"), test::some_defaults()).error().param == "body");
 }
+
+}  // namespace mcpbx::test::messages_requests

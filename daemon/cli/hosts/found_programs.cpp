@@ -1,0 +1,92 @@
+// Other programs' files may be links, and may belong to whom they like: they are only read, and what they say is shown
+// before anything is done with it.
+#include "daemon/cli/hosts/found_programs.hpp"
+
+#include "conf/hosts/programs/program_files.hpp"
+#include "mcp/support/text.hpp"
+#include "mcp/support/whole_file.hpp"
+
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+namespace mcpbx::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Adds the first file that a pattern stands for and that exists.
+void add_file(std::string_view pattern, const conf::environment& env, std::vector<conf::foreign_file>& into,
+              std::vector<std::string>& unreadable, bool narrows) {
+  for (const auto& path : conf::program_paths(pattern, env.values)) {
+    auto text = read_whole_file(path, conf::max_foreign_bytes);
+    if (text && !*text) continue;
+    if (!text) unreadable.push_back(text.error().message);
+    if (text)
+      into.push_back({path, std::move(**text), ""});
+    else if (narrows)
+      into.push_back({path, "", ""});
+    return;
+  }
+}
+
+std::string names_of(const std::vector<const conf::program*>& programs) {
+  std::string out;
+  for (const auto* p : programs) out += (out.empty() ? "" : ", ") + std::string(p->name);
+  return out;
+}
+
+}  // namespace
+
+std::vector<std::string> places_of(const conf::program& program, const conf::environment& env) {
+  std::vector<std::string> out;
+  for (const auto pattern : program.files)
+    for (auto& path : conf::program_paths(pattern, env.values)) out.push_back(std::move(path));
+  return out;
+}
+
+found_program look_for(const conf::program& program, const conf::environment& env) {
+  found_program out{&program, {}, {}, {}};
+  for (const auto pattern : program.files) add_file(pattern, env, out.files, out.unreadable, false);
+  if (out.files.empty()) return out;
+  for (const auto pattern : program.beside) add_file(pattern, env, out.beside, out.unreadable, true);
+  return out;
+}
+
+result<found_program> look_at(const std::string& path, const conf::program* as, const conf::environment& env) {
+  std::error_code failed;
+  const auto whole = fs::absolute(path, failed).lexically_normal().native();
+  if (failed) return fail(errc::config, path + " is no path: " + failed.message());
+  auto text = read_whole_file(whole, conf::max_foreign_bytes);
+  if (!text) return fail(errc::config, text.error().message);
+  if (!*text) return fail(errc::config, "there is no file " + shell_word(whole) + ": correct the path");
+  found_program out{as, {}, {}, {}};
+  std::string folder;
+  for (const auto& p : conf::all_programs())
+    for (const auto& place : places_of(p, env))
+      if (place == whole && as == nullptr) out.program = &p;
+  const auto project = conf::project_of(whole);
+  if (project.of != nullptr && (out.program == nullptr || out.program == project.of)) {
+    // The home folder is no project: its files are the user's.
+    if (project.folder != env.get("HOME").value_or("")) folder = project.folder;
+    out.program = project.of;
+  }
+  if (out.program == nullptr) {
+    std::vector<conf::diagnostic> errors;
+    const auto format = conf::format_of(whole);
+    const auto tree = conf::read_foreign(format, **text, 0, whole, errors);
+    if (!errors.empty()) return fail(errc::config, errors.front().text());
+    const auto like = conf::programs_like(tree, format);
+    if (like.size() != 1)
+      return fail(errc::config,
+                  whole + (like.empty() ? " could be of any program" : " could be of " + names_of(like)) +
+                      ", and these differ in units and meanings: add --from PROGRAM (`mcpbx install --list` "
+                      "has the names)");
+    out.program = like.front();
+  }
+  out.files.push_back({whole, std::move(**text), folder});
+  for (const auto pattern : out.program->beside) add_file(pattern, env, out.beside, out.unreadable, true);
+  return out;
+}
+
+}  // namespace mcpbx::cli

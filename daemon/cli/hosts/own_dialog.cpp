@@ -1,0 +1,83 @@
+// Searches for the place of our entry as import does, but among the files of the user only.
+#include "daemon/cli/hosts/own_dialog.hpp"
+
+#include "conf/hosts/programs/program_files.hpp"
+#include "daemon/cli/link/daemon_connection.hpp"
+#include "daemon/cli/terminal/approval.hpp"
+#include "daemon/cli/terminal/foreign_text.hpp"
+#include "daemon/cli/terminal/read_line.hpp"
+#include "mcp/support/text.hpp"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <string_view>
+#include <vector>
+
+namespace mcpbx::cli {
+namespace {
+
+bool exists(const std::string& path) {
+  struct stat s{};
+  return ::lstat(path.c_str(), &s) == 0;
+}
+
+}  // namespace
+
+const conf::program* program_or_explain(context& c, const std::string& name) {
+  if (const auto* found = conf::find_program(name)) return found;
+  std::vector<std::string_view> names;
+  for (const auto& p : conf::all_programs()) names.push_back(p.name);
+  c.screen->error("mcpbx knows no program " + shell_word(name) + did_you_mean(name, names) +
+                  "; `mcpbx install --list` has all names");
+  return nullptr;
+}
+
+std::string own_path_of(const conf::program& program, const conf::environment& env) {
+  std::string likeliest;
+  const auto look = [&](std::string_view pattern) -> std::string {
+    if (pattern.empty() || conf::is_machine_path(pattern)) return "";
+    for (auto& path : conf::program_paths(pattern, env.values)) {
+      if (exists(path)) return path;
+      if (likeliest.empty()) likeliest = std::move(path);
+    }
+    return "";
+  };
+  if (!program.own_file.empty()) {
+    if (auto path = look(program.own_file); !path.empty()) return path;
+    return likeliest;
+  }
+  for (const auto pattern : program.files)
+    if (auto path = look(pattern); !path.empty()) return path;
+  // Of places that do not exist yet, the one whose folder does is the likeliest.
+  for (const auto pattern : program.files)
+    if (!pattern.empty() && !conf::is_machine_path(pattern))
+      for (auto& path : conf::program_paths(pattern, env.values))
+        if (exists(path.substr(0, path.rfind('/')))) return path;
+  return likeliest;
+}
+
+void tell_lines(context& c, std::string_view head, std::string_view text) {
+  while (text.ends_with('\n')) text.remove_suffix(1);
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const auto end = std::min(text.find('\n', begin), text.size());
+    auto line = framed(head, text.substr(begin, end - begin), c.screen->err_width());
+    while (line.ends_with('\n')) line.pop_back();
+    c.screen->err_line(line);
+    begin = end + 1;
+  }
+}
+
+int agreed_to_change(context& c, bool yes) {
+  if (yes) return done;
+  if (!can_ask()) {
+    c.screen->error("nothing is written without a yes, and there is no terminal to ask at: add --yes to write this");
+    return usage;
+  }
+  catch_interrupts();
+  if (ask_yes(*c.screen, "write this? [y/N] ")) return done;
+  c.screen->err_line("nothing was written");
+  return interrupted() ? interrupted_exit : no_answer;
+}
+
+}  // namespace mcpbx::cli

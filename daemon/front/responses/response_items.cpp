@@ -1,0 +1,180 @@
+// Conversion of items. Reading stops at the first fault, which is kept with its place.
+#include "daemon/front/responses/response_items.hpp"
+
+#include "daemon/front/chat/request_bounds.hpp"
+#include "daemon/front/dialects/message_builder.hpp"
+#include "mcp/json/json_writer.hpp"
+
+#include <string_view>
+#include <utility>
+#include <variant>
+
+namespace mcpbx::daemon {
+namespace {
+
+using providers::role;
+
+constexpr std::string_view output_form = "a function_call_output item";
+
+class item_reader {
+ public:
+  explicit item_reader(const item_source& items) : items_(items) {}
+
+  std::expected<std::vector<providers::message_ptr>, request_fault> read(std::string instructions,
+                                                                         const raw_json& input, bool after_response) {
+    if (after_response) to_.expect_no_calls();
+    if (!instructions.empty())
+      to_.add(role::system)->blocks.emplace_back(providers::text_block{std::move(instructions)});
+    if (auto text = input.as_string()) {
+      to_.add(role::user)->blocks.emplace_back(providers::text_block{std::move(*text)});
+      return to_.finish();
+    }
+    if (!input.is_array() || input.text() == "[]")
+      to_.wrong("input", "a string or an array of at least one item", input);
+    std::size_t index = 0;
+    for_each_element(input, [&](const raw_json& item) {
+      if (index == most_messages)
+        to_.wrong("input", "an array of at most " + std::to_string(most_messages) + " items", input);
+      else
+        read_item(item, place_at("input", index++));
+      return !to_.failed();
+    });
+    to_.close_calls("input", output_form);
+    return to_.finish();
+  }
+
+ private:
+  void read_item(const raw_json& json, const std::string& place) {
+    if (!json.is_object()) return to_.wrong(place, "an object", json);
+    const auto type = given_member(json, "type");
+    const auto word = type.as_string().value_or("");
+    const bool has_role = !find_member(json, "role").empty();
+    if (word == "item_reference" || (!type && !has_role && find_member(json, "id"))) return read_reference(json, place);
+    if (!type || word == "message") return read_message(json, place);
+    if (word == "function_call") return read_call(json, place);
+    if (word == "function_call_output") return read_output(json, place);
+    if (word != "reasoning")
+      to_.wrong(place_at(place, "type"),
+                R"("message", "function_call", "function_call_output", "reasoning" or "item_reference")", type);
+  }
+
+  // Reads the item that the daemon itself has sent. It is no reference again, so this nests once.
+  void read_reference(const raw_json& json, const std::string& place) {
+    const auto id = find_member(json, "id");
+    const auto item = items_ ? items_(id.as_string().value_or("")) : raw_json();
+    if (!item)
+      return to_.fault(place_at(place, "id"),
+                       "expected the id of an item of a response that mcpbx still has; send the item itself");
+    read_item(item, place);
+  }
+
+  void read_message(const raw_json& json, const std::string& place) {
+    const auto who = member_text(json, "role");
+    if (who == "assistant") return read_content(json, place, *to_.last_or_new(role::assistant), false);
+    to_.close_calls(place, output_form);
+    if (to_.failed()) return;
+    if (who == "system" || who == "developer") return read_content(json, place, *to_.add(role::system), false);
+    if (who == "user") return read_content(json, place, *to_.add(role::user), true);
+    to_.wrong(place_at(place, "role"), R"("system", "developer", "user" or "assistant")", find_member(json, "role"));
+  }
+
+  void read_content(const raw_json& json, const std::string& place, providers::message& into, bool media) {
+    const auto content = given_member(json, "content");
+    const auto where = place_at(place, "content");
+    if (auto text = content.as_string()) {
+      into.blocks.emplace_back(providers::text_block{std::move(*text)});
+      return;
+    }
+    if (!content.is_array()) return to_.wrong(where, "a string or an array of parts", content);
+    read_parts(content, where, into, media);
+  }
+
+  void read_parts(const raw_json& parts, const std::string& where, providers::message& into, bool media) {
+    std::size_t index = 0;
+    for_each_element(parts, [&](const raw_json& part) {
+      read_part(part, place_at(where, index++), into, media);
+      return !to_.failed();
+    });
+  }
+
+  void read_part(const raw_json& part, const std::string& place, providers::message& into, bool media) {
+    const auto type = member_text(part, "type");
+    if (type == "input_text" || type == "output_text" || type == "text" || type == "refusal") {
+      const std::string key = type == "refusal" ? "refusal" : "text";
+      auto text = find_member(part, key).as_string();
+      if (!text) return to_.wrong(place_at(place, key), "a string", find_member(part, key));
+      if (type == "refusal")
+        into.blocks.emplace_back(providers::refusal_block{std::move(*text)});
+      else
+        into.blocks.emplace_back(providers::text_block{std::move(*text)});
+      return;
+    }
+    if (media && type == "input_image") {
+      if (!given_member(part, "image_url"))
+        return to_.wrong(place, "image_url (mcpbx keeps no files, so a file_id means nothing to it)",
+                         find_member(part, "image_url"));
+      return to_.add_image_url(into, find_member(part, "image_url"), member_text(part, "detail"),
+                               place_at(place, "image_url"));
+    }
+    if (media && type == "input_file") return read_file(part, place, into);
+    to_.wrong(place_at(place, "type"),
+              media ? R"("input_text", "input_image" or "input_file")" : R"("input_text", "output_text" or "refusal")",
+              find_member(part, "type"));
+  }
+
+  void read_file(const raw_json& part, const std::string& place, providers::message& into) {
+    const auto url = given_member(part, "file_url");
+    if (url) {
+      auto address = url.as_string().value_or("");
+      if (!address.starts_with("https://") && !address.starts_with("http://"))
+        return to_.wrong(place_at(place, "file_url"), "an https:// address", url);
+      into.blocks.emplace_back(
+          providers::file_block{"application/pdf", member_text(part, "filename"), "", std::move(address)});
+      return;
+    }
+    auto data = member_text(part, "file_data");
+    if (data.empty())
+      return to_.wrong(place, "file_data (mcpbx keeps no files, so a file_id means nothing to it)",
+                       find_member(part, "file_data"));
+    to_.add_file(into, "application/pdf", member_text(part, "filename"), std::move(data), place_at(place, "file_data"));
+  }
+
+  void read_call(const raw_json& json, const std::string& place) {
+    auto id = member_text(json, "call_id"), name = member_text(json, "name");
+    if (id.empty()) return to_.wrong(place_at(place, "call_id"), "the id of the call", find_member(json, "call_id"));
+    if (name.empty()) return to_.wrong(place_at(place, "name"), "the name of a function", find_member(json, "name"));
+    auto arguments = find_member(json, "arguments").as_string();
+    if (!arguments) return to_.wrong(place_at(place, "arguments"), "a string of JSON", find_member(json, "arguments"));
+    to_.add_call(*to_.last_or_new(role::assistant), std::move(id), std::move(name), std::move(*arguments), place,
+                 "call_id");
+  }
+
+  // Writes an output in the form of MCP.
+  void read_output(const raw_json& json, const std::string& place) {
+    const auto output = given_member(json, "output");
+    providers::message said;
+    if (auto text = output.as_string())
+      said.blocks.emplace_back(providers::text_block{std::move(*text)});
+    else if (output.is_array())
+      read_parts(output, place_at(place, "output"), said, true);
+    else
+      to_.wrong(place_at(place, "output"), "a string or an array of parts", output);
+    if (to_.failed()) return;
+    const auto id = find_member(json, "call_id");
+    to_.add_result(id.as_string().value_or(""), tool_result_of(said, false), false, place_at(place, "call_id"), id);
+  }
+
+  const item_source& items_;
+  message_builder to_;
+};
+
+}  // namespace
+
+std::expected<std::vector<providers::message_ptr>, request_fault> read_response_items(std::string instructions,
+                                                                                      const raw_json& input,
+                                                                                      bool after_response,
+                                                                                      const item_source& items) {
+  return item_reader(items).read(std::move(instructions), input, after_response);
+}
+
+}  // namespace mcpbx::daemon

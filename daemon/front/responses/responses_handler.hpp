@@ -1,0 +1,12 @@
+// Handler of POST /v1/responses.
+#pragma once
+#include "daemon/front/base/exchange.hpp"
+
+#include <memory>
+
+namespace mcpbx::daemon {
+
+/// Answers a request of the Responses API with a run, or refuses it when its body is no such request.
+void handle_response(const std::shared_ptr<exchange>& x);
+
+}  // namespace mcpbx::daemon

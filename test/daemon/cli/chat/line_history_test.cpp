@@ -1,0 +1,69 @@
+// The kept inputs of `mcpbx chat`.
+#include "daemon/cli/chat/line_history.hpp"
+
+#include "test/support/temporary_directory.hpp"
+
+#include <doctest/doctest.h>
+
+#include <sys/stat.h>
+
+#include <fstream>
+#include <string>
+#include <vector>
+
+using namespace mcpbx::cli;
+using mcpbx::test::temporary_directory;
+
+TEST_CASE("chat history: inputs come back in order, each once, with their lines") {
+  temporary_directory folder;
+  const line_history history(folder / "state/chat-history");
+  CHECK(history.read().empty());
+  history.add("one");
+  history.add("two\nlines \"quoted\" and ä");
+  history.add("one");
+  CHECK(history.read() == std::vector<std::string>{"two\nlines \"quoted\" and ä", "one"});
+  struct stat about{};
+  REQUIRE(::stat((folder / "state/chat-history").c_str(), &about) == 0);
+  CHECK((about.st_mode & 0777) == 0600);
+  REQUIRE(::stat((folder / "state").c_str(), &about) == 0);
+  CHECK((about.st_mode & 0777) == 0700);
+  const line_history none("");
+  none.add("one");
+  CHECK(none.read().empty());
+}
+
+TEST_CASE("chat history: what begins with a blank or looks like a secret is not kept") {
+  for (const char* kept : {"What is 6 * 7?", "see https://example.org/path/to", "key: value",
+                           "the time is 12:30:45 sharp", "/file notes.txt", "sk-short"})
+    CHECK_MESSAGE(may_be_kept(kept), kept);
+  for (const char* secret :
+       {"", " my own", "\tmy own", "\n", "the key sk-abcdefghijklmnopqrst", "use ghp_0123456789abcdef0123 please",
+        "export API_TOKEN=abcdef123456", "password:hunter22222", "x \"AKIAIOSFODNN7EXAMPLE\"",
+        "Authorization:eyJhbGciOiJIUzI1NiJ9.e30.x"})
+    CHECK_FALSE_MESSAGE(may_be_kept(secret), secret);
+  CHECK_FALSE(may_be_kept(std::string(line_history::most_entry + 1, 'x')));
+}
+
+TEST_CASE("chat history: the file has bounds, and lines that are none of ours are passed over") {
+  temporary_directory folder;
+  const auto path = folder / "h";
+  {
+    std::ofstream out(path);
+    out << "no json\n{\"a\":1}\n\" blank first\"\n\"good\"\n";
+  }
+  const line_history history(path);
+  CHECK(history.read() == std::vector<std::string>{"good"});
+  {
+    std::ofstream out(path);
+    for (std::size_t i = 0; i < line_history::most_entries; ++i) out << "\"entry " << i << "\"\n";
+  }
+  history.add("last");
+  auto all = history.read();
+  CHECK(all.size() == line_history::most_entries);
+  CHECK(all.front() == "entry 1");
+  CHECK(all.back() == "last");
+  for (int i = 0; i < 40; ++i) history.add(std::to_string(i) + std::string(line_history::most_entry - 10, 'x'));
+  std::size_t bytes = 0;
+  for (const auto& one : history.read()) bytes += one.size();
+  CHECK(bytes <= line_history::most_bytes);
+}
