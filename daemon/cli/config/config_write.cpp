@@ -184,7 +184,7 @@ int carry_out(context& c, const config_place& place, const std::vector<step_of_w
   std::vector<file_change> changes;
   for (const auto& step : steps) changes.push_back(step.change);
   const auto after = loaded_after(place, changes, env);
-  show_changes(c, steps, told);
+  if (!wish.quiet) show_changes(c, steps, told);
   if (!after.ok()) {
     const auto before = loaded_after(place, {}, env);
     c.screen->error((before.ok() ? "this would make the configuration wrong, and nothing was written:\n"

@@ -19,6 +19,7 @@ struct write_wish {
   bool yes = false;               ///< --yes: do not ask; secrets are moved
   bool keep_secrets = false;      ///< --keep-secrets: secrets in clear stay where they are
   bool dry_run = false;           ///< --dry-run: show what would be written, and write nothing
+  bool quiet = false;             ///< the person has seen the change: it is not shown
   std::string* report = nullptr;  ///< with --json: gets the report, which else goes to stdout
 };
 
