@@ -5,10 +5,9 @@
 
 namespace mcpbx::http {
 
-bool is_word(std::string_view a, std::string_view b) {
+bool same_letters(std::string_view a, std::string_view b) {
   const auto low = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c; };
-  return a.size() == b.size() &&
-         std::equal(a.begin(), a.end(), b.begin(), [&](char x, char y) { return low(x) == low(y); });
+  return std::equal(a.begin(), a.end(), b.begin(), [&](char x, char y) { return low(x) == low(y); });
 }
 
 std::string_view find_header(const std::vector<header>& headers, std::string_view name) {

@@ -10,8 +10,12 @@ struct header {
   std::string name, value;
 };
 
-/// Compares two words of HTTP without regard to case.
-bool is_word(std::string_view a, std::string_view b);
+/// Compares two texts of equal length without regard to case.
+bool same_letters(std::string_view a, std::string_view b);
+/// Compares two words of HTTP without regard to case. In line, since most headers differ from the wanted one in length.
+inline bool is_word(std::string_view a, std::string_view b) {
+  return a.size() == b.size() && same_letters(a, b);
+}
 /// Returns a header's value, found by name without regard to case, or "".
 std::string_view find_header(const std::vector<header>& headers, std::string_view name);
 

@@ -155,12 +155,13 @@ class raw_object {
   template <class F>
   void for_each(F&& f) const {
     for (const auto& m : members_)
-      if (!m.erased) f(std::string_view(m.key), value_of(m));
+      if (!m.erased) f(m.key, value_of(m));
   }
 
  private:
   struct member {
-    std::string key;  // unescaped
+    std::string_view key;  // unescaped; a view into the original, or into own_key
+    shared_bytes own_key;  // of a key with escapes, or one that set() added
     std::uint32_t begin = 0, value_begin = 0,
                   value_end = 0;  // offsets into the original: opening quote of the key, value
     raw_json replacement;         // absent unless set()
@@ -171,6 +172,7 @@ class raw_object {
   using key_index = std::unordered_map<std::string, std::uint32_t>;
   bool indexed();
   void erase_before(member& m);
+  static void own_key(member& m, std::string_view key);
   raw_json value_of(const member& m) const;
   raw_json original_;
   std::vector<member> members_;

@@ -30,12 +30,14 @@ result<raw_object> raw_object::open(raw_json json, std::span<const std::string_v
   o.members_.reserve(8);  // edited objects (params, _meta, a definition) rarely have more
   while (members.next()) {
     if (o.members_.size() == most) return too_many(most);
-    member m;
-    m.key = unescaped(members.key);
+    member& m = o.members_.emplace_back();
+    if (members.key_has_escapes)
+      own_key(m, unescaped(members.key));
+    else
+      m.key = members.key.substr(1, members.key.size() - 2);
     m.begin = at(members.key.data());
     m.value_begin = at(members.value.data());
     m.value_end = at(members.value.data() + members.value.size());
-    o.members_.push_back(std::move(m));
   }
   if (members.broken()) return fail(errc::parse, "an object with broken members cannot be edited");
   for (const std::string_view key : unique) {
@@ -59,11 +61,16 @@ bool raw_object::indexed() {
   if (++searches_ <= few || members_.size() <= few) return false;
   for (std::uint32_t i = 0; i < members_.size(); ++i) {
     if (members_[i].erased) continue;
-    auto& last = last_.try_emplace(members_[i].key, i).first->second;
+    auto& last = last_.try_emplace(std::string(members_[i].key), i).first->second;
     if (last != i) members_[i].before = last + 1;
     last = i;
   }
   return !last_.empty();
+}
+
+void raw_object::own_key(member& m, std::string_view key) {
+  m.own_key = shared_bytes::copy(key);
+  m.key = m.own_key.view();
 }
 
 // Erases earlier members with the same key.
@@ -93,7 +100,7 @@ void raw_object::set(std::string_view key, raw_json value) {
   }
   if (place == nullptr) {
     place = &members_.emplace_back();
-    place->key = key;
+    own_key(*place, key);
     place->added = true;
   }
   place->replacement = std::move(value);

@@ -40,16 +40,19 @@ result<raw_json> edited_meta(const raw_json& old, const request_meta& meta) {
   auto m = raw_object::open(old, {meta_key::progress_token, meta_key::protocol_version, meta_key::client_info,
                                   meta_key::client_capabilities, meta_key::log_level});
   if (!m) return fail(m.error().code, "params._meta: " + m.error().message);
+  const auto set = [&m](std::string_view key, const raw_json& value) {
+    if (m->find(key).text() != value.text()) m->set(key, value);
+  };
   if (meta.revision.empty()) {
     for (const std::string_view key : modern_keys) m->erase(key);
   } else {
-    m->set(meta_key::protocol_version, raw_json::string(meta.revision));
+    set(meta_key::protocol_version, raw_json::string(meta.revision));
     if (meta.client_info)
-      m->set(meta_key::client_info, meta.client_info);
+      set(meta_key::client_info, meta.client_info);
     else if (meta.own_info && !m->contains(meta_key::client_info))
-      m->set(meta_key::client_info, meta.own_info);
-    m->set(meta_key::client_capabilities, meta.capabilities ? meta.capabilities : raw_json::literal("{}"));
-    if (!meta.log_level.empty()) m->set(meta_key::log_level, raw_json::string(meta.log_level));
+      set(meta_key::client_info, meta.own_info);
+    set(meta_key::client_capabilities, meta.capabilities ? meta.capabilities : raw_json::literal("{}"));
+    if (!meta.log_level.empty()) set(meta_key::log_level, raw_json::string(meta.log_level));
   }
   if (meta.progress_token)
     m->set(meta_key::progress_token, raw_json::integer(*meta.progress_token));
@@ -109,14 +112,18 @@ result<segments> with_request_meta(const raw_json& params, const request_meta& m
     return out;
   }
   if (!meta.in_params && params.is_object()) return with_fresh_meta(params, meta);
-  auto object = raw_object::open(params, {"_meta"});
-  if (!object) return fail(object.error().code, "params: " + object.error().message);
-  const raw_json old = object->find("_meta");
-  if (!old) return with_fresh_meta(params, meta);
-  auto edited = edited_meta(old, meta);
+  const auto members = read_members(params, {"_meta"});
+  if (!members) return fail(members.error().code, "params: " + members.error().message);
+  const std::string_view old = members->front().text();
+  if (old.empty()) return with_fresh_meta(params, meta);
+  auto edited = edited_meta(params.slice(old), meta);
   if (!edited) return std::unexpected(edited.error());
-  object->set("_meta", std::move(*edited));
-  return object->build();
+  const std::string_view all = params.text();
+  const auto begin = static_cast<std::size_t>(old.data() - all.data());
+  out.append(params.slice(all.substr(0, begin)));
+  out.append(std::move(*edited));
+  out.append(params.slice(all.substr(begin + old.size())));
+  return out;
 }
 
 raw_json strip_modern_result(const raw_json& result) {

@@ -8,10 +8,10 @@
 #include "mcp/server/reply_once.hpp"
 #include "mcp/server/watched_uris.hpp"
 #include "mcp/support/shared_bytes.hpp"
+#include "mcp/support/small_queue.hpp"
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <map>
 #include <optional>
 #include <string>
@@ -81,8 +81,8 @@ class caller_listens {
   feature_table kinds_;
   std::map<std::uint64_t, listen> listens_;  // by the serial of the request
   uri_count uris_;
-  std::deque<std::uint64_t> opening_;                           // listens that are not acknowledged
-  std::deque<std::pair<std::uint64_t, shared_bytes>> changed_;  // stale resources
+  small_queue<std::uint64_t> opening_;                           // listens that are not acknowledged
+  small_queue<std::pair<std::uint64_t, shared_bytes>> changed_;  // stale resources
   paced_searches searches_;
   bool closed_ = false;
 };

@@ -48,8 +48,11 @@ void caller_session::describe_caller(server_call& call, const reply_once& reply,
   raw_json told = m ? m->capabilities : asked ? declared_ : raw_json();
   const caller_capabilities able = m ? m->able : asked ? capabilities_ : caller_capabilities();
   bool lends = false;
+  server_question possible{server, {}, {}};
   for (const lent& l : lendable) {
-    if (able.*l.able || !host_.own_answers({server, std::string(l.method), {}})) continue;
+    if (able.*l.able) continue;
+    possible.method = l.method;
+    if (!host_.own_answers(possible)) continue;
     auto o = raw_object::open(told ? told : raw_json::literal("{}"));
     if (!o) continue;
     if (!o->find(l.capability).is_object()) o->set(l.capability, raw_json::literal("{}"));

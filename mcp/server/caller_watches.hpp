@@ -7,9 +7,9 @@
 #include "mcp/server/reply_once.hpp"
 #include "mcp/server/watched_uris.hpp"
 #include "mcp/support/shared_bytes.hpp"
+#include "mcp/support/small_queue.hpp"
 
 #include <cstddef>
-#include <deque>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -63,7 +63,7 @@ class caller_watches {
   caller_host& host_;
   std::unordered_map<std::string_view, subscription> subscriptions_;  // by their URIs
   uri_count uris_;
-  std::deque<shared_bytes> changed_;  // stale ones
+  small_queue<shared_bytes> changed_;  // stale ones
   std::vector<log_watch> logs_;
   std::size_t level_ = 0;
   bool watches_logs_ = false;

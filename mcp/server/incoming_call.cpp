@@ -18,10 +18,11 @@ std::unexpected<error> wrong(std::string what) {
 result<raw_json> progress_token_of(const raw_json& meta) {
   if (meta.empty() || meta.is_null()) return raw_json();
   if (!meta.is_object()) return wrong("params._meta: expected an object, got " + describe(meta));
-  const auto opened = raw_object::open(meta, {meta_key::progress_token});
-  if (!opened) return wrong("params._meta: " + opened.error().message);
-  raw_json token = opened->find(meta_key::progress_token);
-  if (token.empty() || token.is_string() || rpc_id::from(token)) return token;
+  const auto members = read_members(meta, {meta_key::progress_token});
+  if (!members) return wrong("params._meta: " + members.error().message);
+  if (members->front().empty()) return raw_json();
+  raw_json token = meta.slice(members->front().text());
+  if (token.is_string() || rpc_id::from(token)) return token;
   return wrong("params._meta.progressToken: expected a string or an integer, got " + describe(token));
 }
 

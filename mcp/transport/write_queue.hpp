@@ -2,11 +2,11 @@
 // iovecs; large pieces are kept by reference and never copied. Knows no I/O.
 #pragma once
 #include "mcp/json/raw_json.hpp"
+#include "mcp/support/small_queue.hpp"
 
 #include <sys/uio.h>
 
 #include <cstddef>
-#include <deque>
 #include <string>
 #include <string_view>
 
@@ -43,7 +43,7 @@ class write_queue {
   /// Returns the chunk that the next `bytes` belong in, and counts them as added.
   std::string& chunk_for(std::size_t bytes);
   void release(piece& p);
-  std::deque<piece> pieces_;
+  small_queue<piece> pieces_;
   std::size_t front_sent_ = 0;  // bytes of the first piece that are written already
   std::size_t size_ = 0;
   std::size_t owned_ = 0;  // bytes in chunks, as reported to byte_account

@@ -51,11 +51,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     }
     require(posted->modern || daemon::revision_in(head) != daemon::named_revision::modern);
     if (!posted->modern || posted->m.type != mcp::message::kind::request) return 0;
-    const auto wrong = daemon::check_modern_headers(head.headers, posted->m, definition);
+    const auto wrong = daemon::check_modern_headers(head.headers, posted->m, posted->revision, definition);
     require(!wrong || wrong->code == mcp::mcp_code::header_mismatch);
-    require(wrong.has_value() == daemon::check_modern_headers(head.headers, posted->m, definition).has_value());
+    require(wrong.has_value() ==
+            daemon::check_modern_headers(head.headers, posted->m, posted->revision, definition).has_value());
     // Without any header nothing of a modern request passes.
-    require(daemon::check_modern_headers({}, posted->m, definition).has_value());
+    require(daemon::check_modern_headers({}, posted->m, posted->revision, definition).has_value());
   }
   require(byte_account::total() == before);
   return 0;

@@ -4,7 +4,6 @@
 #include "conf/hosts/host_adopt.hpp"
 #include "conf/hosts/host_keys.hpp"
 #include "conf/hosts/import/node_making.hpp"
-#include "conf/load.hpp"
 #include "conf/model/spec.hpp"
 #include "mcp/json/json_writer.hpp"
 #include "mcp/support/text.hpp"
@@ -168,6 +167,8 @@ void entry_reader::run(node entry) {
   finish_command();
   finish_arguments();
   finish_transport(has_word);
+  if (around_.runs_in_folder && out_.entry.find("cwd") == nullptr && out_.entry.find("command") != nullptr)
+    set_text("cwd", around_.folder, out_.at);
   look_at_arguments();
   adopt();
   if (out_.errors.empty()) check_unknown();
@@ -359,6 +360,23 @@ void entry_reader::tools(node_member& m) {
   out_.entry.members.push_back(std::move(m));
 }
 
+void entry_reader::denied_parts(node_member& m) {
+  const auto deny = [&](std::string_view part, const std::vector<std::string>& names) {
+    add_names(*our_object(part), "deny", names, m.value.at);
+  };
+  if (m.key == "expose_prompts") {
+    if (!m.value.is(kind::boolean)) return error(m, "must be true or false", "switch the prompts on or off there");
+    return m.value.truth ? void() : deny("prompts", {"*"});
+  }
+  std::vector<std::string> names;
+  for (const auto& item : m.value.items) {
+    if (!item.is(kind::string) || item.text.empty()) return error(m, "must be a list of names", "write strings");
+    names.push_back(item.text);
+  }
+  if (!m.value.is(kind::array)) return error(m, "must be a list of names", "write strings");
+  if (!names.empty()) deny(m.key == "disabled_prompts" ? "prompts" : "resources", names);
+}
+
 void entry_reader::switched(node_member& m) {
   if (m.value.is(kind::boolean)) return out_.entry.members.push_back(std::move(m));
   error(m, "must be true or false, not " + std::string(words_for(m.value.type)),
@@ -421,15 +439,9 @@ void entry_reader::finish_command() {
   const bool sentence =
       blank != command.npos && !has_args && (command.find('/') > blank || command.substr(blank + 1, 1) == "-");
   if (sentence) {
-    std::string split;
-    if (const auto words = split_words(command))
-      for (const auto& w : *words)
-        split += (split.empty()          ? "\"command\": "
-                  : split.ends_with("[") ? ""
-                                         : ", ") +
-                 json_quoted(w) + (split.empty() ? ", \"args\": [" : "");
     return error(*m, "holds several words, and mcpbx uses no shell",
-                 split.empty() ? "write the words of \"args\" one by one" : "write " + split + "]");
+                 "write " + json_quoted(cut_utf8(std::string_view(command).substr(0, blank), 64)) +
+                     " there, and the other words one by one in \"args\"");
   }
   if (is_relative(command) && command.find('/') != command.npos) {
     if (around_.folder.empty())
@@ -454,8 +466,6 @@ void entry_reader::finish_arguments() {
       notice(*m, "an argument is now the path " + item.text);
     }
   }
-  if (around_.runs_in_folder && out_.entry.find("cwd") == nullptr && out_.entry.find("command") != nullptr)
-    set_text("cwd", around_.folder, m->at);
 }
 
 void entry_reader::finish_transport(bool has_word) {
@@ -518,12 +528,6 @@ void entry_reader::check_unknown() {
   if (!out_.errors.empty()) return;
   if (out_.entry.find("command") == nullptr && out_.entry.find("url") == nullptr)
     return refuse("neither a program nor an address", "give it a command or a url there");
-  // Reads the entry as it will be read from our own file.
-  const std::array texts{source_text{"entry", "{\"mcpServers\": {\"x\": " + json_of(out_.entry) + "}}"}};
-  for (auto& e : load(texts, {}).errors) {
-    const auto path = e.path.starts_with("mcpServers.x") ? out_.section + e.path.substr(12) : out_.section;
-    out_.errors.push_back({out_.file, out_.at.line, out_.at.column, std::move(e.what), path, std::move(e.mend)});
-  }
 }
 
 }  // namespace mcpbx::conf

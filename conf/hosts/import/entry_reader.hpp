@@ -62,6 +62,7 @@ class entry_reader {
   void request_options(node_member& m);
   void allowed(node_member& m);
   void tools(node_member& m);
+  void denied_parts(node_member& m);
   void switched(node_member& m);
   void startup(node_member& m);
   void at_once(node_member& m);

@@ -4,9 +4,13 @@
 #include "conf/hosts/import/entry_reader.hpp"
 #include "conf/hosts/import/node_making.hpp"
 #include "conf/hosts/import/outside_rules.hpp"
+#include "conf/hosts/import/same_servers.hpp"
+#include "conf/load.hpp"
+#include "mcp/json/json_writer.hpp"
 #include "mcp/support/text.hpp"
 
 #include <algorithm>
+#include <array>
 #include <optional>
 
 namespace mcpbx::conf {
@@ -40,6 +44,20 @@ bool is_bare_map(const node& tree) {
   });
 }
 
+/// Reads a taken entry as it will be read from our own file, and refuses it if that fails.
+void check_as_ours(foreign_server& s) {
+  if (s.fate != server_fate::taken) return;
+  const auto name = our_name(s.name);
+  const std::string front = member_path("mcpServers", name);
+  const std::array texts{
+      source_text{"entry", "{\"mcpServers\": {" + json_quoted(name) + ": " + json_of(s.entry) + "}}"}};
+  for (auto& e : load(texts, {}).errors) {
+    const auto path = e.path.starts_with(front) ? s.section + e.path.substr(front.size()) : s.section;
+    s.errors.push_back({s.file, s.at.line, s.at.column, std::move(e.what), path, std::move(e.mend)});
+    s.fate = server_fate::refused;
+  }
+}
+
 class program_reader {
  public:
   program_reader(const program& from, const own_places& own) : from_(from), own_(own) {}
@@ -60,6 +78,7 @@ class program_reader {
     for (auto& e : found_) {
       auto server = read(e);
       apply_outside_rules(rules, server);
+      check_as_ours(server);
       out_.servers.push_back(std::move(server));
     }
     return std::move(out_);
@@ -69,6 +88,11 @@ class program_reader {
   static void parse(const foreign_file& f, foreign_format format, std::vector<foreign_document>& into,
                     std::vector<diagnostic>& errors) {
     std::vector<diagnostic> wrong;
+    if (f.path.ends_with("crushrc")) {
+      errors.push_back({f.path, 0, 0, "this is a shell script that may change every server, and mcpbx does not run it",
+                        "", "add the servers with `mcpbx add`"});
+      return;
+    }
     auto tree = read_foreign(format, f.text, 0, f.path, wrong);
     if (wrong.empty() && !tree.is(kind::object))
       wrong.push_back({f.path, tree.at.line, tree.at.column,
@@ -77,7 +101,7 @@ class program_reader {
     if (wrong.empty())
       into.push_back({&f, std::move(tree)});
     else
-      errors.insert(errors.end(), wrong.begin(), wrong.end());
+      errors.push_back(std::move(wrong.front()));
   }
 
   void file_error(const foreign_document& d, const node& at, std::string what, std::string path, std::string mend) {
@@ -88,7 +112,7 @@ class program_reader {
     std::string path;
     const auto* servers = section_of(d.tree, path);
     if (servers == nullptr && is_bare_map(d.tree)) servers = &d.tree;
-    if (servers != nullptr) add(d, *servers, path, d.file->folder, false);
+    if (servers != nullptr) add(d, *servers, path, d.file->folder, !d.file->folder.empty());
     if (from_.name != "claude-code") return;
     const auto* projects = d.tree.find("projects");
     if (projects == nullptr) return;

@@ -95,8 +95,9 @@ bool is_off(const node& entry) {
 /// Adds what `other` forbids to `entry`. Returns true if that changed it.
 bool make_stricter(node& entry, const node& other) {
   const auto before = json_of(entry);
-  if (const auto deny = names_in(other, "tools", "deny"); !deny.empty())
-    add_names(part(entry, "tools"), "deny", deny, entry.at);
+  for (const std::string_view key : {"tools", "prompts", "resources"})
+    if (const auto deny = names_in(other, key, "deny"); !deny.empty())
+      add_names(part(entry, key), "deny", deny, entry.at);
   if (const auto ask = names_in(other, "", "approve"); !ask.empty()) add_names(entry, "approve", ask, entry.at);
   if (const auto allow = names_in(other, "tools", "allow"); !allow.empty()) {
     auto& tools = part(entry, "tools");
@@ -129,21 +130,22 @@ bool covers(const server_entry& ours, const node& foreign) {
   };
   if (is_off(foreign) && !ours.disabled) return false;
   if (!all_in(names_in(foreign, "tools", "deny"), ours.tools.deny)) return false;
+  if (!all_in(names_in(foreign, "prompts", "deny"), ours.prompts.deny)) return false;
+  if (!all_in(names_in(foreign, "resources", "deny"), ours.resources.deny)) return false;
   if (!all_in(names_in(foreign, "", "approve"), ours.approve)) return false;
   const auto allow = names_in(foreign, "tools", "allow");
   if (allow.empty() || all_in({"*"}, ours.tools.deny)) return true;
   return !ours.tools.allow.empty() && all_in(ours.tools.allow, allow);
 }
 
-/// Returns `name` as one of ours: 1 to 64 bytes, without control characters.
-std::string fitting(std::string_view name) {
+}  // namespace
+
+std::string our_name(std::string_view name) {
   std::string out;
   for (const char c : trimmed(name)) out += static_cast<unsigned char>(c) < 0x20 || c == 0x7F ? '-' : c;
   out = std::string(cut_utf8(out, 56));
   return out.empty() ? "server" : out;
 }
-
-}  // namespace
 
 std::vector<import_row> join_servers(std::span<const foreign_server> servers, std::span<const server_entry> existing) {
   std::vector<import_row> rows;
@@ -182,7 +184,7 @@ std::vector<import_row> join_servers(std::span<const foreign_server> servers, st
                                         " forbids is forbidden here too");
       continue;
     }
-    const auto plain = fitting(s.name);
+    const auto plain = our_name(s.name);
     row.name = plain;
     for (int i = 2; names.contains(row.name); ++i) row.name = plain + "-" + std::to_string(i);
     names.insert(row.name);

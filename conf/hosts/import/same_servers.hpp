@@ -5,6 +5,7 @@
 
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace mcpbx::conf {
@@ -17,6 +18,9 @@ struct import_row {
   node entry;                      ///< for our configuration
   std::vector<std::string> notes;  ///< sentences about what joining changed
 };
+
+/// Returns the name of another program's server as one of ours: 1 to 56 bytes, without control characters.
+std::string our_name(std::string_view name);
 
 /// Decides over the servers of all programs in their order. Two servers are the same if command, arguments,
 /// environment and folder, or address and headers, are equal: the first is taken, and of what the others forbid nothing

@@ -124,9 +124,9 @@ result<own_file> look_at_own_file(const conf::program& program, const std::strin
 result<std::string> base_text(const own_file& file) {
   if (!file.text) return std::string();
   if (file.is_as_left()) return file.backup.value_or("");
-  const std::vector<std::string> none;
-  return conf::without_own_entry(*file.program, *file.text, file.note && file.backup ? *file.backup : *file.text,
-                                 file.note ? file.note->off : none, file.path);
+  if (!file.note) return conf::without_own_entry(*file.program, *file.text, *file.text, {}, file.path);
+  // Without the backup the switches are set back to what an entry without them says.
+  return conf::without_own_entry(*file.program, *file.text, file.backup.value_or(""), file.note->off, file.path);
 }
 
 result<own_change> plan_install(const own_file& file, const std::string& base, const conf::own_command& command,

@@ -1,5 +1,6 @@
 // `mcpbx doctor`: walks the whole way from the files to the answers, and tells what is wrong and how to mend it.
 #include "daemon/cli/base/verb.hpp"
+#include "daemon/cli/direct/direct_server.hpp"
 #include "daemon/cli/doctor/findings.hpp"
 #include "daemon/cli/doctor/gather.hpp"
 #include "daemon/cli/doctor/repairs.hpp"
@@ -11,6 +12,7 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
+#include <chrono>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -69,6 +71,23 @@ void carry_out_all(context& c, const std::vector<doctor::repair>& repairs) {
   }
 }
 
+// Starts a server that no daemon can try, and ends it.
+doctor::trial_facts tried(const conf::server_entry& entry) {
+  constexpr std::chrono::milliseconds longest{30'000};
+  doctor::trial_facts t;
+  t.server = entry.name;
+  const auto begun = std::chrono::steady_clock::now();
+  const auto server = direct_server::start(entry, std::min<std::chrono::milliseconds>(entry.start_timeout_ms, longest));
+  const auto tools = server ? (*server)->count_tools(begun + longest) : std::unexpected(server.error());
+  t.ready = tools.has_value();
+  t.ready_ms = std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - begun).count();
+  if (tools)
+    t.tools = *tools;
+  else
+    t.problem = tools.error().message;
+  return t;
+}
+
 // Returns the exit status of a name that nobody has, or `done`.
 int check_name(context& c, const doctor::facts& all) {
   if (all.only.empty()) return done;
@@ -94,13 +113,13 @@ int run_doctor(context& c, const doctor_options& o) {
     return usage;
   }
   const doctor::wish wish{c.place, o.name, o.online};
-  auto facts = doctor::gather(wish, {});
+  auto facts = doctor::gather(wish, tried);
   if (const int status = check_name(c, facts); status != done) return status;
   auto found = doctor::findings_of(facts);
   if (!c.json) show_findings(c, found);
   if (const auto repairs = repairs_in(found); o.fix && !repairs.empty() && wanted(c, repairs, o)) {
     carry_out_all(c, repairs);
-    facts = doctor::gather(wish, {});
+    facts = doctor::gather(wish, tried);
     found = doctor::findings_of(facts);
     if (!c.json) c.screen->out_line(terminal::bold("now: " + doctor::summary(found)));
   } else if (o.fix && repairs.empty()) {

@@ -59,8 +59,12 @@ conf::own_command command_for(const context& c, const install_options& o, const 
     command.args.push_back(std::move(value));
   };
   if (!o.profile.empty()) add("--profile", o.profile);
-  if (!c.place.socket.empty()) add("--socket", whole_path(c.place.socket));
-  if (!c.place.config.empty()) add("--config", whole_path(c.place.config));
+  // The other program has not the variables of this shell.
+  const auto given = [&](const std::string& option, std::string_view variable) {
+    return option.empty() ? env.get(variable).value_or("") : option;
+  };
+  if (const auto path = given(c.place.socket, "MCPBX_SOCKET"); !path.empty()) add("--socket", whole_path(path));
+  if (const auto path = given(c.place.config, "MCPBX_CONFIG"); !path.empty()) add("--config", whole_path(path));
   return command;
 }
 

@@ -35,6 +35,10 @@ void exchange::send(std::string_view part) {
   if (open() && begun_ && !part.empty()) out_->send(part);
 }
 
+void exchange::send_alone(std::string_view part) {
+  if (open() && begun_ && !part.empty()) out_->send_alone(part);
+}
+
 void exchange::finish(bool whole) {
   if (!open() || !begun_) return;
   const auto self = shared_from_this();

@@ -30,6 +30,8 @@ class exchange final : public std::enable_shared_from_this<exchange> {
     virtual void answer(http::server_answer a, bool fault) = 0;
     virtual void begin(int status, std::vector<http::header> headers) = 0;
     virtual void send(std::string_view part) = 0;
+    /// Sends a part that no other one follows soon, and need not report that it has left.
+    virtual void send_alone(std::string_view part) { send(part); }
     /// Ends a body that was sent in parts. The request is done and the outlet drops the exchange.
     virtual void finish(bool whole) = 0;
     virtual std::size_t unsent() const = 0;
@@ -87,6 +89,8 @@ class exchange final : public std::enable_shared_from_this<exchange> {
   /// Begins an answer whose body is sent in parts.
   void begin(int status, std::vector<http::header> headers);
   void send(std::string_view part);
+  /// Sends a part that no other one follows soon. on_drained() comes only if it did not leave at once.
+  void send_alone(std::string_view part);
   /// Ends that body; `whole` false lets the caller see that it is cut.
   void finish(bool whole = true);
   /// Returns the bytes for this caller that are not sent yet; 0 once open() is false.

@@ -7,12 +7,12 @@
 // still come, up to the ceiling: a caller that does not read then is closed at once.
 #pragma once
 #include "mcp/json/raw_json.hpp"
+#include "mcp/support/small_queue.hpp"
 #include "mcp/support/time.hpp"
 #include "mcp/transport/transport.hpp"
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -103,7 +103,7 @@ class outgoing_queue {
   time_source& time_;
   mcp::transport& transport_;
   owner& owner_;
-  std::deque<item> items_;                             // references stay valid, since only the ends change
+  small_queue<item> items_;                            // references stay valid, since only the ends change
   std::unordered_map<std::uint64_t, item*> progress_;  // replaceable progress by request
   std::size_t waiting_ = 0;                            // cost of the items
   std::size_t unsent_when_armed_ = 0;

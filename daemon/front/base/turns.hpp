@@ -1,10 +1,10 @@
 // Fair share of the main thread for one caller: a read may hold thousands of expensive requests. Those beyond a turn's
 // share wait, in order, until other callers had their turns.
 #pragma once
+#include "mcp/support/small_queue.hpp"
 #include "mcp/support/time.hpp"
 
 #include <cstddef>
-#include <deque>
 #include <functional>
 #include <utility>
 
@@ -57,7 +57,7 @@ class turns {
 
   const time_source& time_;
   std::function<void()> ask_turn_;
-  std::deque<std::move_only_function<void()>> waiting_;
+  small_queue<std::move_only_function<void()>> waiting_;
   time_point end_{};
   std::size_t done_ = 0;
   bool begun_ = false;  // run() is scheduled

@@ -56,6 +56,7 @@ class http_caller final : public std::enable_shared_from_this<http_caller>,
   void answer(http::server_answer a, bool fault) override;
   void begin(int status, std::vector<http::header> headers) override { line_.begin(status, std::move(headers)); }
   void send(std::string_view part) override { line_.send(part); }
+  void send_alone(std::string_view part) override { line_.send_alone(part); }
   void finish(bool whole) override;
   std::size_t unsent() const override { return line_.unsent(); }
 

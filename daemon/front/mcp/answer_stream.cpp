@@ -24,11 +24,12 @@ void answer_stream::serve(const std::shared_ptr<exchange>& x, std::vector<http::
   x_ = x;
   headers_ = std::move(headers);
   x->keep(shared_from_this());
-  if (options_.patience == milliseconds{0}) return;
-  patience_ = door_.time.make_timer();
-  patience_->arm(door_.time.now() + options_.patience, [weak = weak_from_this()] {
-    if (const auto self = weak.lock()) self->begin();
-  });
+  if (options_.patience != nullptr) options_.patience->begin(*this);
+}
+
+void answer_stream::on_waited() {
+  const auto self = shared_from_this();
+  begin();
 }
 
 void answer_stream::hold() {
@@ -78,7 +79,7 @@ void answer_stream::open_on(const std::shared_ptr<exchange>& x) {
     earlier->keep(nullptr);
     boost::asio::post(door_.executor, [earlier = std::move(earlier)] { earlier->finish(); });
   }
-  patience_.reset();
+  stop_waiting();
   hold();
   changed_ = door_.time.now();
   x->keep(shared_from_this());
@@ -156,7 +157,7 @@ void answer_stream::on_drained() {
 void answer_stream::on_left() {
   const auto self = shared_from_this();
   x_ = nullptr;
-  patience_.reset();
+  stop_waiting();
   changed_ = door_.time.now();
   if (phase_ != phase::over && owner_) owner_->on_lost(*this);
 }
@@ -185,6 +186,7 @@ void answer_stream::write(std::uint64_t event, const segments& text) {
   out += "data: ";
   for (const auto& piece : text.pieces()) out += piece.text();
   out += "\n\n";
+  if (delivers_) return x_->send_alone(out);
   x_->send(out);
 }
 
@@ -201,7 +203,7 @@ void answer_stream::keep(std::uint64_t event, const segments& text) {
 // Marks the answer as complete and tells the owner in a later turn, since the queue or the owner may be the caller.
 void answer_stream::complete() {
   phase_ = phase::over;
-  patience_.reset();
+  stop_waiting();
   boost::asio::post(door_.executor, [weak = weak_from_this()] {
     const auto self = weak.lock();
     if (self && self->owner_) self->owner_->on_over(*self);
@@ -212,12 +214,17 @@ void answer_stream::ask_flush() {
   const std::shared_ptr<news_round::outlet> self(shared_from_this(), this);
   if (door_.news.take(self)) return;
   boost::asio::post(door_.executor, [weak = weak_from_this()] {
-    if (const auto kept = weak.lock()) kept->deliver();
+    if (const auto kept = weak.lock()) kept->on_drained();
   });
 }
 
+// Each part is written by itself, so that the flush goes on until all have left or the connection takes no more.
 void answer_stream::deliver() {
-  if (out_ && phase_ == phase::streaming) out_->flush();
+  if (!out_ || phase_ != phase::streaming) return;
+  const auto self = shared_from_this();
+  delivers_ = true;
+  out_->flush();
+  delivers_ = false;
 }
 
 void answer_stream::on_stuck(const std::string& why) {

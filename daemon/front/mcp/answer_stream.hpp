@@ -6,11 +6,12 @@
 #include "daemon/front/base/exchange.hpp"
 #include "daemon/front/base/news_round.hpp"
 #include "daemon/front/base/outgoing_queue.hpp"
+#include "daemon/front/mcp/patience.hpp"
+#include "mcp/support/small_queue.hpp"
 #include "mcp/transport/transport.hpp"
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <optional>
 #include <string>
@@ -22,6 +23,7 @@ namespace mcpbx::daemon {
 class answer_stream final : public std::enable_shared_from_this<answer_stream>,
                             public exchange::work,
                             private mcp::transport,
+                            private patience::waiter,
                             private outgoing_queue::owner,
                             private news_round::outlet {
  public:
@@ -40,8 +42,9 @@ class answer_stream final : public std::enable_shared_from_this<answer_stream>,
     bool resumable = false;    ///< events have ids and are kept
     bool primed = false;       ///< the first event is empty and says when to come again
     std::uint64_t first_event = 1;
-    /// Time after which a request without an answer gets the beginning of a stream; zero: never.
-    milliseconds patience{0};
+    /// Waits until a request without an answer gets the beginning of a stream; null: it never does. Must outlive the
+    /// call of serve().
+    daemon::patience* patience = nullptr;
   };
   /// Most events, and bytes of them, that are kept of one stream; a last event up to `largest_kept` is kept alone.
   static constexpr std::size_t most_kept = 256, bytes_kept = std::size_t{1} << 20, largest_kept = std::size_t{4} << 20;
@@ -116,6 +119,8 @@ class answer_stream final : public std::enable_shared_from_this<answer_stream>,
   void ask_flush() override;
   void on_stuck(const std::string& why) override;
 
+  // Implements patience::waiter.
+  void on_waited() override;
   // Implements news_round::outlet.
   void deliver() override;
 
@@ -133,9 +138,9 @@ class answer_stream final : public std::enable_shared_from_this<answer_stream>,
   std::shared_ptr<exchange> x_;  // null: no connection now
   std::vector<http::header> headers_;
   std::unique_ptr<outgoing_queue> out_;  // null before the stream has begun
-  std::unique_ptr<timer> patience_;
-  std::deque<kept_event> kept_;
+  small_queue<kept_event> kept_;
   std::size_t kept_bytes_ = 0;
+  bool delivers_ = false;  // one event leaves, and no other one follows soon
   std::uint64_t next_event_, dropped_ = 0;
   time_point changed_;  // of the last event, or of the connection
 };

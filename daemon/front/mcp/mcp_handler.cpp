@@ -75,7 +75,8 @@ std::shared_ptr<mcp_session> session_of(exchange& x, const mcp_identity& who, co
   return nullptr;
 }
 
-void answer_modern(const std::shared_ptr<exchange>& x, const mcp_identity& who, mcp::message&& m) {
+void answer_modern(const std::shared_ptr<exchange>& x, const mcp_identity& who, posted_message&& posted) {
+  mcp::message& m = posted.m;
   // This revision has no notification for a server over HTTP; unknown ones mean nothing.
   if (m.type == mcp::message::kind::notification) return x->answer({202, {}, {}});
   auto& door = x->door();
@@ -85,7 +86,7 @@ void answer_modern(const std::shared_ptr<exchange>& x, const mcp_identity& who, 
     known = found != nullptr;
     return found ? found->definition : raw_json();
   };
-  if (auto wrong = check_modern_headers(x->head().headers, m, definition))
+  if (auto wrong = check_modern_headers(x->head().headers, m, posted.revision, definition))
     return refuse(*x, {400, std::move(*wrong), m.id});
   std::shared_ptr<void> place;
   if (m.method() == "subscriptions/listen") {
@@ -96,8 +97,8 @@ void answer_modern(const std::shared_ptr<exchange>& x, const mcp_identity& who, 
   // The call waits for servers that are starting: its tool may come.
   single_request::late_check check;
   if (!known)
-    check = [headers = x->head().headers, m](const raw_json& came) {
-      return check_modern_headers(headers, m, [&](std::string_view) { return came; });
+    check = [headers = x->head().headers, m, revision = posted.revision](const raw_json& came) {
+      return check_modern_headers(headers, m, revision, [&](std::string_view) { return came; });
     };
   door.mcp->make_request(who, x->pid())->start(x, std::move(m), std::move(place), std::move(check));
 }
@@ -151,7 +152,7 @@ void handle_mcp_post(const std::shared_ptr<exchange>& x) {
   if (!who) return;
   auto posted = read_post(x->head(), x->take_body(), x->door().settings.framing.max_depth);
   if (!posted) return refuse(*x, posted.error());
-  if (posted->modern) return answer_modern(x, *who, std::move(posted->m));
+  if (posted->modern) return answer_modern(x, *who, std::move(*posted));
   answer_legacy(x, *who, std::move(posted->m));
 }
 

@@ -54,6 +54,8 @@ mcp_room::mcp_room(door_context& door)
       }()),
       on_port_(std::make_shared<places>()),
       on_socket_(std::make_shared<places>()),
+      session_patience_(door.time, milliseconds{100}),
+      request_patience_(door.time, milliseconds{10'000}),
       timer_(door.time.make_timer()) {}
 
 std::size_t mcp_room::most_sessions() const {

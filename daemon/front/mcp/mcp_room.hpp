@@ -2,6 +2,7 @@
 // One timer looks after all of them.
 #pragma once
 #include "daemon/front/mcp/mcp_session.hpp"
+#include "daemon/front/mcp/patience.hpp"
 #include "daemon/front/mcp/single_request.hpp"
 
 #include <cstddef>
@@ -34,6 +35,13 @@ class mcp_room {
   /// errc::limit: on this entrance all are taken, so that streams never keep requests out; a tool server may have a
   /// sixteenth of them.
   result<std::shared_ptr<void>> take_stream_place(const std::string& principal, bool on_port);
+
+  /// Returns the wait after which a request of a session gets the beginning of a stream, and so an id to come again
+  /// with.
+  patience& session_patience() noexcept { return session_patience_; }
+  /// Returns the same for a request without a session, for which the stream only shows that the connection lives. It is
+  /// long, since an error that comes later has no status.
+  patience& request_patience() noexcept { return request_patience_; }
 
   /// Appends all who hear of changes.
   void add_readers(news_round::readers& out) const;
@@ -74,6 +82,7 @@ class mcp_room {
   std::unordered_map<std::string, kept_scope> scopes_;  // of newer callers, by principal
   std::shared_ptr<places> on_port_, on_socket_;
   mcp::caller_session::counters past_;  // of what has ended
+  patience session_patience_, request_patience_;
   std::unique_ptr<timer> timer_;
   bool armed_ = false, closed_ = false;
 };

@@ -2,6 +2,7 @@
 #include "daemon/front/mcp/mcp_session.hpp"
 
 #include "daemon/front/mcp/mcp_refusal.hpp"
+#include "daemon/front/mcp/mcp_room.hpp"
 #include "mcp/protocol/revisions.hpp"
 
 #include <algorithm>
@@ -13,8 +14,6 @@
 namespace mcpbx::daemon {
 namespace {
 
-/// Time after which a request gets the beginning of a stream, and so an id to come again with.
-constexpr milliseconds session_patience{100};
 constexpr std::uint64_t own_number = 0;
 
 struct event_id {
@@ -44,11 +43,11 @@ mcp_session::mcp_session(door_context& door, const mcp::caller_session::options&
       id_(std::move(id)),
       used_(door.time.now()),
       session_(*this, o),
-      own_(make_stream(own_number, milliseconds{0})) {
+      own_(make_stream(own_number, nullptr)) {
   own_->hold();
 }
 
-std::shared_ptr<answer_stream> mcp_session::make_stream(std::uint64_t number, milliseconds patience,
+std::shared_ptr<answer_stream> mcp_session::make_stream(std::uint64_t number, patience* wait,
                                                         std::uint64_t first_event) {
   answer_stream::owner& told = *this;
   return std::make_shared<answer_stream>(
@@ -58,7 +57,7 @@ std::shared_ptr<answer_stream> mcp_session::make_stream(std::uint64_t number, mi
                              // Clients of older revisions take an event without data for a message.
                              .primed = number == own_number || session_.revision() == mcp::revision::latest_legacy,
                              .first_event = first_event,
-                             .patience = patience});
+                             .patience = wait});
 }
 
 void mcp_session::post(const std::shared_ptr<exchange>& x, mcp::message&& m) {
@@ -76,7 +75,7 @@ void mcp_session::answer_request(const std::shared_ptr<exchange>& x, mcp::messag
         400, "invalid request: a batch is only possible in a session of revision 2025-03-26")));
   const bool begins = !session_.initialized();
   const auto first = session_.next_serial();
-  const auto answer = make_stream(first, begins ? milliseconds{0} : session_patience);
+  const auto answer = make_stream(first, begins ? nullptr : &door().mcp->session_patience());
   posted_[first] = {answer, ~std::uint64_t{0}, nullptr};
   // The answer to `initialize` has the session's id as a header.
   answer->serve(x, begins ? std::vector<http::header>{{"Mcp-Session-Id", id_}} : std::vector<http::header>());
@@ -178,7 +177,7 @@ void mcp_session::on_lost(answer_stream& s) {
     place_.reset();
     if (!s.over()) return;
     // It was dropped because nobody read it.
-    own_ = make_stream(own_number, milliseconds{0}, s.next_event());
+    own_ = make_stream(own_number, nullptr, s.next_event());
     own_->hold();
   }
   release_place(s);

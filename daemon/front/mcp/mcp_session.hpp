@@ -75,8 +75,7 @@ class mcp_session final : public std::enable_shared_from_this<mcp_session>,
   answer_stream* stream_of(std::uint64_t serial) const;
   answer_stream& stream_for(std::uint64_t serial) const;
   void answer_request(const std::shared_ptr<exchange>& x, mcp::message&& m);
-  std::shared_ptr<answer_stream> make_stream(std::uint64_t number, milliseconds patience,
-                                             std::uint64_t first_event = 1);
+  std::shared_ptr<answer_stream> make_stream(std::uint64_t number, patience* wait, std::uint64_t first_event = 1);
   void release_place(const answer_stream& s);
   void trim_lost();
 

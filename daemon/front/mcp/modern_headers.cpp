@@ -154,8 +154,8 @@ std::optional<std::string> header_meaning(std::string_view value) {
 }
 
 found_error check_modern_headers(const std::vector<http::header>& headers, const mcp::message& request,
-                                 const definition_lookup& definition) {
-  const auto revision = find_member(find_member(request.params, "_meta"), mcp::meta_key::protocol_version).as_string();
+                                 const raw_json& named, const definition_lookup& definition) {
+  const auto revision = named.as_string();
   if (auto e = check_text(headers, "MCP-Protocol-Version", revision.value_or(""), false)) return e;
   // A revision that is not spoken is answered as such, whatever its other headers mean.
   if (revision != mcp::revision::modern) return {};
@@ -163,7 +163,11 @@ found_error check_modern_headers(const std::vector<http::header>& headers, const
   if (auto e = check_text(headers, "Mcp-Method", method, false)) return e;
   const auto member = mcp::named_member(method);
   if (member.empty()) return {};
-  const auto name = find_member(request.params, member).as_string();
+  if (!request.params.is_object()) return {};  // the method refuses its params
+  const auto members = read_members(request.params, {member, "arguments"});
+  if (!members) return mcp::rpc_error{mcp::code::invalid_params, "params: " + members.error().message, {}};
+  const auto& [named_thing, arguments] = *members;
+  const auto name = named_thing.as_string();
   if (!name) return {};  // the method refuses its params
   // The revision itself demands the header of its own methods only.
   if (member == "taskId" && !has(headers, "Mcp-Name")) return {};
@@ -171,7 +175,6 @@ found_error check_modern_headers(const std::vector<http::header>& headers, const
   if (method != "tools/call") return {};
   const auto params = mcp::read_header_params(find_member(definition(*name), "inputSchema"));
   if (!params) return {};  // annotations that break the rules mean nothing
-  const auto arguments = find_member(request.params, "arguments");
   for (const auto& p : *params)
     if (auto e = check_param(headers, p, arguments)) return e;
   return {};

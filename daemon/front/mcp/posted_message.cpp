@@ -28,18 +28,29 @@ mcp_refusal unsupported(std::string_view asked, const mcp::message& m) {
       m.id};
 }
 
+/// Members of `_meta` that tell the eras apart. Absent ones are missing.
+struct era_members {
+  raw_json revision, capabilities;
+};
+
+// Of a key that is given twice the last one counts; the method refuses it.
+era_members read_era(const raw_json& meta) {
+  if (!meta.is_object()) return {};
+  if (const auto both = read_members(meta, {mcp::meta_key::protocol_version, mcp::meta_key::client_capabilities}))
+    return {meta.slice(both->front().text()), meta.slice(both->back().text())};
+  return {find_member(meta, mcp::meta_key::protocol_version), find_member(meta, mcp::meta_key::client_capabilities)};
+}
+
 /// Returns the reason to refuse the `_meta` of a modern request (2026-07-28, basic, "_meta").
-std::optional<mcp::rpc_error> fault_in_meta(const raw_json& meta) {
+std::optional<mcp::rpc_error> fault_in_meta(const era_members& meta) {
   const auto missing = [](std::string_view key, std::string_view kind) {
     return mcp::rpc_error{mcp::code::invalid_params,
                           "params._meta: expected the member \"" + std::string(key) + "\", " + std::string(kind) +
                               ", in a request of revision 2026-07-28",
                           {}};
   };
-  if (!find_member(meta, mcp::meta_key::protocol_version).is_string())
-    return missing(mcp::meta_key::protocol_version, "a string");
-  if (!find_member(meta, mcp::meta_key::client_capabilities).is_object())
-    return missing(mcp::meta_key::client_capabilities, "an object");
+  if (!meta.revision.is_string()) return missing(mcp::meta_key::protocol_version, "a string");
+  if (!meta.capabilities.is_object()) return missing(mcp::meta_key::client_capabilities, "an object");
   return {};
 }
 
@@ -63,10 +74,12 @@ std::expected<posted_message, mcp_refusal> read_post(const http::request_head& h
                                        {read.error().code, std::string(kind) + read.error().what, {}},
                                        read.error().answers ? mcp::rpc_id() : read.error().id});
   }
-  posted_message p{std::move(*read)};
+  posted_message p{.m = std::move(*read), .revision = {}};
   const auto named = revision_in(head);
-  const raw_json meta = p.m.type == mcp::message::kind::request ? find_member(p.m.params, "_meta") : raw_json();
-  p.modern = named == named_revision::modern || bool(find_member(meta, mcp::meta_key::protocol_version));
+  const era_members meta =
+      p.m.type == mcp::message::kind::request ? read_era(find_member(p.m.params, "_meta")) : era_members();
+  p.revision = meta.revision;
+  p.modern = named == named_revision::modern || bool(p.revision);
   if (!p.modern) {
     if (named == named_revision::unknown)
       return std::unexpected(unsupported(http::find_header(head.headers, version_header), p.m));

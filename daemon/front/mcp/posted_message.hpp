@@ -13,6 +13,7 @@ namespace mcpbx::daemon {
 struct posted_message {
   mcp::message m;
   bool modern = false;  ///< it belongs to 2026-07-28: no session
+  raw_json revision;    ///< the revision that its `_meta` names; absent: none
 };
 
 /// Meaning of the MCP-Protocol-Version header.

@@ -1,19 +1,12 @@
 // A request without a session, from its arrival to its end.
 #include "daemon/front/mcp/single_request.hpp"
 
+#include "daemon/front/mcp/mcp_room.hpp"
 #include "mcp/protocol/revisions.hpp"
 
 #include <utility>
 
 namespace mcpbx::daemon {
-namespace {
-
-/// Silence after which a stream begins, so that nobody on the way takes the connection for dead. It is long, since an
-/// error that comes later has no status.
-constexpr milliseconds request_patience{10'000};
-
-}  // namespace
-
 int modern_status(int error) {
   switch (error) {
     case mcp::mcp_code::header_mismatch:
@@ -34,7 +27,8 @@ single_request::single_request(door_context& door, const mcp::caller_session::op
       session_(*this, o),
       answer_([&] {
         answer_stream::owner& told = *this;
-        return std::make_shared<answer_stream>(door, told, answer_stream::options{.patience = request_patience});
+        return std::make_shared<answer_stream>(door, told,
+                                               answer_stream::options{.patience = &door.mcp->request_patience()});
       }()),
       ended_(std::move(ended)) {}
 

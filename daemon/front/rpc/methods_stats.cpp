@@ -13,7 +13,7 @@
 namespace mcpbx::daemon {
 namespace {
 
-constexpr std::size_t longest_error = 300;  // bytes
+constexpr std::size_t longest_shown_error = 300;  // bytes
 
 /// Returns the memory of all processes of a server, or -1 if it has none.
 std::int64_t memory_of(const mcp::server_status& s) {
@@ -66,7 +66,7 @@ raw_json live_stats_of(door_context& door) {
     out.member("restarts", s.restarts).member("openCalls", s.open_calls).member("queuedCalls", s.queued_calls);
     append_calls(out, s.calls);
     if (s.per_scope) out.member("instances", s.instances.size());
-    out.filled("lastError", cut_for_people(s.last_error, longest_error, {.mark = " …"})).end_object();
+    out.filled("lastError", cut_for_people(s.last_error, longest_shown_error, {.mark = " …"})).end_object();
   }
   out.end_array().end_object();
   return out.json();

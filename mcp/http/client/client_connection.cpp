@@ -66,10 +66,19 @@ void client_connection::send() {
   any_byte_ = false;
   parser_.emplace(static_cast<parser_sink&>(*this), task_->request.limits.max_body);
   packed_.reset();
-  arm(deadline());
   sending_ = true;
   task_->sent = false;
-  auto sent = [self = shared_from_this(), t = task_](const boost::system::error_code& ec, std::size_t) {
+  if (tls_)
+    send_record();
+  else
+    send_pieces();
+  arm(deadline());
+  start_read();
+}
+
+// Returns the handler of a write that ends in a later turn.
+auto client_connection::when_sent() {
+  return [self = shared_from_this(), t = task_](const boost::system::error_code& ec, std::size_t) {
     self->sending_ = false;
     // After a failed write the pending read reports the reason: the peer may have answered before it closed.
     std::exchange(self->record_, {});
@@ -78,20 +87,39 @@ void client_connection::send() {
     self->stage_ = http::stage::first_byte;
     self->stage_began_ = self->time_.now();
   };
-  if (tls_) {
-    // Join all pieces into one TLS record. The task keeps its pieces, because it may have to be sent again.
-    record_ = task_->head;
-    if (!task_->request.body.empty()) record_ += task_->request.body.str();
-    asio::async_write(*tls_, asio::buffer(record_), std::move(sent));
-  } else {
-    task_->request.body = gathered(task_->request.body);
-    std::vector<asio::const_buffer> all;
-    all.reserve(task_->request.body.pieces().size() + 1);
-    all.push_back(asio::buffer(task_->head));
-    for (const auto& piece : task_->request.body.pieces()) all.push_back(asio::buffer(piece.text()));
-    asio::async_write(socket_, all, std::move(sent));
+}
+
+// Sends all pieces as one TLS record. The task keeps its pieces, because it may have to be sent again.
+void client_connection::send_record() {
+  record_ = task_->head;
+  if (!task_->request.body.empty()) record_ += task_->request.body.str();
+  asio::async_write(*tls_, asio::buffer(record_), when_sent());
+}
+
+// Sends in this turn what the socket takes, which is all of most requests, and the rest later. A fault shows itself
+// later, too, since no event may come from inside of start().
+void client_connection::send_pieces() {
+  task_->request.body = gathered(task_->request.body);
+  std::vector<asio::const_buffer> left;
+  left.reserve(task_->request.body.pieces().size() + 1);
+  left.push_back(asio::buffer(task_->head));
+  for (const auto& piece : task_->request.body.pieces()) left.push_back(asio::buffer(piece.text()));
+  boost::system::error_code ec;
+  if (!socket_.non_blocking()) socket_.non_blocking(true, ec);
+  auto taken = ec ? 0 : socket_.write_some(left, ec);
+  const auto first = std::ranges::find_if(left, [&](const asio::const_buffer& b) {
+    if (taken < b.size()) return true;
+    taken -= b.size();
+    return false;
+  });
+  left.erase(left.begin(), first);
+  if (!left.empty()) {
+    left.front() += taken;
+    return asio::async_write(socket_, left, when_sent());
   }
-  start_read();
+  sending_ = false;
+  task_->sent = true;
+  stage_ = http::stage::first_byte;
 }
 
 void client_connection::start_read() {
@@ -163,11 +191,8 @@ void client_connection::on_read(const boost::system::error_code& ec, std::size_t
     resize(buffer_.size() * 2);
   }
   if (!first && task_) return start_read();
-  auto read_on = [self] { self->start_read(); };
-  // Let the first bytes reach the user before a whole buffer is read and parsed.
-  if (task_) return asio::post(executor_, std::move(read_on));
-  // In the pool the read only waits for the peer's close, so let the answer's consequences run first.
-  asio::post(executor_, [executor = executor_, read_on] { asio::post(executor, read_on); });
+  // Let the first bytes reach the user before a whole buffer is read and parsed. In the pool the owner begins the read.
+  if (task_) asio::post(executor_, [self] { self->start_read(); });
 }
 
 void client_connection::parse() {

@@ -56,7 +56,8 @@ class connection_owner {
   virtual void resolve(const client_connection* asker, const std::string& host, std::uint16_t port,
                        std::function<void(result<endpoints>)> done) = 0;
   virtual void with_tls(const trust& t, std::function<void(result<tls_context>)> done) = 0;
-  /// Takes a connection back into the pool after an exchange. Returns false if it is not wanted.
+  /// Takes a connection back into the pool after an exchange, and calls its start_read() soon. Returns false if it is
+  /// not wanted.
   virtual bool take_back(const std::shared_ptr<client_connection>& c) = 0;
   virtual void forget(const client_connection* c) = 0;
   /// Runs an exchange on a fresh connection, because the pooled one was stale.
@@ -80,6 +81,8 @@ class client_connection final : public std::enable_shared_from_this<client_conne
   const std::string& key() const noexcept { return route_->key; }
   /// Sets the time at which the connection leaves the pool.
   void keep_until(time_point when);
+  /// Begins to read unless a read is pending; in the pool it waits for the peer's close.
+  void start_read();
 
  private:
   bool keep_allowed();
@@ -91,7 +94,9 @@ class client_connection final : public std::enable_shared_from_this<client_conne
   void on_tunnel_answer();
   void start_tls();
   void send();
-  void start_read();
+  auto when_sent();
+  void send_record();
+  void send_pieces();
   bool may_read();
   void read_some();
   void resize(std::size_t bytes);

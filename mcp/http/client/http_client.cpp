@@ -132,6 +132,7 @@ class client::impl final : public connection_owner, public std::enable_shared_fr
     if (list.size() >= options_.max_idle_per_origin) return false;
     list.push_back(c);
     c->keep_until(time_.now() + options_.keep_idle);
+    watch_soon(c);
     return true;
   }
 
@@ -153,6 +154,21 @@ class client::impl final : public connection_owner, public std::enable_shared_fr
   const counters& counts() const noexcept { return counters_; }
 
  private:
+  // Waits for the close of a connection in the pool, after the consequences of its answer: most are in use again by
+  // then.
+  void watch_soon(const std::shared_ptr<client_connection>& c) {
+    unwatched_.push_back(c);
+    if (unwatched_.size() > 1) return;
+    asio::post(executor_, [weak = weak_from_this(), executor = executor_] {
+      asio::post(executor, [weak] {
+        const auto self = weak.lock();
+        if (!self) return;
+        for (const auto& one : std::exchange(self->unwatched_, {}))
+          if (const auto idle = one.lock()) idle->start_read();
+      });
+    });
+  }
+
   void run(const std::shared_ptr<task>& t) {
     if (const auto list = idle_.find(t->route->key); list != idle_.end() && !list->second.empty()) {
       // The connection used last is the least likely to be stale.
@@ -244,6 +260,7 @@ class client::impl final : public connection_owner, public std::enable_shared_fr
   std::shared_ptr<const route> last_route_;  // route to last_url_
   std::map<trust, tls_entry> contexts_;
   std::map<std::string, std::vector<std::shared_ptr<client_connection>>, std::less<>> idle_;
+  std::vector<std::weak_ptr<client_connection>> unwatched_;  // came back in this turn
 };
 
 client::client(asio::any_io_executor executor, time_source& time, lane& compute, options o)

@@ -35,14 +35,25 @@ constexpr std::size_t linger_bytes = std::size_t{1} << 20, linger_bytes_of_413 =
 /// Time between two looks for the end of a caller from which no more is read.
 constexpr milliseconds look_gap{1'000};
 
-std::string date_of(std::int64_t wall_ms) {
-  const auto seconds = static_cast<std::time_t>(wall_ms / 1000);
-  std::tm parts{};
-  ::gmtime_r(&seconds, &parts);
-  char text[40];
-  const auto n = std::strftime(text, sizeof text, "%a, %d %b %Y %H:%M:%S GMT", &parts);
-  return {text, n};
-}
+/// The value of the header Date, made once in a second.
+class date_text {
+ public:
+  std::string_view at(std::int64_t wall_ms) {
+    const auto seconds = static_cast<std::time_t>(wall_ms / 1000);
+    if (size_ > 0 && seconds == seconds_) return {text_, size_};
+    seconds_ = seconds;
+    std::tm parts{};
+    ::gmtime_r(&seconds, &parts);
+    size_ = std::strftime(text_, sizeof text_, "%a, %d %b %Y %H:%M:%S GMT", &parts);
+    return {text_, size_};
+  }
+
+ private:
+  std::time_t seconds_ = 0;
+  char text_[40];
+  std::size_t size_ = 0;
+};
+thread_local date_text date;  // one for all connections of a thread
 
 }  // namespace
 
@@ -56,6 +67,7 @@ class server_connection::impl : public std::enable_shared_from_this<impl> {
     boost::system::error_code ignored;
     local_ = name.ss_family == AF_UNIX;
     socket_.assign(asio::generic::stream_protocol(name.ss_family, 0), fd, ignored);
+    socket_.non_blocking(true, ignored);
     parser_.emplace(limits_.size);
   }
   ~impl() { account(0); }
@@ -95,7 +107,7 @@ class server_connection::impl : public std::enable_shared_from_this<impl> {
     flush();
   }
 
-  void send(std::string_view part) {
+  void send(std::string_view part, bool alone = false) {
     if (phase_ != phase::streaming || part.empty()) return;
     if (chunks_) {
       char size[20];
@@ -103,7 +115,7 @@ class server_connection::impl : public std::enable_shared_from_this<impl> {
     }
     pending_ += part;
     if (chunks_) pending_ += "\r\n";
-    flush();
+    flush(alone);
   }
 
   void finish(bool whole) {
@@ -296,9 +308,9 @@ class server_connection::impl : public std::enable_shared_from_this<impl> {
     const auto reason =
         boost::beast::http::obsolete_reason(boost::beast::http::int_to_status(static_cast<unsigned>(status)));
     pending_.append(reason.data(), reason.size());
-    pending_ += "\r\nDate: " + date_of(time_.wall_ms()) + "\r\n";
+    pending_.append("\r\nDate: ").append(date.at(time_.wall_ms())).append("\r\n");
     if (!keep_) pending_ += "Connection: close\r\n";
-    for (const auto& h : headers) pending_ += h.name + ": " + h.value + "\r\n";
+    for (const auto& h : headers) pending_.append(h.name).append(": ").append(h.value).append("\r\n");
   }
 
   // Finishes an answer. The next request may be in the buffer already.
@@ -310,6 +322,7 @@ class server_connection::impl : public std::enable_shared_from_this<impl> {
     if (phase_ != phase::reading) return;
     parser_.emplace(limits_.size);
     arm();
+    if (begin_ == end_ && reading_ && !input_ended_) return;  // the read that is pending goes on
     asio::post(socket_.get_executor(), [self = shared_from_this()] { self->go_on(); });
   }
 
@@ -320,16 +333,41 @@ class server_connection::impl : public std::enable_shared_from_this<impl> {
     read();
   }
 
-  void flush() {
+  void flush(bool at_once = false) {
     account(unsent());
     if (writing_ || pending_.empty() || !open()) return;
     leaving_.swap(pending_);
     pending_.clear();
     taken_ = 0;
+    if ((at_once || phase_ == phase::reading) && left_at_once()) return;
     stalled_since_ = time_.now();
     writing_ = true;
     arm();
     write();
+  }
+
+  // Writes in this turn, which saves an event and a timer if the socket takes all. The rest, and every fault, is left
+  // to write().
+  bool left_at_once() {
+    boost::system::error_code ec;
+    const auto n = socket_.write_some(asio::buffer(leaving_), ec);
+    if (ec) return false;
+    taken_ = n;
+    ever_taken_ += n;
+    if (taken_ < leaving_.size()) return false;
+    all_left();
+    account(0);
+    return true;
+  }
+
+  // Begins anew with empty buffers.
+  void all_left() {
+    leaving_.clear();
+    taken_ = 0;
+    // Do not keep the memory of a large answer for small ones, and none for a silent stream.
+    const auto most = phase_ == phase::streaming ? small_ : large_;
+    for (auto* s : {&leaving_, &pending_})
+      if (s->empty() && s->capacity() > most) std::string().swap(*s);
   }
 
   void write() {
@@ -346,12 +384,7 @@ class server_connection::impl : public std::enable_shared_from_this<impl> {
     stalled_since_ = time_.now();
     if (taken_ < leaving_.size()) return write();
     writing_ = false;
-    leaving_.clear();
-    taken_ = 0;
-    // Do not keep the memory of a large answer for small ones, and none for a silent stream.
-    const auto most = phase_ == phase::streaming ? small_ : large_;
-    for (auto* s : {&leaving_, &pending_})
-      if (s->empty() && s->capacity() > most) std::string().swap(*s);
+    all_left();
     if (!pending_.empty()) return flush();
     account(0);
     arm();
@@ -472,6 +505,9 @@ void server_connection::begin(int status, std::vector<header> headers) {
 }
 void server_connection::send(std::string_view part) {
   impl_->send(part);
+}
+void server_connection::send_alone(std::string_view part) {
+  impl_->send(part, true);
 }
 void server_connection::finish(bool whole) {
   impl_->finish(whole);

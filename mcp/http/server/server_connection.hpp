@@ -69,6 +69,9 @@ class server_connection {
   /// Begins an answer whose body comes in parts, each sent as one chunk.
   void begin(int status, std::vector<header> headers);
   void send(std::string_view part);
+  /// Sends a part that no other one follows soon: it is written in this turn, and on_drained comes only if the socket
+  /// does not take all of it.
+  void send_alone(std::string_view part);
   /// Ends that body; with `whole` false in a way that shows the caller that it is incomplete.
   void finish(bool whole = true);
   /// Returns the number of bytes that have not left yet.

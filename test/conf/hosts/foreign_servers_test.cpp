@@ -233,3 +233,25 @@ TEST_CASE(
   CHECK(rows[4].same_as == "git");
   CHECK(rows[5].same_as == "known");
 }
+
+TEST_CASE("programs: an error about a command of several words does not repeat the words, which may be secret") {
+  const auto made = import_text("cursor", R"({"mcpServers": {"x": {"command": "npx -y p --api-key canary"}}})");
+  CHECK(made.find("write \"npx\" there") != std::string::npos);
+  CHECK(made.find("canary") == std::string::npos);
+}
+
+TEST_CASE("programs: a name or a rule that our configuration cannot hold refuses that server alone") {
+  const auto made = import_text("opencode", "{\"tools\": {\"a_" + std::string(600, 'x') +
+                                                "\": false}, \"mcp\": {\"a\": {\"type\": \"local\", \"command\": "
+                                                "[\"c\"]}, \"b\": {\"type\": \"local\", \"command\": [\"c\"]}}}");
+  CHECK(made.find("== b\n{\"command\":\"c\"}\n") != std::string::npos);
+  const auto named = import_text("cursor", "{\"mcpServers\": {\"\\u202e" + std::string(80, 'x') +
+                                               "\": {\"command\": \"c\"}, \"\": {\"command\": \"d\"}}}");
+  CHECK(named.find("{\"command\":\"d\"}") != std::string::npos);
+}
+
+TEST_CASE("programs: a server of a project's file runs in the folder of the project") {
+  const std::string entry = R"({"mcpServers": {"x": {"command": "c"}, "y": {"url": "https://a.example"}}})";
+  CHECK(import_text("cursor", entry, "", "/home/me/p") ==
+        "== x\n{\"command\":\"c\",\"cwd\":\"/home/me/p\"}\n== y\n{\"url\":\"https://a.example\"}\n");
+}

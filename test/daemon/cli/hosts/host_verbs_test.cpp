@@ -244,6 +244,21 @@ TEST_CASE_FIXTURE(host_home, "install: changes that the person makes afterwards 
   CHECK(text(cline()) == wanted);
 }
 
+TEST_CASE_FIXTURE(host_home, "uninstall: without the backup our entry goes all the same, and servers are switched on") {
+  write(cline(), cline_text);
+  REQUIRE(run({"import", "--yes"}).status == 0);
+  REQUIRE(run({"install", "cline", "--yes"}).status == 0);
+  std::filesystem::remove(cline() + ".mcpbx-backup");
+  CHECK(run({"uninstall", "cline", "--yes"}).status == 0);
+  CHECK(text(cline()) == cline_text);
+  CHECK_FALSE(is_there(cline() + ".mcpbx-note"));
+  // A note that is none does no harm.
+  write(cline() + ".mcpbx-note", "{\"mark\": 7}");
+  CHECK(run({"install", "cline", "--yes"}).status == 0);
+  CHECK(run({"uninstall", "cline", "--yes"}).status == 0);
+  CHECK(text(cline()) == cline_text);
+}
+
 TEST_CASE_FIXTURE(host_home, "install: TOML and YAML files are changed and put back like JSON ones") {
   const std::string toml = "model = \"x\"\n\n[mcp_servers.git]\ncommand = \"git-mcp\"\n";
   const std::string yaml = "extensions:\n  git: # mine\n    type: stdio\n    cmd: git-mcp\n";

@@ -33,8 +33,10 @@ const auto definition = [](std::string_view) {
       R"({"on":{"type":"boolean","x-mcp-header":"On"}}},"free":{"type":"string"}}}})");
 };
 
+const raw_json revision = raw_json::literal("\"2026-07-28\"");
+
 std::string error_for(const std::string& arguments, std::vector<http::header> more) {
-  const auto e = check_modern_headers(headers(std::move(more)), calling(arguments), definition);
+  const auto e = check_modern_headers(headers(std::move(more)), calling(arguments), revision, definition);
   if (!e) return "";
   CHECK(e->code == -32020);
   return e->message;
@@ -99,9 +101,9 @@ TEST_CASE("Mcp-Param: an argument that servers may read in two ways is no match"
 
 TEST_CASE("Mcp-Name: names that headers cannot hold come in base64, and are compared after decoding") {
   const auto none = [](std::string_view) { return raw_json(); };
-  CHECK_FALSE(check_modern_headers(headers({}, "=?base64?5LiW?="), calling("{}", "世"), none));
-  CHECK(check_modern_headers(headers({}, "5LiW"), calling("{}", "世"), none));
-  CHECK(check_modern_headers(headers({}, "世"), calling("{}", "世"), none));
+  CHECK_FALSE(check_modern_headers(headers({}, "=?base64?5LiW?="), calling("{}", "世"), revision, none));
+  CHECK(check_modern_headers(headers({}, "5LiW"), calling("{}", "世"), revision, none));
+  CHECK(check_modern_headers(headers({}, "世"), calling("{}", "世"), revision, none));
 }
 
 TEST_CASE("Mcp-Name: that of a task is its taskId where it is given") {
@@ -113,9 +115,20 @@ TEST_CASE("Mcp-Name: that of a task is its taskId where it is given") {
   auto right = without, wrong = without;
   right.push_back({"Mcp-Name", "a"});
   wrong.push_back({"Mcp-Name", "b"});
-  CHECK_FALSE(check_modern_headers(without, task, none));
-  CHECK_FALSE(check_modern_headers(right, task, none));
-  CHECK(check_modern_headers(wrong, task, none));
+  CHECK_FALSE(check_modern_headers(without, task, revision, none));
+  CHECK_FALSE(check_modern_headers(right, task, revision, none));
+  CHECK(check_modern_headers(wrong, task, revision, none));
+}
+
+TEST_CASE("Mcp-Name: params that name their tool twice are refused whatever the header says") {
+  const auto twice = *mcp::parse_message(
+      raw_json::own(R"({"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"t","name":"other"}})"));
+  for (const std::string name : {"t", "other"}) {
+    const auto e = check_modern_headers(headers({}, name), twice, revision, definition);
+    REQUIRE(e);
+    CHECK(e->code == -32602);
+    CHECK(contains(e->message, "duplicate member"));
+  }
 }
 
 TEST_CASE("base64 in headers has its padding, its alphabet and no bits left over") {
