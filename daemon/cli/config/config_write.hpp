@@ -37,4 +37,8 @@ int write_entries(context& c, const config_place& place, const std::vector<new_e
 int write_changes(context& c, const config_place& place, const std::vector<file_change>& changes,
                   const std::vector<std::string>& told, const write_wish& wish);
 
+/// Tells why a file could not be used and returns the exit status: `usage` for what the person can mend in the
+/// configuration, else `no_answer`.
+int explain_file(context& c, const error& e);
+
 }  // namespace mcpbx::cli

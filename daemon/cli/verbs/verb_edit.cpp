@@ -39,6 +39,13 @@ std::optional<std::string> draft_text(context& c, const std::string& draft, int&
 
 /// Puts the text to begin with into the draft; one that an earlier edit left is gone on with if the person says so.
 bool begin_draft(context& c, const std::string& draft, const std::string& text, int& status) {
+  // Nobody else may be able to change the draft, which can become the configuration.
+  auto made = make_folder_of(draft);
+  if (made) made = conf::check_directory(std::filesystem::path(draft).parent_path());
+  if (!made) {
+    status = explain_file(c, made.error());
+    return false;
+  }
   const auto left = read_whole_file(draft, conf::max_file_bytes);
   if (left && *left) {
     if (!can_ask()) {
@@ -53,9 +60,8 @@ bool begin_draft(context& c, const std::string& draft, const std::string& text, 
       return false;
     }
   }
-  auto made = make_folder_of(draft);
-  if (made) made = replace_whole_file(draft, text);
-  if (!made) status = explain(c, made.error());
+  made = replace_whole_file(draft, text);
+  if (!made) status = explain_file(c, made.error());
   return made.has_value();
 }
 

@@ -37,9 +37,19 @@ TEST_CASE("literal_secrets: variables, headers, arguments and addresses tell the
       list{"auth.clientSecret s1", "auth.privateKey s2"});
 }
 
+TEST_CASE("literal_secrets: a token that its maker marks is one under any name") {
+  CHECK(
+      found_in(
+          R"({"args": ["figd_0123456789abcdefghij", "sk-short", "--x"], "env": {"A": "ghp_0123456789abcdefghij"}})") ==
+      list{"args[0] figd_0123456789abcdefghij", "env.A ghp_0123456789abcdefghij"});
+}
+
 TEST_CASE("literal_secrets: references and keys that only sound like secrets are none") {
   CHECK(found_in(R"({"env": {"API_KEY": "${env:K}", "TOKEN": "a${file:/x}"}, "args": ["--token", "${env:T}",
                       "--api-key=${env:T}"], "url": "https://u:${env:P}@h/?key=${env:K}"})")
+            .empty());
+  CHECK(found_in(R"({"env": {"GOOGLE_APPLICATION_CREDENTIALS": "/k.json", "TOKEN_FILE": "~/t"},
+                      "args": ["--token-file", "~/t", "--key-path=./k", "run", "-e", "GITHUB_TOKEN", "image"]})")
             .empty());
   CHECK(literal_secrets(R"({"http": {"tokenFile": "~/token"}, "loop": {"tokenBudget": 5}})", text_of::configuration)
             .empty());

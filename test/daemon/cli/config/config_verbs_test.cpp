@@ -281,6 +281,26 @@ TEST_CASE_FIXTURE(config_home, "edit: the text of the editor replaces the file o
   CHECK(files() == std::map<std::string, std::string>{{"config.json", text(dir / "new")}});
 }
 
+TEST_CASE_FIXTURE(config_home, "edit: a link to the file stays, and the file behind it is replaced") {
+  write(dir / "dotfiles/config.json", own_text);
+  write(drop_in("time.json"), time_text);
+  std::filesystem::create_symlink(dir / "dotfiles/config.json", folder() + "/config.json");
+  ::setenv("EDITOR", "sed -i s/git-mcp/other/", 1);
+  CHECK(run({"edit"}).status == 0);
+  CHECK(std::filesystem::is_symlink(folder() + "/config.json"));
+  CHECK(contains(text(dir / "dotfiles/config.json"), "\"other\""));
+}
+
+TEST_CASE_FIXTURE(config_home, "edit: a folder of drafts that others can write is not used") {
+  write(folder() + "/config.json", own_text);
+  write(folder() + "/drafts/config.json", "{}");
+  ::chmod((folder() + "/drafts").c_str(), 0777);
+  ::setenv("EDITOR", "true", 1);
+  const auto r = run({"edit"});
+  CHECK(r.status == 2);
+  CHECK(contains(r.err, "chmod go-w"));
+}
+
 TEST_CASE_FIXTURE(config_home, "edit: an editor that fails, and a text that stays, change nothing") {
   write(folder() + "/config.json", own_text);
   const auto before = files();
@@ -330,6 +350,26 @@ TEST_CASE_FIXTURE(config_home, "edit: without a file one is begun, and NAME open
   ::setenv("PATH", "/nowhere", 1);
   ::unsetenv("EDITOR");
   CHECK(contains(run({"edit"}).err, "export EDITOR=nano"));
+}
+
+TEST_CASE_FIXTURE(config_home, "config verbs: the examples of their help do what they say") {
+  ::setenv("EDITOR", "true", 1);
+  const std::vector<words> examples{{"add", "--yes", "time", "--", "mcpbx-toolbox"},
+                                    {"add", "--yes", "github", "--", "github-mcp-server"},
+                                    {"disable", "github", "--yes"},
+                                    {"enable", "github", "--yes"},
+                                    {"config", "show", "--origin"},
+                                    {"config", "check"},
+                                    {"config", "path"},
+                                    {"edit"},
+                                    {"remove", "github", "--yes"}};
+  for (const auto& line : examples) {
+    std::string shown = "  mcpbx";
+    for (const auto& word : line) shown += " " + word;
+    CAPTURE(shown);
+    if (line.back() != "github-mcp-server") CHECK(contains(run({line.front(), "--help"}).out, shown));
+    CHECK(run(line).status == 0);
+  }
 }
 
 TEST_CASE("config verbs: a command that is killed or fails at any step leaves the old or the new files whole") {
