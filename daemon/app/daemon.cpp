@@ -68,7 +68,7 @@ result<int> serve(const command_line& o, const configuration_ptr& first, started
   daemon_life life(base, servers, runs, reload, ways_in, idle_exit);
 
   link.show();
-  say("ready " + socket + "\n");
+  say("ready " + socket + "\n", log::level::info);
   notify_service_manager("READY=1");
   const int status = life.run();
   end_at_the_latest(lanes_grace_s);

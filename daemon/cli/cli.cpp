@@ -12,6 +12,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <functional>
 #include <memory>
 #include <span>
@@ -136,7 +137,10 @@ int complete(const CLI::App& app, std::string_view shell, std::vector<std::strin
     auto line = split_for_bash(words.empty() ? "" : words.front());
     in_quotes = line.in_quotes;
     words = std::move(line.words);
-    if (!words.empty()) words.erase(words.begin());
+    // Variables may stand before the program.
+    const auto program =
+        std::ranges::find_if(words, [](const std::string& w) { return w == "mcpbx" || w.ends_with("/mcpbx"); });
+    words.erase(words.begin(), program == words.end() ? words.begin() + 1 : program + 1);
   } else {
     kind = shell == "zsh" ? shell_kind::zsh : shell_kind::fish;
   }

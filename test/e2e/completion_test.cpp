@@ -90,6 +90,8 @@ TEST_CASE("completion: it starts no daemon, and a daemon that hangs keeps it for
   {
     world w;
     CHECK(run_cli(w, {"__complete", "bash", "mcpbx call "}).out == "names\n");
+    CHECK(run_cli(w, {"__complete", "bash", "A=b /opt/mcpbx cal"}).out == "names\ncall\n");
+    CHECK(run_cli(w, {"__complete", "bash", ""}).status == 0);
     CHECK(run_cli(w, {"__complete", "fish", "cal"}).out == "names\ncall\tcall one tool\n");
     CHECK(::access(w.socket().c_str(), F_OK) != 0);
   }

@@ -76,6 +76,7 @@ TEST_CASE("D4: doctor finds what is wrong in a broken configuration, and --fix m
   CHECK(text_at(found(all, "model-key", "model m"), "mend") == "export NO_KEY_HERE=… && mcpbx stop");
   CHECK(found(all, "model-unreachable", "model m").is_object());
   CHECK(found(all, "program-missing", "server off").is_null());
+  CHECK(found(all, "server-disabled", "server off").is_object());
   CHECK(text_at(found(all, "program-not-executable", "server c"), "mend") == "chmod u+x " + w.file("plain"));
   CHECK(contains(run_cli(w, {"doctor", "--fix", "--yes"}).err, "done: chmod u+x " + w.file("plain")));
   CHECK(::access(w.file("plain").c_str(), X_OK) == 0);
@@ -168,4 +169,16 @@ TEST_CASE("D4: doctor --online makes one request to a model, which leaves no ses
   CHECK(found(examined(d, {"m"}, 0), "model-ok", "model m").is_object());
   CHECK(found(examined(d, {"m", "--online"}, 0), "model-answers", "model m").is_object());
   CHECK(run_cli(d, {"--json", "sessions"}).out == "[]\n");
+}
+
+TEST_CASE("D4: doctor names other programs that start the same servers past mcpbx, or have more of them") {
+  world w;
+  w.env.push_back("MCPBX_CONFIG=" +
+                  w.write("config.json", R"({"mcpServers": {"files": {"command": "true", "args": ["x"]}}})"));
+  ::mkdir(w.file(".cursor").c_str(), 0700);
+  w.write(".cursor/mcp.json", R"({"mcpServers": {"mine": {"command": "true", "args": ["x"]},
+                                                 "other": {"command": "false"}}})");
+  const auto all = examined(w, {}, 0);
+  CHECK(text_at(found(all, "host-direct", "program cursor"), "text").contains("itself, past mcpbx: files"));
+  CHECK(text_at(found(all, "host-more", "program cursor"), "mend") == "mcpbx import --from cursor");
 }

@@ -17,6 +17,8 @@ namespace {
 
 using kind = node::kind;
 
+constexpr std::size_t longest_text = 65'536, most_parts = 10'000;
+
 std::string file_folder(const std::string& path) {
   const auto slash = path.rfind('/');
   return slash == path.npos ? "" : path.substr(0, slash);
@@ -101,6 +103,10 @@ std::optional<std::string> entry_reader::text(const node_member& m, const node& 
     error(m, "must hold strings, not " + std::string(words_for(value.type)), "write it in quotes");
     return {};
   }
+  if (value.text.size() > longest_text) {
+    error(m, "holds a text of more than 64 KiB, which no server needs", "write it into a file of its own");
+    return {};
+  }
   auto made = translate_variables(value.text, variables_);
   if (made.fault) {
     error(m, made.fault->what, made.fault->mend);
@@ -158,6 +164,10 @@ void entry_reader::run(node entry) {
     }
   for (auto& m : entry.members) {
     if (m.value.is(kind::broken)) continue;
+    if (m.value.items.size() > most_parts || m.value.members.size() > most_parts) {
+      error(m, "has more than " + std::to_string(most_parts) + " parts", "write fewer");
+      continue;
+    }
     if (const auto* known = find_reader(m.key))
       (this->*known->read)(m);
     else

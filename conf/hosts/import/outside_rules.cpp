@@ -13,6 +13,8 @@ namespace {
 
 using kind = node::kind;
 
+constexpr std::size_t most_rules = 10'000;
+
 /// Returns the value at the end of a path of keys; null: there is none.
 const node* at(const node& tree, std::initializer_list<std::string_view> path) {
   const auto* n = &tree;
@@ -247,7 +249,11 @@ outside_rules read_outside_rules(const program& from, std::span<const foreign_do
   if (from.name == "goose") collector.goose();
   if (from.name == "amp") collector.amp();
   if (from.name == "zed") collector.zed();
-  return std::move(collector.made);
+  auto& made = collector.made;
+  if (made.deny.size() + made.ask.size() > most_rules)
+    made.refused.push_back({files.empty() ? "" : files.front().file->path, 0, 0,
+                            "more than " + std::to_string(most_rules) + " rules about tools", "", "write fewer"});
+  return std::move(made);
 }
 
 void apply_outside_rules(const outside_rules& rules, foreign_server& server) {

@@ -75,8 +75,15 @@ std::string safe_log_line(std::string_view line) {
   return visible(out);
 }
 
-void say(std::string_view text) {
-  const auto safe = visible(redactor::redact(std::string(text)), true);
+void say(std::string_view text, log::level l) {
+  auto safe = visible(redactor::redact(std::string(text)), true);
+  if (stderr_is_journal()) {
+    // Each line is an entry of the journal, so each needs the priority.
+    for (std::size_t at = 0; at < safe.size(); at = safe.find('\n', at) + 1) {
+      safe.insert(at, journal_prefix(l));
+      if (safe.find('\n', at) == safe.npos) break;
+    }
+  }
   std::fwrite(safe.data(), 1, safe.size(), stderr);
 }
 

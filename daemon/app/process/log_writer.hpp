@@ -36,7 +36,7 @@ class log_writer {
 std::string safe_log_line(std::string_view line);
 
 /// Writes `text` to stderr outside the log, for messages of the start and of a configuration check. Keeps its line
-/// breaks; secrets and invisible characters are treated as in a log line.
-void say(std::string_view text);
+/// breaks; secrets and invisible characters are treated as in a log line. In the journal each line gets the level.
+void say(std::string_view text, log::level l = log::level::error);
 
 }  // namespace mcpbx::daemon

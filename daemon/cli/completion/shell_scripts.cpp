@@ -48,7 +48,7 @@ function __mcpbx_complete
     set -l lines (command mcpbx __complete fish $before[2..] (commandline -ct) 2>/dev/null)
     if test "$lines[1]" = files
         __fish_complete_path (commandline -ct)
-    else
+    else if set -q lines[2]
         printf '%s\n' $lines[2..]
     end
 end

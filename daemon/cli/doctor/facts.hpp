@@ -61,6 +61,7 @@ struct program_facts {
   };
   std::string server, entry_at;  ///< `entry_at`: FILE:LINE of the entry
   outcome state = outcome::found;
+  bool disabled = false;               ///< nothing else was looked at
   bool is_remote = false;              ///< it has a `url`
   address_facts address;               ///< of a remote one
   std::string program;                 ///< as the entry names it, resolved
@@ -135,6 +136,15 @@ struct unit_facts {
   std::string name;    ///< "mcpbx.service", or "" if none is installed
   std::string active;  ///< systemd's word: "active", "inactive", "failed"; "" unknown
   bool enabled = false;
+  bool has_path = false;  ///< a drop-in gives it the PATH of a shell
+};
+
+/// Another program that starts tool servers.
+struct host_facts {
+  std::string name, title;          ///< "claude-code", "Claude Code"
+  std::vector<std::string> direct;  ///< servers of ours that it starts itself, by our names
+  std::vector<std::string> more;    ///< servers that we do not have
+  std::string sandbox;              ///< the folder that shows that it runs in a sandbox, or ""
 };
 
 struct facts {
@@ -148,6 +158,7 @@ struct facts {
   std::optional<daemon_facts> daemon{};  ///< nullopt: none answers
   state_facts state;
   unit_facts unit;
+  std::vector<host_facts> hosts{};
   std::string only = {};  ///< the server or model that was asked for, or "": everything
   bool online = false;    ///< --online
 };

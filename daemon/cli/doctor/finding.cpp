@@ -94,7 +94,10 @@ std::span<const check_code> all_checks() {
                                   socket_blocked,
                                   socket_path,
                                   unit_ok,
-                                  unit_failed};
+                                  unit_failed,
+                                  host_direct,
+                                  host_more,
+                                  host_sandboxed};
   return all;
 }
 

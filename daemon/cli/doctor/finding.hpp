@@ -47,6 +47,9 @@ inline constexpr check_code model_ok{"model-ok", ok}, model_none{"model-none", n
     model_unreachable{"model-unreachable", fault}, model_certificate{"model-certificate", fault},
     model_slow{"model-slow", fault}, model_unchecked{"model-unchecked", notice}, model_answers{"model-answers", ok},
     model_fails{"model-fails", fault}, model_not_asked{"model-not-asked", notice};
+// Other programs that start tool servers.
+inline constexpr check_code host_direct{"host-direct", notice}, host_more{"host-more", notice},
+    host_sandboxed{"host-sandboxed", notice};
 // The state folder, the journal and the token.
 inline constexpr check_code state_ok{"state-ok", ok}, state_mode{"state-mode", fault},
     state_unwritable{"state-unwritable", fault}, state_slow{"state-slow", fault}, disk_low{"disk-low", notice},

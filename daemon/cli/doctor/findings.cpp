@@ -64,7 +64,7 @@ void judge_program(const program_facts& p, const facts& all, findings& out) {
   const std::string correct = "correct \"command\"" + in_entry(p);
   switch (p.state) {
     case found:
-      if (!p.missing.empty() || p.is_remote) break;
+      if (!p.missing.empty() || p.is_remote || p.found.empty()) break;
       out.push_back({program_ok, subject, "its program is " + p.found});
       if (p.not_for_service)
         out.push_back({program_not_for_service, subject,
@@ -185,7 +185,36 @@ void judge_config(const facts& all, findings& out) {
 }
 
 void judge_programs(const facts& all, findings& out) {
-  for (const auto& p : all.programs) judge_program(p, all, out);
+  for (const auto& p : all.programs)
+    if (!p.disabled) judge_program(p, all, out);
+}
+
+void judge_hosts(const facts& all, findings& out) {
+  const auto named = [](const std::vector<std::string>& names) {
+    constexpr std::size_t most = 5;
+    std::string text;
+    for (std::size_t i = 0; i < names.size() && i < most; ++i) text += (i == 0 ? "" : ", ") + names[i];
+    return names.size() > most ? text + ", …" : text;
+  };
+  for (const auto& h : all.hosts) {
+    const std::string subject = "program " + h.name;
+    if (!h.direct.empty())
+      out.push_back(
+          {host_direct, subject,
+           h.title + " starts " + counted(h.direct.size(), "tool server") + " itself, past mcpbx: " + named(h.direct),
+           "mcpbx install " + h.name});
+    if (!h.more.empty())
+      out.push_back(
+          {host_more, subject,
+           h.title + " has " + counted(h.more.size(), "tool server") + " that mcpbx does not have: " + named(h.more),
+           "mcpbx import --from " + h.name});
+    if (!h.sandbox.empty())
+      out.push_back({host_sandboxed, subject,
+                     h.title + " runs in a sandbox (" + h.sandbox +
+                         "), from where it may reach "
+                         "neither mcpbx nor its socket",
+                     "give it http://127.0.0.1:PORT/mcp of \"http\" in the configuration, with the token as a Bearer"});
+  }
 }
 
 void judge_state(const facts& all, findings& out) {
@@ -256,6 +285,7 @@ findings findings_of(const facts& all) {
   judge_programs(all, out);
   judge_servers(all, out);
   judge_models(all, out);
+  judge_hosts(all, out);
   judge_state(all, out);
   if (all.only.empty()) return out;
   // The socket and the configuration stay only where they are at fault: they may be the reason.

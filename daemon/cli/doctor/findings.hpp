@@ -15,6 +15,7 @@ void judge_programs(const facts& all, findings& out);
 void judge_daemon(const facts& all, findings& out);
 void judge_servers(const facts& all, findings& out);
 void judge_models(const facts& all, findings& out);
+void judge_hosts(const facts& all, findings& out);
 void judge_state(const facts& all, findings& out);
 
 }  // namespace mcpbx::cli::doctor

@@ -193,11 +193,14 @@ void judge_servers(const facts& all, findings& out) {
     return;
   }
   for (const auto& p : all.programs)
-    if (p.is_remote && p.missing.empty()) judge_address(all, p, out);
-  if (all.trials.empty() && !all.programs.empty()) {
+    if (p.disabled)
+      out.push_back({server_disabled, "server " + p.server, "it is disabled in the configuration"});
+    else if (p.is_remote && p.missing.empty())
+      judge_address(all, p, out);
+  const auto first = std::ranges::find(all.programs, false, &program_facts::disabled);
+  if (all.trials.empty() && first != all.programs.end())
     out.push_back({server_not_tried, "servers", "no tool server was started for this check",
-                   "mcpbx doctor " + shell_word(all.programs.front().server)});
-  }
+                   "mcpbx doctor " + shell_word(first->server)});
 }
 
 }  // namespace mcpbx::cli::doctor

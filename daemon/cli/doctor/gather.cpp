@@ -90,28 +90,38 @@ void take_models(daemon_connection& link, facts& all) {
   });
 }
 
-// Waits until a server that was asked for by name is ready, has failed, or its time is up.
-void start_lazy(daemon_connection& link, facts& all) {
-  bool lazy = false;
-  const auto state_of = [&](const raw_json& list) {
-    std::string state;
-    for_each_element(list, [&](const raw_json& s) {
-      if (member_text(s, "name") == all.only) state = member_text(s, "state");
-      return true;
-    });
-    return state;
-  };
-  lazy = state_of(all.daemon->servers) == "lazy";
-  if (lazy) {
+std::string state_of(const raw_json& servers, std::string_view name) {
+  std::string state;
+  for_each_element(servers, [&](const raw_json& s) {
+    if (member_text(s, "name") == name) state = member_text(s, "state");
+    return true;
+  });
+  return state;
+}
+
+bool any_starting(const raw_json& servers, std::string_view only) {
+  bool any = false;
+  for_each_element(servers, [&](const raw_json& s) {
+    const auto state = member_text(s, "state");
+    if (!only.empty() && member_text(s, "name") != only) return true;
+    any = any || (state == "starting" && !find_member(s, "startFailed").is_true()) ||
+          (!only.empty() && state == "restarting");
+    return true;
+  });
+  return any;
+}
+
+// Waits until a server that was asked for by name, or every one of a private daemon, is ready, has failed, or its time
+// is up. A lazy one that was asked for is started.
+void wait_for_servers_of(daemon_connection& link, facts& all) {
+  if (!all.only.empty() && state_of(all.daemon->servers, all.only) == "lazy") {
     std::string one;
     json_writer(one).begin_object().member("server", all.only).end_object();
     if (!ask(link, "mcpbx/restart", one, milliseconds(5'000))) return;
+    all.daemon->servers = ask(link, "mcpbx/servers", "{}", milliseconds(5'000)).value_or(all.daemon->servers);
   }
   const auto deadline = std::chrono::steady_clock::now() + milliseconds(35'000);
-  for (;;) {
-    const auto state = state_of(all.daemon->servers);
-    if (state != "starting" && state != "lazy" && state != "restarting") return;
-    if (std::chrono::steady_clock::now() >= deadline || interrupted()) return;
+  while (any_starting(all.daemon->servers, all.only) && std::chrono::steady_clock::now() < deadline && !interrupted()) {
     ::usleep(50'000);
     const auto list = ask(link, "mcpbx/servers", "{}", milliseconds(5'000));
     if (!list) return;
@@ -168,15 +178,16 @@ facts gather(const wish& w, const server_trial& trial) {
     all.state = gather_state({}, "");
     return all;
   }
-  auto entries = gather_entries(config.loaded, daemon.variable, all.unit.enabled);
+  auto entries = gather_entries(config.loaded, daemon.variable, all.unit.enabled && !all.unit.has_path);
   all.programs = std::move(entries.programs);
   all.models = std::move(entries.models);
   all.state = gather_state(config.loaded.config, token_path(config.loaded.config));
   if (config.loaded.ok()) gather_addresses(w, all);
+  if (w.only.empty()) all.hosts = gather_hosts(config.loaded.config);
   auto* const link = daemon.link ? &daemon.link->link : nullptr;
   if (link != nullptr && all.daemon) {
     take_models(*link, all);
-    if (!all.only.empty()) start_lazy(*link, all);
+    if (!all.only.empty() || w.place.standalone) wait_for_servers_of(*link, all);
   } else if (const auto* entry = config.loaded.config.find_server(w.only); entry != nullptr && trial) {
     if (!entry->disabled && entry->command) all.trials.push_back(trial(*entry));
   }

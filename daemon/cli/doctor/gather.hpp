@@ -63,6 +63,9 @@ unit_facts gather_unit();
 /// Looks at the state folder, the journal and the token. `token` is the path of the token file, or "".
 state_facts gather_state(const conf::configuration& config, const std::string& token);
 
+/// Looks for other programs that start tool servers, and compares theirs with ours.
+std::vector<host_facts> gather_hosts(const conf::configuration& config);
+
 /// Has `mcpbxd --examine` try the addresses of the configuration and look at the journal.
 void gather_addresses(const wish& w, facts& into);
 

@@ -203,6 +203,7 @@ unit_facts gather_unit() {
       break;
     }
   if (!u.enabled) return u;
+  u.has_path = look_at({places.front() + "/mcpbx.service.d"}).front().state != path_facts::look::missing;
   // is-active ends with a status other than 0 for a unit that is not active, so ask for the word.
   const auto told =
       output_of({"systemctl", "--user", "show", "--property=ActiveState", "--value", u.name}, milliseconds(3'000));
@@ -250,7 +251,9 @@ daemon_seen gather_daemon(const wish& w) {
     if (fd < 0) return seen;
   }
   s.state = answers;
-  if (const auto peer = mcp::peer_of(fd, false); peer.pid > 0) s.holder = peer.pid;
+  // With socket activation the peer is the service manager, which nobody should end.
+  if (const auto peer = mcp::peer_of(fd, false); s.holder <= 0 && is_daemon(std::to_string(peer.pid)))
+    s.holder = peer.pid;
   seen.link.emplace(connected{daemon_connection(fd), {}});
   seen.daemon = interview(seen.link->link);
   if (!seen.daemon) {

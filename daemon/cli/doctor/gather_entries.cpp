@@ -266,6 +266,13 @@ entries_seen gather_entries(const conf::loaded_files& loaded, const variable_loo
     p.entry_at = at_line(loaded, servers[i]->at);
     seen.programs.push_back(std::move(p));
   }
+  for (const auto& e : config.servers)
+    if (e.disabled && seen.programs.size() < most_entries) {
+      program_facts p;
+      p.server = e.name;
+      p.disabled = true;
+      seen.programs.push_back(std::move(p));
+    }
   std::vector<const conf::model_entry*> models;
   for (const auto& m : config.models)
     if (models.size() < most_entries) models.push_back(&m);

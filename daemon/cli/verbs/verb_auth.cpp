@@ -225,7 +225,8 @@ verb verb_auth() {
           .place = 12,
           .summary = "log in to remote tool servers",
           .more = "Example: mcpbx auth login saas --no-browser\n",
-          .declare = declare_auth};
+          .declare = declare_auth,
+          .actions = auth_actions};
 }
 
 }  // namespace mcpbx::cli

@@ -90,8 +90,8 @@ int import_servers(context& c, import_options o) {
   } else if (!c.json && !plan.rows.empty()) {
     c.screen->err_line("there is nothing new to import");
   }
+  if (status != done) return status;  // with --json the error is the object
   if (c.json) c.screen->out_json(import_json(plan, report));
-  if (status != done) return status;
   return plan.refused() > 0 || !plan.faults.empty() ? no_answer : done;
 }
 

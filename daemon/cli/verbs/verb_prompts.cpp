@@ -123,7 +123,8 @@ arguments in brackets may be left out.
 Examples:
   mcpbx prompts
   mcpbx prompts get git__commit_message style=short)",
-      .declare = declare_prompts};
+      .declare = declare_prompts,
+      .actions = prompt_actions};
 }
 
 }  // namespace mcpbx::cli

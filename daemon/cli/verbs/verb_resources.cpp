@@ -169,7 +169,8 @@ Examples:
   mcpbx resources
   mcpbx resources read file:///home/me/notes.md
   mcpbx resources read shot://latest -o shot.png)",
-      .declare = declare_resources};
+      .declare = declare_resources,
+      .actions = resource_actions};
 }
 
 }  // namespace mcpbx::cli

@@ -255,3 +255,18 @@ TEST_CASE("programs: a server of a project's file runs in the folder of the proj
   CHECK(import_text("cursor", entry, "", "/home/me/p") ==
         "== x\n{\"command\":\"c\",\"cwd\":\"/home/me/p\"}\n== y\n{\"url\":\"https://a.example\"}\n");
 }
+
+TEST_CASE("programs: texts, lists and rules have bounds, so that a file of any content is read in time") {
+  const auto entry = [](const std::string& members) {
+    return "{\"amp.mcpServers\": {\"x\": {\"command\": \"c\", " + members + "}}}";
+  };
+  std::string many;
+  for (int i = 0; i < 10'001; ++i) many += (i == 0 ? "\"" : ", \"") + std::to_string(i) + "\"";
+  CHECK(import_text("amp", entry("\"includeTools\": [" + many + "]")).find("more than 10000 parts") !=
+        std::string::npos);
+  CHECK(import_text("amp", entry("\"args\": [\"" + std::string(70'000, '$') + "\"]")).find("more than 64 KiB") !=
+        std::string::npos);
+  const auto made =
+      import_text("amp", "{\"amp.mcpServers\": {\"x\": {\"command\": \"c\"}}, \"amp.tools.disable\": [" + many + "]}");
+  CHECK(made.find("more than 10000 rules") != std::string::npos);
+}

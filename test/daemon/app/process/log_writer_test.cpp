@@ -46,6 +46,22 @@ TEST_CASE("G47: one call writes one line with level and time") {
   CHECK(std::count(err.begin(), err.end(), '\n') == 1);
 }
 
+TEST_CASE("log: messages of the start have a priority in the journal, line by line") {
+  std::string err;
+  {
+    const mcpbx::test::captured_output captured;
+    say("one\ntwo\n");
+    struct stat s{};
+    REQUIRE(::fstat(2, &s) == 0);
+    const auto stream = std::to_string(s.st_dev) + ":" + std::to_string(s.st_ino);
+    const mcpbx::test::changed_variable journal("JOURNAL_STREAM", stream.c_str());
+    say("three\n\nfour\n");
+    say("ready", log::level::info);
+    err = captured.err();
+  }
+  CHECK(err == "one\ntwo\n<3>three\n<3>\n<3>four\n<6>ready");
+}
+
 TEST_CASE("log: the journal gets priorities and no time of ours") {
   std::string err;
   {

@@ -3,6 +3,7 @@
 
 #include "daemon/cli/cli.hpp"
 #include "daemon/cli/completion/shell_scripts.hpp"
+#include "daemon/cli/verbs/verbs.hpp"
 #include "mcp/support/text.hpp"
 #include "test/support/contains.hpp"
 
@@ -62,6 +63,9 @@ TEST_CASE("completion: verbs come first, then the options and the arguments of t
   CHECK(offers(choice({"pins", "accept", "-"}), "--sha256"));
   CHECK(offers(choice({"help", ""}), "tools"));
   CHECK(choice({}).words.empty());
+  // The program's own words.
+  for (const auto& verb : all_verbs())
+    if (std::string_view(verb.name) == "auth") CHECK(verb.actions.size() == 3);
   CHECK(choice({"nonesuch", ""}).names == name_kind::none);
 }
 

@@ -284,6 +284,9 @@ const std::vector<example>& examples() {
        },
 
        "shorter"},
+      {host_direct, [](facts& f) { f.hosts = {{"cursor", "Cursor", {"git"}, {}, ""}}; }, "mcpbx install cursor"},
+      {host_more, [](facts& f) { f.hosts = {{"cursor", "Cursor", {}, {"x"}, ""}}; }, "mcpbx import --from cursor"},
+      {host_sandboxed, [](facts& f) { f.hosts = {{"zed", "Zed", {}, {}, "/h/.var/app/dev.zed.Zed"}}; }, "/mcp"},
       {unit_ok, [](facts& f) { f.unit = {"mcpbx.socket", "active", true}; }, ""},
       {unit_failed, [](facts& f) { f.unit = {"mcpbx.service", "failed", true}; }, "systemctl --user restart"},
   };

@@ -51,6 +51,8 @@ TEST_CASE("doctor: a mode is set on the file itself and never through a link") {
   CHECK(mode_of(file) == 0600);
   CHECK(carry_out({repair::kind::set_mode, file, 0100}, {}));
   CHECK(mode_of(file) == 0700);
+  CHECK(carry_out({repair::kind::set_mode, file, 0755}, {}));  // others get nothing
+  CHECK(mode_of(file) == 0700);
   CHECK_FALSE(carry_out({repair::kind::set_mode, folder / "none", 0600}, {}));
 }
 

@@ -127,6 +127,7 @@ TEST_CASE_FIXTURE(
   const auto unasked = run({"import"});
   CHECK(unasked.status == 2);
   CHECK(contains(unasked.err, "add --yes"));
+  CHECK(run({"--json", "import"}).out.starts_with("{\"error\":"));
   CHECK(run({"import", "--dry-run"}).status == 0);
   CHECK(run({"import", "--from", "cline"}).status == 5);
   const auto json = run({"--json", "import", "--dry-run"});

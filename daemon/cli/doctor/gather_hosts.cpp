@@ -1,0 +1,105 @@
+// Other programs that start tool servers, by the tables that `mcpbx import` has. Their files are read in child
+// processes, since one of them may be on a mount that does not answer.
+#include "conf/hosts/import/foreign_servers.hpp"
+#include "conf/hosts/programs/programs.hpp"
+#include "conf/places.hpp"
+#include "daemon/cli/doctor/gather.hpp"
+#include "daemon/cli/doctor/in_time.hpp"
+#include "daemon/cli/hosts/found_programs.hpp"
+#include "daemon/cli/hosts/import_plan.hpp"
+#include "mcp/json/json_writer.hpp"
+#include "mcp/redact/hidden_text.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+namespace mcpbx::cli::doctor {
+namespace {
+
+constexpr std::size_t most_named = 50;
+
+// Folders below the home folder that a program has where it runs in a sandbox.
+struct sandboxed_program {
+  std::string_view name, folder;
+};
+constexpr std::array<sandboxed_program, 4> sandboxes{{{"vscode", ".var/app/com.visualstudio.code"},
+                                                      {"vscode", "snap/code"},
+                                                      {"zed", ".var/app/dev.zed.Zed"},
+                                                      {"jan", ".var/app/ai.jan.Jan"}}};
+
+std::string printed(const std::vector<std::string>& direct, const std::vector<std::string>& more,
+                    const std::string& sandbox) {
+  std::string json;
+  json_writer w(json);
+  w.begin_object().list("direct", direct).list("more", more).filled("sandbox", sandbox).end_object();
+  return json;
+}
+
+std::vector<std::string> names_in(const raw_json& list) {
+  std::vector<std::string> all;
+  for_each_element(list, [&](const raw_json& one) {
+    all.push_back(one.as_string().value_or(""));
+    return true;
+  });
+  return all;
+}
+
+bool is_off(const conf::foreign_server& s) {
+  const auto* disabled = s.entry.find("disabled");
+  return disabled != nullptr && disabled->value.truth;
+}
+
+// Compares the servers of one program with ours.
+std::string compared(const conf::program& program, const std::vector<conf::server_entry>& ours,
+                     const conf::own_places& own, const conf::environment& env) {
+  std::vector<std::string> direct, more;
+  const std::vector<found_program> found{look_for(program, env)};
+  if (!found.front().files.empty()) {
+    const auto plan = plan_import(found, ours, own, false);
+    for (const auto& row : plan.rows) {
+      if (row.server->fate != conf::server_fate::taken || is_off(*row.server)) continue;
+      const bool is_ours = std::ranges::find(ours, row.same_as, &conf::server_entry::name) != ours.end();
+      auto& list = is_ours ? direct : more;
+      const auto name = printable(is_ours ? row.same_as : row.server->name);
+      if ((is_ours || !row.name.empty()) && list.size() < most_named && std::ranges::find(list, name) == list.end())
+        list.push_back(name);
+    }
+  }
+  std::string sandbox;
+  for (const auto& s : sandboxes)
+    if (const auto home = env.filled("HOME"); home && s.name == program.name && sandbox.empty()) {
+      const std::string folder = *home + "/" + std::string(s.folder);
+      if (::access(folder.c_str(), F_OK) == 0) sandbox = folder;
+    }
+  return printed(direct, more, sandbox);
+}
+
+}  // namespace
+
+std::vector<host_facts> gather_hosts(const conf::configuration& config) {
+  const auto env = conf::environment_for_places();
+  conf::own_places own;
+  if (config.http.address) own.addresses.push_back(config.http.address->text);
+  const auto folder = conf::user_config_directory(env);
+  const auto programs = conf::all_programs();
+  const auto answers = in_time(programs.size(), [&](std::size_t i) {
+    const auto ours = folder
+                          ? with_secrets(config.servers, (*folder / "secrets").native(), env.get("HOME").value_or(""))
+                          : config.servers;
+    return compared(programs[i], ours, own, env);
+  });
+  std::vector<host_facts> hosts;
+  for (std::size_t i = 0; i < programs.size(); ++i) {
+    if (!answers[i]) continue;  // a file that does not answer says nothing
+    const auto told = raw_json::own(*answers[i]);
+    host_facts h{std::string(programs[i].name), std::string(programs[i].title), names_in(find_member(told, "direct")),
+                 names_in(find_member(told, "more")), member_text(told, "sandbox")};
+    if (!h.direct.empty() || !h.more.empty() || !h.sandbox.empty()) hosts.push_back(std::move(h));
+  }
+  return hosts;
+}
+
+}  // namespace mcpbx::cli::doctor
