@@ -17,7 +17,7 @@ using kind = node::kind;
 
 constexpr std::size_t most_members = 10'000;  // of one table, or elements of one list
 
-/// How a table or a list came about; kept in node::whole while reading.
+/// Origin of a table or a list; kept in node::whole while reading.
 enum table_state : std::int64_t { implied, headed, dotted, closed };
 
 class toml_reader {

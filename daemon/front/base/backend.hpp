@@ -35,6 +35,9 @@ class backend {
 
   // Functions of runner.
   virtual result<std::shared_ptr<run_feed>> start_run(run_request r, runner::recorded told) = 0;
+  virtual void preview_run(run_request /*r*/, std::function<void(result<run_preview>)> then) {
+    then(fail(errc::unavailable, "this daemon has no runs"));
+  }
   virtual result<std::shared_ptr<run_feed>> find_run(std::string_view run) const = 0;
   virtual void recall_run(std::string_view run, std::uint64_t likeness,
                           std::function<void(result<runner::recalled_run>)> then) = 0;
@@ -92,6 +95,9 @@ class live_backend final : public backend {
   }
   result<std::shared_ptr<run_feed>> start_run(run_request r, runner::recorded told) override {
     return runs_.start(std::move(r), std::move(told));
+  }
+  void preview_run(run_request r, std::function<void(result<run_preview>)> then) override {
+    runs_.preview(std::move(r), std::move(then));
   }
   result<std::shared_ptr<run_feed>> find_run(std::string_view run) const override { return runs_.find(run); }
   void recall_run(std::string_view run, std::uint64_t likeness,
