@@ -1,5 +1,5 @@
-// The checks of an entry as a whole, after its keys were read: forms of Windows, paths, keys that mean the same in every
-// program, unknown keys, and the order of ours.
+// The checks of an entry as a whole, after its keys were read: forms of Windows, paths, keys that mean the same in
+// every program, unknown keys, and the order of ours.
 #include "conf/hosts/host_adopt.hpp"
 #include "conf/hosts/host_keys.hpp"
 #include "conf/hosts/import/entry_reader.hpp"
