@@ -263,13 +263,30 @@ TEST_CASE("chat: files go with the next question, and one that cannot be sent is
   d.write("notes.txt", "the notes");
   d.write("bad.bin", "\xff\xfe");
   const auto r =
-      run_cli(d, {"chat", "-m", "m/talk"}, "/file bad.bin\n/file missing.txt\n/file notes.txt\nfirst\nsecond\n");
+      run_cli(d, {"chat", "-m", "m/talk"}, "/file bad.bin\n/file missing.txt\n/file \"notes.txt\"\nfirst\nsecond\n");
   CHECK(r.status == 2);
   CHECK(r.out == "answer one\nanswer two\n");
   CHECK(contains(r.err, "the file bad.bin is neither text"));
   CHECK(contains(r.err, "missing.txt cannot be read"));
   CHECK(contains(r.err, "notes.txt goes with the next question"));
   CHECK(contains(model.log(), R"(File notes.txt:\n\nthe notes)"));
+}
+
+TEST_CASE("chat: the example of its help does what it says") {
+  daemon_under_test d(config()
+                          .entry("toolbox", R"({"command":"mcpbx-toolbox","args":["@DIR@"]})")
+                          .model("demo", R"({"api":"rehearsal"})"));
+  d.wait_ready({"toolbox"});
+  CHECK(contains(run_cli(d, {"chat", "--help"}).out, R"(printf 'What is 6 * 7?\nAnd 6 * 8?\n' | mcpbx chat -m demo)"));
+  const auto r = run_cli(d, {"chat", "-m", "demo"}, "What is 6 * 7?\nAnd 6 * 8?\n");
+  CHECK_MESSAGE(r.status == 0, r.err);
+  CHECK(contains(r.out, "calculate: 42"));
+  CHECK(contains(r.out, "calculate: 48"));
+  CHECK(contains(run_cli(d, {"ask", "--help"}).out, R"(mcpbx ask -m demo --dry-run "What is 6 * 7?")"));
+  const auto dry = run_cli(d, {"ask", "-m", "demo", "--dry-run", "What is 6 * 7?"});
+  CHECK(dry.status == 0);
+  CHECK(contains(dry.out, "none: no endpoint is asked"));
+  CHECK(contains(dry.out, "toolbox__calculate"));
 }
 
 TEST_CASE("chat: without sessions the conversation is carried along") {

@@ -19,6 +19,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstdlib>
 #include <optional>
 #include <random>
 #include <utility>
@@ -31,6 +32,16 @@ constexpr std::size_t messages_at_once = 200;  // while the last turn is looked 
 std::string new_run_name() {
   std::random_device random;
   return "chat_" + hex(static_cast<std::uint64_t>(random()) << 32 | random(), 16);
+}
+
+// Returns the path that a person means, who may write `~/`, or quotes as for a shell.
+std::string path_of(std::string_view typed) {
+  for (const char quote : {'"', '\''})
+    if (typed.size() > 1 && typed.front() == quote && typed.back() == quote)
+      return std::string(typed.substr(1, typed.size() - 2));
+  const char* home = std::getenv("HOME");
+  if (home != nullptr && typed.starts_with("~/")) return home + std::string(typed.substr(1));
+  return std::string(typed);
 }
 
 std::string lower_case(std::string text) {
@@ -152,7 +163,7 @@ class chat_shell {
     made_.emplace(std::move(*made));
     wait_for_servers(c_, *made_);
     if (const auto run = talk_.unresolved(); !run.empty()) settle(run);
-    return true;
+    return made_.has_value();
   }
 
   bool alive() {
@@ -306,9 +317,10 @@ class chat_shell {
   }
 
   void act(const chat::check_file& a) {
-    const auto block = message_with_files("", "", {a.path});
+    const auto path = path_of(a.path);
+    const auto block = message_with_files("", "", {path});
     if (!block) return fail_with(block.error().message, usage);
-    act(talk_.add_file(a.path));
+    act(talk_.add_file(path));
   }
 
   void act(const chat::clear_screen&) { c_.screen->clear_screen(); }

@@ -110,6 +110,7 @@ class line_editor::impl {
     prompt_ = wide(prompt);
     interrupted_ = pasted_too_much_ = false;
     bytes_.clear();
+    ::el_wset(editor_, EL_PREP_TERM, 1);  // before the prompt is seen, so that no key is taken as the terminal's own
     screen_.mark_pastes(true);
     int count = 0;
     const wchar_t* line = ::el_wgets(editor_, &count);
@@ -166,6 +167,7 @@ class line_editor::impl {
       ::el_wset(editor_, EL_PREP_TERM, 1);
       screen_.mark_pastes(true);
     }
+    screen_.clear_prompt();
     ::el_resize(editor_);
     ::el_wset(editor_, EL_REFRESH);
   }

@@ -199,6 +199,10 @@ void terminal::finish_line() {
   mid_line_ = false;
 }
 
+void terminal::clear_prompt() {
+  if (capable_ && err_tty_) write_all(2, "\r\x1b[J");
+}
+
 void terminal::clear_screen() {
   if (capable_ && err_tty_) write_all(2, "\x1b[H\x1b[2J");
 }

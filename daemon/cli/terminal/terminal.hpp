@@ -100,6 +100,8 @@ class terminal {
   void finish_line();
   /// Returns true if the terminal understands escape sequences: TERM is neither unset nor "dumb".
   bool is_capable() const noexcept { return capable_; }
+  /// Clears the line of a prompt and all below it, so that the prompt can be drawn anew.
+  void clear_prompt();
   /// Clears the screen of a terminal that can.
   void clear_screen();
   /// Asks the terminal to mark pasted text (bracketed paste of xterm) or to stop that.

@@ -5,6 +5,7 @@
 #include "daemon/cli/base/attachments.hpp"
 #include "daemon/cli/base/client_tools.hpp"
 #include "daemon/cli/base/daemon_calls.hpp"
+#include "daemon/cli/base/dry_run.hpp"
 #include "daemon/cli/base/follow_run.hpp"
 #include "daemon/cli/base/input_files.hpp"
 #include "daemon/cli/base/option_checks.hpp"
@@ -12,6 +13,7 @@
 #include "daemon/cli/base/server_questions.hpp"
 #include "daemon/cli/base/server_wait.hpp"
 #include "daemon/cli/base/session_choice.hpp"
+#include "daemon/cli/base/text_editor.hpp"
 #include "daemon/cli/base/verb.hpp"
 #include "daemon/cli/terminal/approval.hpp"
 #include "mcp/json/json_writer.hpp"
@@ -67,7 +69,8 @@ constexpr std::chrono::seconds input_patience{3};
 // Returns the piped input that is part of the question, or "".
 result<std::string> piped_input(const context& c, const ask_options& o) {
   // Something else takes standard input, or there is no question that it could belong to.
-  if (o.no_input || o.text.empty() || o.text == "-" || o.schema == "-" || o.client_tools == "-") return {};
+  if (o.no_input || (o.text.empty() && !o.editor) || o.text == "-" || o.schema == "-" || o.client_tools == "-")
+    return {};
   auto input = o.input_follows ? read_stdin() : read_piped_input(most_attached, input_patience);
   if (!input && input.error().code == errc::timed_out) {
     c.screen->err_line(
@@ -118,7 +121,7 @@ std::string build_params(const context& c, const ask_options& o, const std::stri
                          std::optional<input_mode> input) {
   std::string p;
   json_writer w(p);
-  w.begin_object().member("stream", !o.no_stream).filled("run", o.run).set("detach", o.detach);
+  w.begin_object().member("stream", !o.no_stream).filled("run", o.run).set("detach", o.detach).set("dryRun", o.dry_run);
   w.set("answers", !o.detach && (asks_person(c) || input));
   if (!more.message.empty())
     w.key("messages").begin_array().token(more.message).end_array();
@@ -173,7 +176,8 @@ std::string contradiction(const context& c, const ask_options& o) {
   const bool more = !o.text.empty() || !o.session.empty() || o.latest || !o.model.empty() || !o.profile.empty() ||
                     !o.system.empty() || !o.status.empty() || !o.approve.empty() || !o.input.empty() ||
                     !split_globs(o.globs).empty() || !o.files.empty() || o.max_rounds >= 0 || o.detach ||
-                    !o.schema.empty() || !o.client_tools.empty() || !o.prompt.empty() || !o.resources.empty();
+                    !o.schema.empty() || !o.client_tools.empty() || !o.prompt.empty() || !o.resources.empty() ||
+                    o.editor || o.dry_run;
   return more ? "with --results a run goes on as it was begun; leave out all but --run and --no-stream" : "";
 }
 
@@ -196,6 +200,25 @@ int go_on(context& c, const ask_options& o) {
                               {.stream = !o.no_stream, .input = chosen_input(c, "").value_or(std::nullopt)});
   note_session(end.session);
   return end.status;
+}
+
+// Shows how the run would begin.
+int show_beginning(context& c, daemon_connection& link, const std::string& params) {
+  int status = 0;
+  const auto told = call_or_explain(c, link, "mcpbx/chat", params, status);
+  if (!told) return status;
+  // An older daemon does not know the member, and has answered the question.
+  if (!find_member(*told, "dryRun").is_true()) {
+    c.screen->error(
+        "the daemon is too old for --dry-run, and has answered the question; `mcpbx stop` lets the next command start "
+        "a new one");
+    return no_answer;
+  }
+  if (c.json)
+    c.screen->out_json(told->text());
+  else
+    show(*c.screen, beginning_table(*told));
+  return done;
 }
 
 // Starts a detached run. The daemon answers as soon as the start is recorded.
@@ -262,6 +285,18 @@ int ask(context& c, const ask_options& given) {
     if (!in) return explain(c, in.error());
     question = std::move(*in);
   }
+  if (o.editor) {
+    auto written = text_of_editor(question);
+    if (!written) {
+      c.screen->error(written.error().message);
+      return usage;
+    }
+    question = std::move(*written);
+    if (question.find_first_not_of(" \t\r\n") == std::string::npos) {
+      c.screen->error("the text is empty, so nothing was asked");
+      return usage;
+    }
+  }
   const bool begun = o.resumed || !o.prompt.empty();  // something else is the question
   if (question.find_first_not_of(" \t\r\n") == std::string::npos && !(begun && o.text.empty())) {
     c.screen->error("there is no question; write it behind `ask`, or `-` to read it from standard input");
@@ -283,6 +318,7 @@ int ask(context& c, const ask_options& given) {
   if (interrupted()) return interrupted_exit;
   if ((o.latest || !o.session.empty()) && !find_session(c, made->link, o, status)) return status;
   const std::string params = build_params(c, o, question, *read, *input);
+  if (o.dry_run) return show_beginning(c, made->link, params);
   // Only an MCP client is asked about what the run begins with.
   if (*input && !o.detach && (!o.prompt.empty() || !o.resources.empty()))
     if (auto ready = initialize(made->link, MCPBX_VERSION, answerable(*input)); !ready)
@@ -348,6 +384,10 @@ void add_question_options(CLI::App& page, ask_options& o, const std::string& usu
       ->type_name("FILE");
   page.add_option("--run", o.run, "a name for the run, for `attach` and `cancel`")->type_name("NAME");
   page.add_flag("--detach", o.detach, "print the run's name and leave the run to itself");
+  page.add_flag("--editor", o.editor, "write the question in $VISUAL or $EDITOR, beginning with TEXT");
+  page.add_flag(
+      "--dry-run", o.dry_run,
+      "ask nothing: show the model, its endpoint, the tools and the size of the\nprompt, and whether it may cost");
 }
 
 verb verb_ask() {
@@ -374,6 +414,8 @@ JSON with "run", "id", "name" and "arguments", and waits; --run NAME --results F
 `mcpbx prompts` and `mcpbx resources` list what --prompt and --resource take. The messages of the prompt stand before the
 text, which may be left out then; resources are given to the model as data.
 
+--dry-run calls no model and begins no run; tokens are estimated, and what --prompt and --resource name is not fetched.
+
 Several words are one question; quote it where it has characters that the shell takes for its own (? * & ' $).
 
 Examples:
@@ -389,6 +431,8 @@ Examples:
   make 2>&1 | mcpbx ask "Why does this fail?" -
   mcpbx ask --schema '{"type":"object","properties":{"total":{"type":"number"}}}' --file bill.pdf "What is the total?"
   mcpbx ask --detach --run "nightly-$(date +%F)" "Sort the inbox."
+  mcpbx ask --editor
+  mcpbx ask -m demo --dry-run "What is 6 * 7?"
   mcpbx ask --client-tools tools.json --run talk "Dim the lights."
   echo '{"call_1": "done"}' | mcpbx ask --run talk --results -)help",
       .declare = declare_ask};

@@ -27,6 +27,8 @@ struct ask_options {
   bool no_input = false;     ///< do not read piped standard input
   std::string run;           ///< the run's name, "": the daemon gives one
   bool detach = false;       ///< begin the run and leave it to itself
+  bool editor = false;       ///< the question is written in an editor, which begins with `text`
+  bool dry_run = false;      ///< only tell how the run would begin
   std::string schema;        ///< the form of the answer: JSON, or a file that has it
   std::string client_tools;  ///< a file with definitions of the caller's own tools
   std::string results;       ///< a file with the results of such tools, "-": standard input; `run` goes on with them

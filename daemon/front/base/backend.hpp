@@ -35,6 +35,9 @@ class backend {
 
   // Functions of runner.
   virtual result<std::shared_ptr<run_feed>> start_run(run_request r, runner::recorded told) = 0;
+  virtual void preview_run(run_request /*r*/, std::function<void(result<run_preview>)> then) {
+    then(fail(errc::unavailable, "this daemon has no runs"));
+  }
   virtual result<std::shared_ptr<run_feed>> find_run(std::string_view run) const = 0;
   virtual void recall_run(std::string_view run, std::uint64_t likeness,
                           std::function<void(result<runner::recalled_run>)> then) = 0;
@@ -58,6 +61,8 @@ class backend {
 
   /// Reads the configuration again (reloading::ask).
   virtual void reload(reload_answer then) = 0;
+  /// Tells the configuration in force (reloading::tell). errc::unavailable: there is none to tell.
+  virtual void config(config_answer then) { then(fail(errc::unavailable, "there is no configuration to tell")); }
   /// Stops the daemon gracefully. Called in a turn of its own.
   virtual void stop() = 0;
 };
@@ -68,7 +73,8 @@ class live_backend final : public backend {
   /// All references must outlive this object.
   live_backend(mcp::supervisor& servers, runner& runs, journal& store, pin_register& pins, login_desk& logins,
                model_directory& models, std::function<void(left_taken)> when_left_taken,
-               std::function<void(reload_answer)> reload, std::function<void()> stop)
+               std::function<void(reload_answer)> reload, std::function<void(config_answer)> config,
+               std::function<void()> stop)
       : servers_(servers),
         runs_(runs),
         store_(store),
@@ -77,6 +83,7 @@ class live_backend final : public backend {
         models_(models),
         when_left_taken_(std::move(when_left_taken)),
         reload_(std::move(reload)),
+        config_(std::move(config)),
         stop_(std::move(stop)) {}
 
   mcp::catalog_ptr tools() const override { return servers_.snapshot(); }
@@ -92,6 +99,9 @@ class live_backend final : public backend {
   }
   result<std::shared_ptr<run_feed>> start_run(run_request r, runner::recorded told) override {
     return runs_.start(std::move(r), std::move(told));
+  }
+  void preview_run(run_request r, std::function<void(result<run_preview>)> then) override {
+    runs_.preview(std::move(r), std::move(then));
   }
   result<std::shared_ptr<run_feed>> find_run(std::string_view run) const override { return runs_.find(run); }
   void recall_run(std::string_view run, std::uint64_t likeness,
@@ -112,6 +122,7 @@ class live_backend final : public backend {
   login_desk* logins() override { return &logins_; }
   model_directory* models() override { return &models_; }
   void reload(reload_answer then) override { reload_(std::move(then)); }
+  void config(config_answer then) override { config_(std::move(then)); }
   void stop() override { stop_(); }
 
  private:
@@ -123,6 +134,7 @@ class live_backend final : public backend {
   model_directory& models_;
   std::function<void(left_taken)> when_left_taken_;
   std::function<void(reload_answer)> reload_;
+  std::function<void(config_answer)> config_;
   std::function<void()> stop_;
 };
 

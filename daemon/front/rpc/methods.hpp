@@ -18,6 +18,9 @@ void add_auth_methods(own_methods& table);
 void add_model_methods(own_methods& table);
 /// Adds chat, attach and answer.
 void add_chat_methods(own_methods& table);
+/// Answers `mcpbx/chat` with `dryRun`: how the run would begin. Nothing is sent to a model or a tool server, and
+/// nothing is stored.
+void tell_beginning(rpc_caller& c, run_request r, const chat_opening& opening, const mcp::reply_once& reply);
 
 /// Adds sessions/list, sessions/get, sessions/delete.
 void add_session_methods(own_methods& table);

@@ -71,12 +71,16 @@ answer_params read_answer(mcp::param_reader& in) {
 struct chat_of {
   run_request run;
   chat_opening opening;
+  bool dry = false;  ///< only tell how the run would begin
 };
 
 // Reads a chat. Callers that may not answer questions may not switch them off either.
 chat_of read_chat_of(mcp::param_reader& in, const rpc_caller& c) {
   chat_of chat{read_chat(in, *c.door().settings.chat(), c.profile()), read_opening(in)};
   auto& r = chat.run;
+  chat.dry = in.boolean("dryRun").value_or(false);
+  if (chat.dry && !r.results.empty())
+    in.wrong("dryRun", "expected false, because results of the caller's own tools begin no run");
   if (!in.has("answers")) r.answers = c.answers();
   if (is_person(c.principal())) return chat;
   constexpr std::string_view why = ", because this is a tool server's request, and only the person may say that";
@@ -95,6 +99,7 @@ void answer(rpc_caller& c, const answer_params& p, const mcp::reply_once& reply)
 
 void add_chat_methods(own_methods& table) {
   table.bind("mcpbx/chat", read_chat_of, [](rpc_caller& c, chat_of chat, const mcp::reply_once& reply) {
+    if (chat.dry) return tell_beginning(c, std::move(chat.run), chat.opening, reply);
     c.chat(std::move(chat.run), std::move(chat.opening), reply);
   });
   table.bind("mcpbx/attach", read_attach, [](rpc_caller& c, const attach_params& p, const mcp::reply_once& reply) {

@@ -5,7 +5,9 @@
 #include "daemon/loop/run/live_run.hpp"
 #include "daemon/loop/run_words.hpp"
 #include "mcp/crypto/sha256.hpp"
+#include "mcp/json/json_writer.hpp"
 #include "mcp/support/text.hpp"
+#include "providers/model/message_format.hpp"
 
 #include <boost/asio/post.hpp>
 
@@ -142,6 +144,33 @@ record::run_started live_run::opening() {
   r.asked_limits = request_.asked_limits;
   if (r.limits.mark_results) r.nonce = hex(around_.random.next(), 16);
   return r;
+}
+
+boost::asio::awaitable<result<run_preview>> live_run::preview() {
+  auto begun = co_await inherit();
+  if (!begun) co_return std::unexpected(std::move(begun.error()));
+  (void)co_await wait_for_tools();
+  const auto first = opening();
+  const auto& offered = *offer_.now();
+  run_preview p;
+  p.model = first.model;
+  p.id = model_.model().id();
+  p.api = model_.model().api();
+  p.profile = first.profile;
+  for (const auto& m : conversation_of(first)) {
+    std::string json;
+    json_writer w(json);
+    providers::append_message(w, *m);
+    ++p.messages;
+    p.message_bytes += json.size();
+  }
+  p.left_out = offered.left_out;
+  if (first.limits.max_rounds > 0)
+    for (const auto& tool : offered.set->tools) {
+      p.tools.push_back(tool.name);
+      p.tool_bytes += tool.name.size() + tool.description.size() + tool.schema.text().size();
+    }
+  co_return p;
 }
 
 void live_run::take_offer() {

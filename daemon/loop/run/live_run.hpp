@@ -79,6 +79,9 @@ class live_run final : public providers::model_events,
   void pick_up(unfinished_run left);
   /// Carries out the run, from the waits at its beginning to its last record. To be called once.
   boost::asio::awaitable<void> live();
+  /// Prepares the run as live() does, up to its first record, and gives facts about that instead of writing it. To be
+  /// called once, instead of live().
+  boost::asio::awaitable<result<run_preview>> preview();
   /// Lets the run begin only when `before`, the run that uses its session, has ended; it is refused if that takes more
   /// than 5 s. To be called before live().
   void begin_behind(const std::shared_ptr<live_run>& before);

@@ -114,6 +114,34 @@ class runner::impl : public std::enable_shared_from_this<impl> {
     return feed;
   }
 
+  void preview(run_request r, std::function<void(result<run_preview>)> then) {
+    if (stopping_) return then(fail(errc::unavailable, "the daemon is stopping and takes no new runs"));
+    if (runs_.size() + previews_ >= max_runs_)
+      return then(
+          fail(errc::limit, "the limit of " + std::to_string(max_runs_) + " active runs is reached; try again later"));
+    if (auto usable = check_session(r.session, r.principal, run_in(r.session)); !usable)
+      return then(std::unexpected(std::move(usable.error())));
+    if (!r.configured) r.configured = configured_();
+    const bool goes_on = !r.session.empty();
+    run_models models;
+    if (!goes_on || !r.keep_terms) {
+      auto found = models_of(r);
+      if (!found) return then(std::unexpected(std::move(found.error())));
+      models = std::move(*found);
+    }
+    r.run = "preview";
+    r.detach = false;
+    auto feed = std::make_shared<run_feed>(r.run, run_feed::options{.principal = r.principal});
+    auto run = std::make_shared<live_run>(around_, std::move(r), goes_on, std::move(models), std::move(feed));
+    ++previews_;
+    // NOLINTNEXTLINE(cppcoreguidelines-avoid-capturing-lambda-coroutines) as in launch()
+    scope_.spawn("preview", [this, run, then = std::move(then)]() -> boost::asio::awaitable<void> {
+      auto seen = co_await run->preview();
+      --previews_;
+      then(std::move(seen));
+    });
+  }
+
   void resume(unfinished_run left) {
     if (left.records.empty() || runs_.contains(left.run)) return;
     if (stopping_) {  // then it stays for the next process
@@ -382,6 +410,7 @@ class runner::impl : public std::enable_shared_from_this<impl> {
   std::function<result<void>(run_request&)> keep_to_present_terms_;
   std::function<void()> run_ended_;
   std::size_t max_runs_, max_detached_, awake_runs_;
+  std::size_t previews_ = 0;  // going on
   bool stopping_ = false;
   std::uint64_t dropped_logs_ = 0;  // of runs that have ended
   // Journals of runs that were left for the next process, by run name. Destroying a journal would close its run.
@@ -399,6 +428,9 @@ runner::~runner() = default;
 
 result<std::shared_ptr<run_feed>> runner::start(run_request r, recorded told) {
   return impl_->start(std::move(r), std::move(told));
+}
+void runner::preview(run_request r, std::function<void(result<run_preview>)> then) {
+  impl_->preview(std::move(r), std::move(then));
 }
 void runner::resume(unfinished_run left) {
   impl_->resume(std::move(left));

@@ -82,6 +82,16 @@ struct run_configuration {
 /// Returns the configuration for runs that begin now; never null.
 using run_configurations = std::function<std::shared_ptr<run_configuration>()>;
 
+/// The beginning of a run that a request would get, without the run (runner::preview()).
+struct run_preview {
+  std::string model, id, api;                     ///< configured name, the provider's id, name of the API
+  std::string profile;                            ///< or ""
+  std::vector<std::string> tools;                 ///< offered in the first round, by the model's names
+  std::vector<std::string> left_out;              ///< tools for which the model has no room
+  std::size_t messages = 0;                       ///< system prompt and conversation
+  std::size_t message_bytes = 0, tool_bytes = 0;  ///< sizes of their contents as JSON
+};
+
 /// Counters since the start of the process; `active` is the present number.
 struct loop_counters {
   std::uint64_t runs = 0, active = 0, rounds = 0, calls = 0, dropped_logs = 0;
@@ -130,6 +140,9 @@ class runner {
   /// - errc::not_found: no run of this name, for a request with only a name or with `results`
   /// Errors of reading the session come later: the feed ends with the error instead of `done`.
   result<std::shared_ptr<run_feed>> start(run_request r, recorded told = {});
+  /// Finds out how a run would begin with this request, without starting one: calls no model and stores nothing. Calls
+  /// `then` in a later turn, or at once for errors, which are those of start() and of reading the session.
+  void preview(run_request r, std::function<void(result<run_preview>)> then);
   /// Continues a run that an earlier process left, under the stricter of the terms of its start and those of now. If
   /// that is not possible (its model or profile was removed), closes the run in its journal and logs the reason.
   void resume(unfinished_run left);

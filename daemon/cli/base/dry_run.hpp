@@ -1,0 +1,11 @@
+// The beginning of a run that was not started, for people (`ask --dry-run`).
+#pragma once
+#include "daemon/cli/terminal/fitted_table.hpp"
+#include "mcp/json/raw_json.hpp"
+
+namespace mcpbx::cli {
+
+/// Returns a row for each fact in the result of `mcpbx/chat` with `dryRun`.
+fitted_table beginning_table(const raw_json& told);
+
+}  // namespace mcpbx::cli
