@@ -20,8 +20,9 @@ struct http_refusal {
   std::string message;  ///< a sentence with the remedy
 };
 
-/// Returns the reason to refuse a request with this head, or nothing.
-std::optional<http_refusal> check_access(const http::request_head& head, const http_rules& rules);
+/// Returns the reason to refuse a request with this head, or nothing. `without_token`: its path needs none.
+std::optional<http_refusal> check_access(const http::request_head& head, const http_rules& rules,
+                                         bool without_token = false);
 
 /// Returns true if a Host header ("127.0.0.1:8421", "localhost", "[::1]:80") names this machine.
 bool is_this_machine(std::string_view host);

@@ -38,6 +38,8 @@ struct route {
   fault_form faults = fault_form::openai;
   /// The handler itself decides what a daemon that is stopping still takes.
   bool while_stopping = false;
+  /// Needs no token on the port: it says nothing but whether the daemon lives.
+  bool without_token = false;
 
   /// Returns the path up to its parameter ("/v1/models/"), or the whole path.
   constexpr std::string_view fixed_part() const { return path.substr(0, path.find('{')); }

@@ -115,13 +115,16 @@ std::optional<http::server_answer> http_caller::on_head(const http::request_head
   const auto path = path_of(head.target);
   const auto found = find_route(http_routes(), head.method, path);
   form_ = found.faults;
-  if (auto refused = check_access(head, rules_)) {
+  const bool without_token = found.row != nullptr && found.row->without_token;
+  if (auto refused = check_access(head, rules_, without_token)) {
     log::info(who_ + ": refused: " + refused->message);
     if (refused->status != 401) return refuse({refused->status, std::move(refused->message), "", "forbidden"});
     return refuse({401, std::move(refused->message), "", "invalid_api_key"}, {{"WWW-Authenticate", "Bearer"}});
   }
-  authorized_ = true;
-  patience_.reset();
+  if (!without_token) {  // such a request earns no place for longer
+    authorized_ = true;
+    patience_.reset();
+  }
   if (found.methods.empty()) return refuse(nothing_at(path));
   if (found.row == nullptr) {
     std::string allowed;

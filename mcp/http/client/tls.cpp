@@ -5,11 +5,23 @@
 #include <openssl/ssl.h>
 #include <openssl/x509v3.h>
 
+#include <unistd.h>
+
+#include <cstdlib>
 #include <exception>
 
 namespace mcpbx::http {
 
 namespace ssl = boost::asio::ssl;
+
+std::string bundle_elsewhere(bool named, const std::function<bool(const std::string& path)>& exists) {
+  if (named || exists(X509_get_default_cert_file()) || exists(X509_get_default_cert_dir())) return {};
+  // Debian and Arch, Fedora, openSUSE, Alpine.
+  for (const std::string path : {"/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt",
+                                 "/etc/ssl/ca-bundle.pem", "/etc/ssl/cert.pem"})
+    if (exists(path)) return path;
+  return {};
+}
 
 result<tls_context> load_tls(const trust& t) {
   try {
@@ -17,7 +29,14 @@ result<tls_context> load_tls(const trust& t) {
     SSL_CTX_set_min_proto_version(context->native_handle(), TLS1_2_VERSION);
     context->set_verify_mode(ssl::verify_peer);
     boost::system::error_code ec;
-    if (t.ca_file.empty() || t.system_too) context->set_default_verify_paths(ec);
+    if (t.ca_file.empty() || t.system_too) {
+      context->set_default_verify_paths(ec);
+      const bool named = std::getenv(X509_get_default_cert_file_env()) != nullptr ||
+                         std::getenv(X509_get_default_cert_dir_env()) != nullptr;
+      const auto bundle =
+          bundle_elsewhere(named, [](const std::string& path) { return ::access(path.c_str(), R_OK) == 0; });
+      if (!ec && !bundle.empty()) context->load_verify_file(bundle, ec);
+    }
     if (!t.ca_file.empty()) context->load_verify_file(t.ca_file, ec);
     if (ec)
       return fail(errc::config, "The trusted certificates" + (t.ca_file.empty() ? "" : " in \"" + t.ca_file + "\"") +

@@ -7,6 +7,7 @@
 #include <boost/asio/ssl/context.hpp>
 #include <boost/asio/ssl/stream.hpp>
 
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -14,6 +15,10 @@ namespace mcpbx::http {
 
 using tls_context = std::shared_ptr<boost::asio::ssl::context>;
 using tls_stream = boost::asio::ssl::stream<stream_socket&>;
+
+/// Returns the bundle of certificates of other systems than the one that OpenSSL was built on, for programs that have
+/// OpenSSL in them; "" where the usual place exists, a variable names one (`named`), or there is none at all.
+std::string bundle_elsewhere(bool named, const std::function<bool(const std::string& path)>& exists);
 
 /// Reads the trusted certificates. Call it on a lane: the system's bundle takes tens of milliseconds.
 result<tls_context> load_tls(const trust& t);

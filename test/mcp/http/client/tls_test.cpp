@@ -1,15 +1,30 @@
 // TLS: certificates and names are verified, always. The certificates are made here, in memory.
+#include "mcp/http/client/tls.hpp"
+
 #include "test/mcp/http/client/harness.hpp"
 #include "test/mcp/http/client/tls_peer.hpp"
 
 #include <doctest/doctest.h>
+#include <openssl/x509.h>
 
+#include <set>
 #include <string>
 
 namespace {
 
 using namespace mcpbx;
 using namespace mcpbx::test;
+
+TEST_CASE("certificates of other systems are taken where OpenSSL's own place is missing") {
+  const std::string usual = X509_get_default_cert_dir();
+  const auto found = [](bool named, const std::set<std::string>& files) {
+    return http::bundle_elsewhere(named, [&](const std::string& path) { return files.contains(path); });
+  };
+  CHECK(found(false, {"/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/cert.pem"}) == "/etc/pki/tls/certs/ca-bundle.crt");
+  CHECK(found(false, {usual, "/etc/ssl/cert.pem"}) == "");
+  CHECK(found(true, {"/etc/ssl/cert.pem"}) == "");
+  CHECK(found(false, {}) == "");
+}
 
 TEST_CASE("G33: a certificate that nobody trusts is refused") {
   const identity who("DNS:localhost,IP:127.0.0.1");

@@ -1,0 +1,27 @@
+// Handlers of /api and of the paths that tell whether the daemon lives.
+#pragma once
+#include "daemon/front/base/exchange.hpp"
+
+#include <memory>
+
+namespace mcpbx::daemon {
+
+/// mcpbx/chat: its events as a stream if `Accept` names text/event-stream, else its result. With `Last-Event-ID` the
+/// stream goes on behind that event.
+void handle_api_chat(const std::shared_ptr<exchange>& x);
+/// mcpbx/status, mcpbx/servers, mcpbx/tools.
+void handle_api_status(const std::shared_ptr<exchange>& x);
+void handle_api_servers(const std::shared_ptr<exchange>& x);
+void handle_api_tools(const std::shared_ptr<exchange>& x);
+/// mcpbx/sessions/list, and mcpbx/sessions/get for one.
+void handle_api_sessions(const std::shared_ptr<exchange>& x);
+void handle_api_session(const std::shared_ptr<exchange>& x);
+/// The description of all paths.
+void handle_api_description(const std::shared_ptr<exchange>& x);
+
+/// Answers 200 as long as the daemon answers anything.
+void handle_alive(const std::shared_ptr<exchange>& x);
+/// Answers 200 if every enabled server that starts by itself is ready, else 503 with the names of the others.
+void handle_ready(const std::shared_ptr<exchange>& x);
+
+}  // namespace mcpbx::daemon

@@ -1,0 +1,128 @@
+#!/usr/bin/env node
+// A client of mcpbx in one file, for Node and without packages. Copy it into your project.
+//
+//     import { Mcpbx } from './mcpbx.mjs';
+//     const box = await Mcpbx.connect();
+//     const result = await box.ask('What is 6 * 7?', { onEvent: (e) => console.log(e.type) });
+//     console.log(result.text);
+//     box.close();
+//
+// From a shell: mcpbx.mjs ask TEXT | tools [PATTERN]. docs/protocol.md describes methods and events.
+import fs from 'node:fs';
+import net from 'node:net';
+import os from 'node:os';
+import path from 'node:path';
+import readline from 'node:readline';
+
+/** An error of mcpbx: its sentence, its code and its data. */
+export class McpbxError extends Error {
+  constructor({ message = 'unknown error', code, data = {} }) {
+    super(message);
+    Object.assign(this, { code, data });
+  }
+}
+
+/** Returns the place where a daemon listens: $MCPBX_SOCKET, or the usual ones. */
+export function defaultSocket() {
+  const runtime = process.env.XDG_RUNTIME_DIR;
+  const usual = runtime ? path.join(runtime, 'mcpbx') : path.join(os.homedir(), '.local/state/mcpbx');
+  return process.env.MCPBX_SOCKET || path.join(usual, 'mcpbx.sock');
+}
+
+export class Mcpbx {
+  #socket;
+  #last = 0;
+  #open = new Map(); // requests without a response, by id
+
+  /** Connects to a daemon. */
+  static connect(at = defaultSocket()) {
+    return new Promise((resolve, reject) => {
+      const socket = net.connect(at, () => resolve(new Mcpbx(socket)));
+      socket.once('error', reject);
+    });
+  }
+
+  constructor(socket) {
+    this.#socket = socket;
+    readline.createInterface({ input: socket, crlfDelay: Infinity }).on('line', (line) => this.#take(JSON.parse(line)));
+    const end = () => {
+      for (const { reject } of this.#open.values()) reject(new Error('mcpbx has closed the connection'));
+      this.#open.clear();
+    };
+    socket.on('error', end).on('close', end);
+  }
+
+  /** Closes the connection; runs that were asked here and are not detached end. */
+  close() {
+    this.#socket.destroy();
+  }
+
+  #take({ id, method, params, result, error }) {
+    if (method === 'mcpbx/event') return this.#open.get(params.request)?.onEvent?.(params);
+    const request = this.#open.get(id);
+    this.#open.delete(id);
+    if (error) request?.reject(new McpbxError(error));
+    else request?.resolve(result);
+  }
+
+  /** Calls a method and resolves with its result. Its events go to onEvent. */
+  call(method, params = {}, onEvent) {
+    return new Promise((resolve, reject) => {
+      const id = ++this.#last;
+      this.#open.set(id, { resolve, reject, onEvent });
+      this.#socket.write(`${JSON.stringify({ jsonrpc: '2.0', id, method, params })}\n`);
+    });
+  }
+
+  /** Asks the model and resolves with the run's result. Further members of mcpbx/chat (model, profile, session, limits,
+   *  clientTools, …) stand beside the callbacks. onQuestion gets each question, and returns (or resolves with) the members
+   *  of its answer, such as {approve: true} or {action: 'accept', content: {…}}; without it, what needs one is refused. */
+  ask(text, { onEvent, onQuestion, ...more } = {}) {
+    return this.call('mcpbx/chat', { input: text, answers: Boolean(onQuestion), ...more }, async (e) => {
+      onEvent?.(e);
+      if (e.type !== 'question' || !onQuestion) return;
+      const answer = await onQuestion(e);
+      this.call('mcpbx/answer', { run: e.run, question: e.question, ...answer }).catch(() => {}); // another may be first
+    });
+  }
+
+  /** Resolves with the definitions of the tools whose names match, as their servers have them. */
+  async tools(pattern) {
+    return (await this.call('mcpbx/tools', pattern ? { pattern } : {})).tools;
+  }
+
+  /** Calls a tool and resolves with its result. */
+  callTool(name, args = {}) {
+    return this.call('tools/call', { name, arguments: args });
+  }
+}
+
+async function main([verb, word]) {
+  if (!(verb === 'tools' || (verb === 'ask' && word))) throw new Error('usage: mcpbx.mjs ask TEXT | tools [PATTERN]');
+  const box = await Mcpbx.connect();
+  try {
+    if (verb === 'tools') return console.log((await box.tools(word)).map((t) => t.name).join('\n'));
+    const onQuestion = (e) => new Promise((resolve) => {
+      const terminal = readline.createInterface({ input: process.stdin, output: process.stderr });
+      terminal.question(`${e.reason ?? e.message} ${e.tool ?? ''}? [y/N] `, (said) => {
+        terminal.close();
+        const yes = said.trim().toLowerCase() === 'y';
+        resolve(e.kind === 'approval' ? { approve: yes } : { action: yes ? 'accept' : 'decline' });
+      });
+    });
+    const result = await box.ask(word, { onQuestion, onEvent: (e) => {
+      if (e.type === 'text') process.stdout.write(e.text);
+      if (e.type === 'tool_call' || e.type === 'tool_result') console.error(`[${e.type} ${e.name ?? e.call}]`);
+    } });
+    console.log();
+    if (result.stopReason !== 'final') throw new Error(result.reason ?? result.stopReason);
+  } finally {
+    box.close();
+  }
+}
+
+if (process.argv[1] && fs.realpathSync(process.argv[1]) === import.meta.filename)
+  main(process.argv.slice(2)).catch((e) => {
+    console.error(`mcpbx.mjs: ${e.message}`);
+    process.exitCode = 1;
+  });
