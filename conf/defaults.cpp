@@ -56,6 +56,18 @@ void add_demo_model(configuration& config) {
   config.models.push_back(std::move(m));
 }
 
+void add_environment_models(configuration& c, const environment& env) {
+  if (env.filled("OPENAI_API_KEY")) {
+    auto m = environment_model("gpt", model_api::openai_chat, "gpt-5.2", "OPENAI_API_KEY");
+    if (env.filled("OPENAI_BASE_URL"))
+      m.base_url = reference_string{"${env:OPENAI_BASE_URL}", "models.gpt.baseUrl", false};
+    c.models.push_back(std::move(m));
+  }
+  if (env.filled("ANTHROPIC_API_KEY"))
+    c.models.push_back(environment_model("claude", model_api::anthropic, "claude-sonnet-4-5", "ANTHROPIC_API_KEY"));
+  if (!c.models.empty() && !c.default_model) c.default_model = c.models.front().name;
+}
+
 configuration defaults(const environment& env) {
   configuration c;
   static_cast<loop_settings&>(c.loop) = default_loop();
@@ -65,15 +77,7 @@ configuration defaults(const environment& env) {
   toolbox.command = reference_string{"mcpbx-toolbox", "mcpServers.toolbox.command", true};
   c.servers.push_back(std::move(toolbox));
 
-  if (env.filled("OPENAI_API_KEY")) {
-    auto m = environment_model("gpt", model_api::openai_chat, "gpt-5.2", "OPENAI_API_KEY");
-    if (env.filled("OPENAI_BASE_URL"))
-      m.base_url = reference_string{"${env:OPENAI_BASE_URL}", "models.gpt.baseUrl", false};
-    c.models.push_back(std::move(m));
-  }
-  if (env.filled("ANTHROPIC_API_KEY"))
-    c.models.push_back(environment_model("claude", model_api::anthropic, "claude-sonnet-4-5", "ANTHROPIC_API_KEY"));
-  if (!c.models.empty()) c.default_model = c.models.front().name;
+  add_environment_models(c, env);
   add_demo_model(c);
   return c;
 }

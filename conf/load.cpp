@@ -1,6 +1,7 @@
 // Loading: parse each file, merge the trees, walk the result beside the key table, then the rules between keys.
 #include "conf/load.hpp"
 
+#include "conf/document/merge.hpp"
 #include "conf/hosts/host_adopt.hpp"
 #include "conf/hosts/host_keys.hpp"
 #include "conf/model/key_words.hpp"
@@ -19,31 +20,10 @@ namespace {
 
 constexpr std::size_t most_findings = 200;
 
-/// Merges `from` into `into`: objects member by member, any other value as a whole.
-void merge(node& into, node&& from) {
-  if (from.is(node::kind::broken)) return;
-  if (!into.is(node::kind::object) || !from.is(node::kind::object)) {
-    into = std::move(from);
-    return;
-  }
-  into.damaged = into.damaged || from.damaged;
-  std::unordered_map<std::string_view, std::size_t> known;
-  into.members.reserve(into.members.size() + from.members.size());  // the views in `known` must stay where they are
-  for (std::size_t i = 0; i < into.members.size(); ++i) known.emplace(into.members[i].key, i);
-  for (auto& m : from.members) {
-    const auto i = known.find(m.key);
-    if (i == known.end()) {
-      into.members.push_back(std::move(m));
-    } else {
-      into.members[i->second].at = m.at;
-      merge(into.members[i->second].value, std::move(m.value));
-    }
-  }
-}
-
 class checker {
  public:
-  checker(std::span<const source_text> files, loaded& out) : files_(files), out_(out) {}
+  checker(std::span<const source_text> files, const environment& env, loaded& out)
+      : files_(files), env_(env), out_(out) {}
 
   void check(const node& root, bool syntax_errors) {
     if (root.is(node::kind::broken)) return;
@@ -59,6 +39,7 @@ class checker {
     const report_fn rule_notice = [this](const std::string& path, std::string what, std::string mend) {
       notice(place_of(path), std::move(what), path, std::move(mend));
     };
+    if (!root.find("models")) add_environment_models(out_.config, env_);
     add_demo_model(out_.config);
     // After an error a name may seem to be missing only because its definition could not be read.
     if (!syntax_errors) check_rules(out_.config, rule_error, rule_notice);
@@ -392,6 +373,7 @@ class checker {
   }
 
   std::span<const source_text> files_;
+  const environment& env_;
   loaded& out_;
   std::unordered_map<std::string, place> places_;
   const finding_sink host_findings_{[this](const place& at, std::string what, std::string path, std::string mend) {
@@ -432,7 +414,7 @@ loaded load(std::span<const source_text> files, const environment& env) {
       merge(merged, std::move(tree));
   }
   const bool syntax_errors = !out.errors.empty();
-  checker(files, out).check(merged, syntax_errors);
+  checker(files, env, out).check(merged, syntax_errors);
   auto whole_loop = default_loop();
   overlay(whole_loop, out.config.loop);
   cap(whole_loop, out.config.loop.max);

@@ -34,6 +34,10 @@ loaded load(std::span<const source_text> files, const environment& env);
 /// OPENAI_API_KEY and ANTHROPIC_API_KEY that is set. The first of those is the default model.
 configuration defaults(const environment& env);
 
+/// Appends one model for each of OPENAI_API_KEY and ANTHROPIC_API_KEY that is set; the first becomes the default model
+/// unless there is one. load() calls it when no file has the key `models`.
+void add_environment_models(configuration& config, const environment& env);
+
 /// Appends the model `demo` (rehearsal) unless an entry has that name, so that `-m demo` always works. load() and
 /// defaults() call it; demo never becomes the default model.
 void add_demo_model(configuration& config);

@@ -10,6 +10,7 @@
 #include "mcp/json/raw_json.hpp"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 namespace mcpbx::conf {
@@ -22,6 +23,25 @@ std::string_view behind_scheme(std::string_view value) {
   for (const char c : value.substr(0, blank))
     if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-')) return value;
   return value.substr(blank + 1);
+}
+
+/// Returns true for the path of a file under a name that says so: `--token-file ~/t`, `X_CREDENTIALS=/k.json`.
+bool is_path_of_file(std::string_view name, std::string_view value) {
+  if (!value.starts_with('/') && !value.starts_with("~/") && !value.starts_with("./")) return false;
+  std::string upper(name);
+  for (auto& c : upper) c = c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+  return std::ranges::any_of(std::array{"FILE", "PATH", "DIR", "CREDENTIALS"},
+                             [&](std::string_view end) { return upper.ends_with(end); });
+}
+
+/// Returns true for a token that its maker marks by its beginning, whatever it stands under.
+bool is_marked_token(std::string_view value) {
+  static constexpr std::array<std::string_view, 16> marks{"sk-",   "ghp_",  "gho_",     "ghs_", "github_pat_", "glpat-",
+                                                          "xoxb-", "xoxp-", "figd_",    "AKIA", "AIza",        "hf_",
+                                                          "npm_",  "ntn_",  "lin_api_", "tvly-"};
+  constexpr std::size_t shortest = 20;
+  return value.size() >= shortest && value.find_first_of(" /\\") == value.npos &&
+         std::ranges::any_of(marks, [&](std::string_view mark) { return value.starts_with(mark); });
 }
 
 class secret_walk {
@@ -66,7 +86,8 @@ class secret_walk {
 
   void text(const node& n, const json_span& span, std::string_view name, bool secret, const std::string& path) {
     if (!n.is(node::kind::string)) return;
-    if (secret && !has_references(n.text))
+    const bool whole = (secret && !is_path_of_file(name, n.text)) || is_marked_token(n.text);
+    if (whole && !has_references(n.text))
       add(n, span, behind_scheme(n.text), name, path);
     else
       for (const auto part : address_secrets(n.text)) add(n, span, part, name, path);
@@ -83,13 +104,16 @@ class secret_walk {
       const auto cut = text.find_first_of("=: ");
       const auto name = text.substr(0, cut);
       const auto bare = name.substr(std::min(name.find_first_not_of('-'), name.size()));
-      if (!of.empty() && !text.starts_with('-')) {
-        if (!has_references(text)) add(word, span.parts[i].value, text, of, inside);
+      if (is_marked_token(text)) {
+        add(word, span.parts[i].value, text, of.empty() ? "token" : std::string_view(of), inside);
+      } else if (!of.empty() && !text.starts_with('-')) {
+        if (!has_references(text) && !is_path_of_file(of, text)) add(word, span.parts[i].value, text, of, inside);
       } else if (cut == text.npos) {
         if (text.starts_with('-') && secret_name(bare)) option = bare;
       } else if (secret_name(bare) && text.substr(cut, 3) != "://") {
         const auto value = text.substr(std::min(text.find_first_not_of(' ', cut + 1), text.size()));
-        if (!has_references(value)) add(word, span.parts[i].value, behind_scheme(value), bare, inside);
+        if (!has_references(value) && !is_path_of_file(bare, value))
+          add(word, span.parts[i].value, behind_scheme(value), bare, inside);
       } else {
         for (const auto part : address_secrets(text)) add(word, span.parts[i].value, part, "address", inside);
       }

@@ -30,6 +30,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace mcpbx::daemon {
 namespace {
@@ -38,8 +39,8 @@ constexpr unsigned lanes_grace_s = 2;  // extra time for work that is still runn
 
 // Builds the parts, reports "ready", and runs until the daemon has stopped. Returns an error if the socket is taken.
 result<int> serve(const command_line& o, const configuration_ptr& first, started_world& world,
-                  mcp::keeper_handle keeper, const std::string& socket, const std::optional<http_port>& port,
-                  running_link& link) {
+                  std::vector<conf::read_source> read, mcp::keeper_handle keeper, const std::string& socket,
+                  const std::optional<http_port>& port, running_link& link) {
   const auto& config = first->config;
   const auto idle_exit = idle_exit_of(o, config, port.has_value());
   current_configuration current(first);
@@ -50,7 +51,7 @@ result<int> serve(const command_line& o, const configuration_ptr& first, started
   http::client client(base.executor(), base.time, lanes.compute, http_options());
   tool_servers servers(base, lanes, client, config, keeper);
   run_parts runs(base, lanes, client, current, servers.tools(), o.private_folder.empty());
-  reloading reload(base, o, current, world);
+  reloading reload(base, o, current, world, std::move(read));
   entrances ways_in(base, lanes, servers, runs, world, reload, *sockets, config, socket);
 
   if (port) ways_in.open_port(*port);
@@ -116,7 +117,7 @@ int run_daemon(const command_line& o, mcp::keeper_handle keeper) {
   }
   started_world world(conf::environment_for_places(), files_of(o), first->config, loaded.read,
                       idle_exit_of(o, first->config, port->has_value()).count() > 0);
-  const auto status = serve(o, first, world, keeper, socket->string(), *port, *link);
+  const auto status = serve(o, first, world, std::move(loaded.read), keeper, socket->string(), *port, *link);
   if (!status) {
     say("mcpbxd: " + status.error().message + "\n");
     return 1;

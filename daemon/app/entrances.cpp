@@ -52,6 +52,7 @@ entrances::entrances(base_parts& base, blocking_lanes& lanes, tool_servers& serv
           servers.supervisor(), runs.runs(), runs.store(), servers.pins(), servers.logins(), runs.lists(),
           [&runs](backend::left_taken then) { runs.left().when_taken(std::move(then)); },
           [&reload](reload_answer then) { reload.ask("asked to by a caller", std::move(then)); },
+          [&reload](config_answer then) { reload.tell(std::move(then)); },
           [&base] { base.stop.express("asked to by a caller"); }),
       door_(base.executor(), base.time, backend_, door_options_with(runs, world, config, socket),
             [&servers](const mcp::peer_credentials& p) { return servers.admit(p); }),

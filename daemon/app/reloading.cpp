@@ -1,9 +1,11 @@
 // The reading on a lane, and the replacement on the main thread.
 #include "daemon/app/reloading.hpp"
 
+#include "conf/show/config_view.hpp"
 #include "daemon/app/configuration.hpp"
 #include "daemon/app/options/process_settings.hpp"
 #include "daemon/app/process/service.hpp"
+#include "mcp/json/json_writer.hpp"
 #include "mcp/support/log.hpp"
 #include "mcp/support/shared_bytes.hpp"
 #include "mcp/support/text.hpp"
@@ -30,6 +32,22 @@ std::string monotonic_us() {
 std::string joined(const std::vector<std::string>& words) {
   std::string out;
   for (const auto& w : words) out += (out.empty() ? "" : ", ") + w;
+  return out;
+}
+
+using text_list = std::shared_ptr<const std::vector<conf::source_text>>;
+
+text_list texts_of(std::vector<conf::read_source> read) {
+  std::vector<conf::source_text> texts;
+  for (auto& r : read) texts.push_back({std::move(r.path), std::move(r.text)});
+  return std::make_shared<const std::vector<conf::source_text>>(std::move(texts));
+}
+
+/// Returns what the command line decides in place of the files.
+std::vector<conf::view_override> overrides_of(const command_line& o) {
+  std::vector<conf::view_override> out;
+  if (!o.http.empty()) out.push_back({{"http", "address"}, json_quoted(o.http)});
+  if (o.log_level) out.push_back({{"log", "level"}, json_quoted(log::to_string(*o.log_level))});
   return out;
 }
 
@@ -62,15 +80,18 @@ std::vector<std::string> waiting_for_start(const conf::configuration& at_start, 
 struct reloading::outcome {
   configuration_ptr read;
   std::optional<started_world> world;
+  text_list texts;
   std::string errors;
 };
 
-reloading::reloading(base_parts& base, const command_line& o, current_configuration& current, started_world& world)
+reloading::reloading(base_parts& base, const command_line& o, current_configuration& current, started_world& world,
+                     std::vector<conf::read_source> read)
     : base_(base),
       options_(o),
       current_(current),
       world_(world),
       at_start_(current.snapshot()),
+      texts_(texts_of(std::move(read))),
       watch_(base.executor(), base.time, [this] {
         watch();  // a folder may have been replaced
         if (!world_.changed_files().empty()) ask("a file has changed", [](const result<reload_report>&) {});
@@ -108,6 +129,7 @@ void reloading::begin() {
         if (loaded.ok()) {
           read.world.emplace(conf::environment_for_places(), files_of(o), loaded.config, loaded.read, idle_exit);
           read.read = std::make_shared<const configuration_snapshot>(std::move(loaded.config));
+          read.texts = texts_of(std::move(loaded.read));
         } else {
           read.errors = loaded.error_text();
         }
@@ -117,7 +139,7 @@ void reloading::begin() {
       });
   if (posted) return;
   boost::asio::post(base_.executor(), [self = std::weak_ptr(self_), why = posted.error().message] {
-    if (const auto here = self.lock()) (*here)->take({{}, {}, why + "\n"});
+    if (const auto here = self.lock()) (*here)->take({{}, {}, {}, why + "\n"});
   });
 }
 
@@ -148,6 +170,7 @@ result<reload_report> reloading::put_in_force(outcome& read) {
   byte_account::set_limit(byte_limit_of(config));
   current_.replace(read.read);
   world_ = std::move(*read.world);
+  texts_ = std::move(read.texts);
   watch();
   if (carry_out_) carry_out_(read.read);
   reload_report report{config.sources, waiting_for_start(at_start_->config, config), {}};
@@ -161,6 +184,48 @@ result<reload_report> reloading::put_in_force(outcome& read) {
   return report;
 }
 
+void reloading::tell(config_answer then) {
+  if (stopped_) return then(fail(errc::unavailable, "mcpbx is stopping"));
+  if (telling_.size() >= most_waiting) return then(fail(errc::limit, "too many requests wait for the configuration"));
+  telling_.push_back(std::move(then));
+  if (telling_.size() > 1) return;
+  auto posted = lane_.post(
+      [self = std::weak_ptr(self_), executor = base_.executor(), texts = texts_, overrides = overrides_of(options_)] {
+        auto view = conf::config_view(*texts, conf::environment_for_places(), overrides);
+        boost::asio::post(executor, [self, view = std::move(view)] {
+          if (const auto here = self.lock()) (*here)->told(raw_json::own(view));
+        });
+      });
+  if (posted) return;
+  boost::asio::post(base_.executor(), [self = std::weak_ptr(self_), why = posted.error()] {
+    if (const auto here = self.lock()) (*here)->told(std::unexpected(why));
+  });
+}
+
+void reloading::told(result<raw_json> view) {
+  if (view) {
+    const auto& config = current_.snapshot()->config;
+    std::string json;
+    json_writer out(json);
+    const auto list = [&](std::string_view key, const std::vector<std::string>& texts) {
+      out.key(key).begin_array();
+      for (const auto& t : texts) out.value(t);
+      out.end_array();
+    };
+    out.begin_object();
+    list("files", config.sources);
+    out.member("config", find_member(*view, "config")).member("origins", find_member(*view, "origins"));
+    list("fromNextStart", waiting_for_start(at_start_->config, config));
+    out.end_object();
+    view = raw_json::own(json);
+  }
+  const auto self = std::weak_ptr(self_);
+  for (const auto& then : std::exchange(telling_, {})) {
+    then(view);
+    if (self.expired()) return;
+  }
+}
+
 void reloading::stop() {
   if (std::exchange(stopped_, true)) return;
   watch_.set_files({});
@@ -169,6 +234,7 @@ void reloading::stop() {
   auto waiting = std::exchange(reading_, {});
   for (auto& then : std::exchange(next_, {})) waiting.push_back(std::move(then));
   for (const auto& then : waiting) then(std::unexpected(why));
+  for (const auto& then : std::exchange(telling_, {})) then(std::unexpected(why));
 }
 
 }  // namespace mcpbx::daemon

@@ -28,8 +28,10 @@ class reloading {
   /// Makes the parts of the daemon follow a snapshot, in one turn.
   using follow = std::function<void(const configuration_ptr&)>;
 
-  /// All references must outlive this object. `world` is what the daemon began with; a reload replaces it.
-  reloading(base_parts& base, const command_line& o, current_configuration& current, started_world& world);
+  /// All references must outlive this object. `world` is what the daemon began with, made of `read`; a reload replaces
+  /// both.
+  reloading(base_parts& base, const command_line& o, current_configuration& current, started_world& world,
+            std::vector<conf::read_source> read = {});
   ~reloading();
   reloading(const reloading&) = delete;
   reloading& operator=(const reloading&) = delete;
@@ -41,6 +43,9 @@ class reloading {
   /// once, in a later turn or, with errc::limit or errc::unavailable, at once. While the files are being read, further
   /// requests wait for one more reading together, since what they want may have been written after the first began.
   void ask(const std::string& why, reload_answer then);
+  /// Tells the configuration in force as `{files, config, origins, fromNextStart}` (conf/show/config_view.hpp), made on
+  /// the lane of the readings. Calls `then` once as ask() does.
+  void tell(config_answer then);
   /// Refuses requests from now on; those that wait get errc::unavailable.
   void stop();
 
@@ -49,6 +54,7 @@ class reloading {
   void begin();
   void take(outcome read);
   result<reload_report> put_in_force(outcome& read);
+  void told(result<raw_json> view);
   void watch();
 
   base_parts& base_;
@@ -60,6 +66,9 @@ class reloading {
   std::string why_;                            // of the next reading
   std::vector<reload_answer> reading_, next_;  // callers of this reading and of the next one
   bool busy_ = false, stopped_ = false;
+  // The files in force, shared with the lane.
+  std::shared_ptr<const std::vector<conf::source_text>> texts_;
+  std::vector<config_answer> telling_;
   file_watch watch_;
   std::shared_ptr<reloading*> self_ = std::make_shared<reloading*>(this);  // ends answers of the lane
   lane lane_{"configuration", 1};

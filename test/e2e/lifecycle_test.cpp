@@ -1,5 +1,6 @@
 // Daemons that the CLI starts, private ones, the shim, and configurations that are refused.
 #include "test/e2e/harness/harness.hpp"
+#include "test/support/broken_configurations.hpp"
 #include "test/support/host_spellings.hpp"
 
 #include <doctest/doctest.h>
@@ -523,6 +524,18 @@ TEST_CASE("G34: a wrong configuration is status 78 with every error, its file, l
   CHECK(noted.status == 0);
   CHECK_MESSAGE(contains(noted.err, "noted.json:2:21: notice: "), noted.err);
   CHECK_MESSAGE(noted.err.ends_with("noted.json: ok\n0 errors, 1 notice\n"), noted.err);
+}
+
+TEST_CASE("G34: the daemon does not start with any of twenty broken files, and tells all of their errors") {
+  world w;
+  for (const auto& [text, errors] : mcpbx::test::broken_configurations()) {
+    CAPTURE(text);
+    w.write("config.json", text);
+    const auto r = run_daemon(w, {"--config", w.file("config.json"), "--socket", w.socket()});
+    CHECK(r.status == 78);
+    for (const char* one : errors) CHECK_MESSAGE(contains(r.err, w.file("config.json") + ":" + one), one, "\n", r.err);
+    CHECK_FALSE(fs::exists(w.socket()));
+  }
 }
 
 TEST_CASE("G34: a configuration that others may write is refused") {

@@ -1,5 +1,6 @@
 // Reading the configuration again while the daemon runs: mcpbx/reload, `mcpbx reload` and SIGHUP.
 #include "test/e2e/harness/harness.hpp"
+#include "test/support/broken_configurations.hpp"
 
 #include <doctest/doctest.h>
 
@@ -56,35 +57,15 @@ TEST_CASE("G34: a wrong file changes nothing, says where it is wrong, and the da
   d.wait_ready({"s"});
   auto c = d.session();
   const auto pid = text_at(c.server("s"), "pid");
-  const std::vector<std::string> broken{
-      "",
-      "[]",
-      "{",
-      R"({"mcpServers": {"s": {"command": "x", "startTimeoutMs": "30s"}}})",
-      R"({"mcpServer": {}})",
-      R"({"mcpServers": {"a": {"args": ["x"]}}})",
-      R"({"mcpServers": {"a": {"command": "x", "args": "-y"}}})",
-      R"({"mcpServers": {"a": {"command": ["npx", "x"]}}})",
-      R"({"mcpServers": {"a": {"command": "x", "env": {"PORT": 8080}}}})",
-      R"({"mcpServers": {"a": {"command": "x"} "b": {"command": "y"}}})",
-      R"({"mcpServers": {"a": {"command": "x"}, "a": {"command": "y"}}})",
-      R"({"mcpServers": {"a": {"command": "x", "env": {"T": "${env:}"}}}})",
-      R"({"mcpServers": {"a": {"url": "x.example/mcp"}}})",
-      R"({"models": {"m": {"api": "openai", "model": "x"}}})",
-      R"({"models": {"m": {"api": "openai-chat"}}})",
-      R"({"defaultModel": "gpt"})",
-      R"({"loop": {"maxRounds": -1}})",
-      R"({"http": {"address": "0.0.0.0:80"}})",
-      R"({"limits": {"callers": 1e9}})",
-      R"({"log": {"level": "verbose"}})",
-  };
-  for (const auto& text : broken) {
+  const auto broken = mcpbx::test::broken_configurations();
+  CHECK(broken.size() >= 20);
+  for (const auto& [text, errors] : broken) {
     CAPTURE(text);
     d.write("config.json", text);
     const auto told = c.request("mcpbx/reload");
     REQUIRE(told.failed());
     CHECK(told.message().starts_with("the configuration is wrong, and the one before stays in force:\n"));
-    CHECK(told.message().contains(d.file("config.json") + ":"));
+    for (const char* one : errors) CHECK_MESSAGE(told.message().contains(d.file("config.json") + ":" + one), one);
     CHECK(text_at(told.value, "error.data.cause") == "config");
   }
   CHECK(text_at(c.server("s"), "pid") == pid);
@@ -106,6 +87,23 @@ TEST_CASE("G34: SIGHUP reloads as mcpbx/reload does, and the log tells the outco
   ::kill(d.pid(), SIGHUP);
   CHECK(d.logs("the configuration is wrong, and the one before stays in force"));
   CHECK(d.session().call("t__echo", R"({"text":"x"})").text() == "x");
+}
+
+TEST_CASE("config: the daemon tells what is in force, with places, defaults and what waits for its next start") {
+  daemon_under_test d(config().server("s", {"--only", "echo"}));
+  auto c = d.session();
+  rewrite(d, config().server("s", {"--only", "echo"}).top("limits", R"({"callers": 77})"));
+  auto told = c.request("mcpbx/config");
+  CHECK(told.get("result.config.limits.callers").as_int64() != 77);  // the files are not read again
+  REQUIRE_FALSE(c.request("mcpbx/reload").failed());
+  told = c.request("mcpbx/config");
+  REQUIRE_FALSE(told.failed());
+  CHECK(text_at(told.value, "result.files.0") == d.file("config.json"));
+  CHECK(text_at(told.value, "result.fromNextStart.0") == "limits.callers");
+  const auto& origins = told.get("result.origins").as_object();
+  CHECK(std::string(origins.at("limits.callers").as_string()).starts_with(d.file("config.json") + ":"));
+  CHECK(origins.at("loop.maxRounds").as_string() == "default");
+  CHECK(std::string(origins.at("mcpServers.s.command").as_string()).starts_with(d.file("config.json") + ":"));
 }
 
 TEST_CASE("reload: keys that hold from the daemon's start to its end are named") {

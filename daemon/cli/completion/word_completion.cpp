@@ -37,11 +37,12 @@ name_kind kind_of_word(std::string_view word) {
 
 // Returns the kind of an argument that help calls NAME only.
 name_kind kind_of_name(std::string_view verb) {
-  static constexpr std::array<std::pair<std::string_view, name_kind>, 10> table{{
+  static constexpr std::array<std::pair<std::string_view, name_kind>, 11> table{{
       {"auth", name_kind::servers},
       {"call", name_kind::tools},
       {"disable", name_kind::servers},
       {"doctor", name_kind::servers},
+      {"edit", name_kind::servers},
       {"enable", name_kind::servers},
       {"models", name_kind::models},
       {"pins", name_kind::tools_and_servers},

@@ -83,7 +83,7 @@ int agreed_to_write(context& c, const write_wish& wish) {
 result<void> check_folders(const std::vector<step_of_write>& steps) {
   std::error_code ignored;
   for (const auto& step : steps) {
-    std::vector<fs::path> folders{step.change.path.parent_path()};
+    std::vector<fs::path> folders{step.change.path.parent_path(), real(step.change.path).parent_path()};
     for (const auto& s : step.secrets) folders.push_back(s.file.parent_path());
     for (const auto& folder : folders)
       if (fs::exists(folder, ignored))
@@ -105,8 +105,8 @@ result<void> check_unchanged(const std::vector<step_of_write>& steps) {
 }
 
 result<void> write_step(const step_of_write& step) {
-  const auto& path = step.change.path.native();
-  if (!step.change.after) return remove_whole_file(path);
+  if (!step.change.after) return remove_whole_file(step.change.path.native());
+  const auto path = real(step.change.path).native();  // a link stays, and leads to the new text
   if (auto secrets = write_secrets(step.secrets); !secrets) return secrets;
   auto written = make_folder_of(path);
   if (written) written = replace_whole_file(path, *step.change.after);
@@ -184,7 +184,7 @@ int carry_out(context& c, const config_place& place, const std::vector<step_of_w
   std::vector<file_change> changes;
   for (const auto& step : steps) changes.push_back(step.change);
   const auto after = loaded_after(place, changes, env);
-  show_changes(c, steps, told);
+  if (!wish.quiet) show_changes(c, steps, told);
   if (!after.ok()) {
     const auto before = loaded_after(place, {}, env);
     c.screen->error((before.ok() ? "this would make the configuration wrong, and nothing was written:\n"
@@ -193,13 +193,13 @@ int carry_out(context& c, const config_place& place, const std::vector<step_of_w
     return usage;
   }
   auto good = check_folders(steps);
-  if (!good) return explain(c, good.error());
+  if (!good) return explain_file(c, good.error());
   if (wish.dry_run) {
     if (c.json) write_report(c, steps, {}, wish, true);
     return done;
   }
   if (const int status = agreed_to_write(c, wish); status != done) return status;
-  if (good = check_unchanged(steps); !good) return explain(c, good.error());
+  if (good = check_unchanged(steps); !good) return explain_file(c, good.error());
   for (const auto& step : steps)
     if (good = write_step(step); !good) {
       c.screen->error(good.error().message +
@@ -222,6 +222,11 @@ int carry_out(context& c, const config_place& place, const std::vector<step_of_w
 }
 
 }  // namespace
+
+int explain_file(context& c, const error& e) {
+  c.screen->error(e.message);
+  return e.code == errc::config ? usage : no_answer;
+}
 
 void add_write_options(CLI::App& page, write_wish& wish, bool with_secrets) {
   page.add_flag("--yes", wish.yes, "write without asking");

@@ -19,6 +19,7 @@ struct write_wish {
   bool yes = false;               ///< --yes: do not ask; secrets are moved
   bool keep_secrets = false;      ///< --keep-secrets: secrets in clear stay where they are
   bool dry_run = false;           ///< --dry-run: show what would be written, and write nothing
+  bool quiet = false;             ///< the person has seen the change: it is not shown
   std::string* report = nullptr;  ///< with --json: gets the report, which else goes to stdout
 };
 
@@ -35,5 +36,9 @@ int write_entries(context& c, const config_place& place, const std::vector<new_e
 /// status as write_entries().
 int write_changes(context& c, const config_place& place, const std::vector<file_change>& changes,
                   const std::vector<std::string>& told, const write_wish& wish);
+
+/// Tells why a file could not be used and returns the exit status: `usage` for what the person can mend in the
+/// configuration, else `no_answer`.
+int explain_file(context& c, const error& e);
 
 }  // namespace mcpbx::cli

@@ -61,6 +61,8 @@ class backend {
 
   /// Reads the configuration again (reloading::ask).
   virtual void reload(reload_answer then) = 0;
+  /// Tells the configuration in force (reloading::tell). errc::unavailable: there is none to tell.
+  virtual void config(config_answer then) { then(fail(errc::unavailable, "there is no configuration to tell")); }
   /// Stops the daemon gracefully. Called in a turn of its own.
   virtual void stop() = 0;
 };
@@ -71,7 +73,8 @@ class live_backend final : public backend {
   /// All references must outlive this object.
   live_backend(mcp::supervisor& servers, runner& runs, journal& store, pin_register& pins, login_desk& logins,
                model_directory& models, std::function<void(left_taken)> when_left_taken,
-               std::function<void(reload_answer)> reload, std::function<void()> stop)
+               std::function<void(reload_answer)> reload, std::function<void(config_answer)> config,
+               std::function<void()> stop)
       : servers_(servers),
         runs_(runs),
         store_(store),
@@ -80,6 +83,7 @@ class live_backend final : public backend {
         models_(models),
         when_left_taken_(std::move(when_left_taken)),
         reload_(std::move(reload)),
+        config_(std::move(config)),
         stop_(std::move(stop)) {}
 
   mcp::catalog_ptr tools() const override { return servers_.snapshot(); }
@@ -118,6 +122,7 @@ class live_backend final : public backend {
   login_desk* logins() override { return &logins_; }
   model_directory* models() override { return &models_; }
   void reload(reload_answer then) override { reload_(std::move(then)); }
+  void config(config_answer then) override { config_(std::move(then)); }
   void stop() override { stop_(); }
 
  private:
@@ -129,6 +134,7 @@ class live_backend final : public backend {
   model_directory& models_;
   std::function<void(left_taken)> when_left_taken_;
   std::function<void(reload_answer)> reload_;
+  std::function<void(config_answer)> config_;
   std::function<void()> stop_;
 };
 

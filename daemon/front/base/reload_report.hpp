@@ -1,5 +1,6 @@
-// The outcome of reading the configuration again.
+// The outcome of reading the configuration again, and what is in force.
 #pragma once
+#include "mcp/json/raw_json.hpp"
 #include "mcp/support/error.hpp"
 
 #include <functional>
@@ -17,5 +18,8 @@ struct reload_report {
 
 /// Gets the report, or the reason why nothing has changed (errc::config lists the errors, a line each).
 using reload_answer = std::function<void(result<reload_report>)>;
+
+/// Gets the configuration in force: `{files, config, origins, fromNextStart}`.
+using config_answer = std::function<void(result<raw_json>)>;
 
 }  // namespace mcpbx::daemon

@@ -1,4 +1,4 @@
-// Methods about the daemon itself: hello, status, reload, stop and cancel.
+// Methods about the daemon itself: hello, status, config, reload, stop and cancel.
 #include "daemon/front/base/process_memory.hpp"
 #include "daemon/front/rpc/methods.hpp"
 #include "daemon/store/records/principal.hpp"
@@ -172,6 +172,16 @@ void reload(rpc_caller& c, const mcp::reply_once& reply) {
   });
 }
 
+// Tells the configuration in force.
+void config(rpc_caller& c, const mcp::reply_once& reply) {
+  c.door().daemon.config([reply](const result<raw_json>& told) {
+    if (told)
+      reply.result(*told);
+    else
+      reply.error(mcp::to_rpc_error(told.error()));
+  });
+}
+
 }  // namespace
 
 raw_json status_of(door_context& door) {
@@ -211,6 +221,7 @@ void add_daemon_methods(own_methods& table) {
   table.bind("mcpbx/cancel", read_cancel, cancel);
   table.bind("mcpbx/stop", [](mcp::param_reader& in) { return in.boolean("ifIdle").value_or(false); }, stop);
   table.bind("mcpbx/reload", reload);
+  table.bind("mcpbx/config", config);
 }
 
 }  // namespace mcpbx::daemon

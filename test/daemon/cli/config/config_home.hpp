@@ -32,7 +32,7 @@ class config_home {
     for (const char* name : names) {
       const char* value = ::getenv(name);
       kept_[name] = value ? std::optional<std::string>(value) : std::nullopt;
-      ::unsetenv(name);
+      if (std::string_view(name) != "PATH") ::unsetenv(name);
     }
     ::setenv("HOME", dir.path().c_str(), 1);
     ::setenv("MCPBX_SOCKET", (dir / "no daemon").c_str(), 1);
@@ -106,9 +106,9 @@ class config_home {
   temporary_directory dir;
 
  private:
-  static constexpr std::array<const char*, 8> names{
-      "HOME",           "MCPBX_SOCKET",    "MCPBX_CONFIG", "XDG_CONFIG_HOME",
-      "XDG_STATE_HOME", "XDG_RUNTIME_DIR", "VISUAL",       "EDITOR"};
+  static constexpr std::array<const char*, 9> names{
+      "HOME",   "MCPBX_SOCKET", "MCPBX_CONFIG", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_RUNTIME_DIR",
+      "VISUAL", "EDITOR",       "PATH"};
   std::map<std::string, std::optional<std::string>> kept_;
 };
 

@@ -271,6 +271,107 @@ TEST_CASE_FIXTURE(config_home, "config verbs: with --json the outcome is one obj
         "{\"written\":[],\"removed\":[\"" + drop_in("hub.json") + "\"],\"secrets\":[],\"daemon\":\"none\"}\n");
 }
 
+TEST_CASE_FIXTURE(config_home, "edit: the text of the editor replaces the file once it is right") {
+  write(folder() + "/config.json", own_text);
+  write(dir / "new", "{\"mcpServers\": {\"git\": {\"command\": \"other\"}}} // edited\n");
+  ::setenv("EDITOR", ("cp " + dir / "new").c_str(), 1);
+  const auto r = run({"edit"});
+  CHECK(r.status == 0);
+  CHECK(r.out == "wrote " + folder() + "/config.json\nno daemon runs; the next one reads it\n");
+  CHECK(files() == std::map<std::string, std::string>{{"config.json", text(dir / "new")}});
+}
+
+TEST_CASE_FIXTURE(config_home, "edit: a link to the file stays, and the file behind it is replaced") {
+  write(dir / "dotfiles/config.json", own_text);
+  write(drop_in("time.json"), time_text);
+  std::filesystem::create_symlink(dir / "dotfiles/config.json", folder() + "/config.json");
+  ::setenv("EDITOR", "sed -i s/git-mcp/other/", 1);
+  CHECK(run({"edit"}).status == 0);
+  CHECK(std::filesystem::is_symlink(folder() + "/config.json"));
+  CHECK(contains(text(dir / "dotfiles/config.json"), "\"other\""));
+}
+
+TEST_CASE_FIXTURE(config_home, "edit: a folder of drafts that others can write is not used") {
+  write(folder() + "/config.json", own_text);
+  write(folder() + "/drafts/config.json", "{}");
+  ::chmod((folder() + "/drafts").c_str(), 0777);
+  ::setenv("EDITOR", "true", 1);
+  const auto r = run({"edit"});
+  CHECK(r.status == 2);
+  CHECK(contains(r.err, "chmod go-w"));
+}
+
+TEST_CASE_FIXTURE(config_home, "edit: an editor that fails, and a text that stays, change nothing") {
+  write(folder() + "/config.json", own_text);
+  const auto before = files();
+  ::setenv("VISUAL", "false", 1);
+  const auto failed = run({"edit"});
+  CHECK(failed.status == 1);
+  CHECK(contains(failed.err, "the editor `false` ended with status 1, and nothing was changed"));
+  CHECK(files() == before);
+  ::setenv("VISUAL", "true", 1);
+  const auto same = run({"edit"});
+  CHECK(same.status == 0);
+  CHECK(contains(same.err, "nothing was changed"));
+  CHECK(files() == before);
+  ::setenv("VISUAL", "rm -f", 1);
+  CHECK(run({"edit"}).status == 1);
+  CHECK(files() == before);
+  ::setenv("VISUAL", "sh -c 'kill -9 $$'", 1);
+  CHECK(run({"edit"}).status == 1);
+  CHECK(files() == before);
+}
+
+TEST_CASE_FIXTURE(config_home, "edit: a wrong text is told with its places, and the draft stays") {
+  write(folder() + "/config.json", own_text);
+  write(dir / "new", "{\n  \"mcpServer\": {}\n}\n");
+  ::setenv("EDITOR", ("cp " + dir / "new").c_str(), 1);
+  const auto r = run({"edit"});
+  CHECK(r.status == 2);
+  CHECK(contains(r.err, "the configuration would be wrong, and nothing was changed:\n" + folder() +
+                            "/config.json:2:3: unknown key"));
+  CHECK(contains(r.err, "your text stays in " + folder() + "/drafts/config.json"));
+  CHECK(text(folder() + "/config.json") == own_text);
+  CHECK(text(folder() + "/drafts/config.json") == text(dir / "new"));
+  const auto again = run({"edit"});
+  CHECK(again.status == 2);
+  CHECK(contains(again.err, "a draft of an earlier edit is in " + folder() + "/drafts/config.json"));
+}
+
+TEST_CASE_FIXTURE(config_home, "edit: without a file one is begun, and NAME opens the file of its entry") {
+  ::setenv("EDITOR", "sed -i 's/\"mcpServers\": {/&\"a\": {\"command\": \"x\"}/'", 1);
+  CHECK(run({"edit"}).status == 0);
+  CHECK(contains(text(folder() + "/config.json"), "\"mcpServers\": {\"a\": {\"command\": \"x\"}\n"));
+  write(drop_in("time.json"), time_text);
+  ::setenv("EDITOR", "sed -i s/clock/watch/", 1);
+  CHECK(run({"edit", "time"}).status == 0);
+  CHECK(contains(text(drop_in("time.json")), "\"watch\""));
+  CHECK(run({"edit", "tme"}).status == 5);
+  ::setenv("PATH", "/nowhere", 1);
+  ::unsetenv("EDITOR");
+  CHECK(contains(run({"edit"}).err, "export EDITOR=nano"));
+}
+
+TEST_CASE_FIXTURE(config_home, "config verbs: the examples of their help do what they say") {
+  ::setenv("EDITOR", "true", 1);
+  const std::vector<words> examples{{"add", "--yes", "time", "--", "mcpbx-toolbox"},
+                                    {"add", "--yes", "github", "--", "github-mcp-server"},
+                                    {"disable", "github", "--yes"},
+                                    {"enable", "github", "--yes"},
+                                    {"config", "show", "--origin"},
+                                    {"config", "check"},
+                                    {"config", "path"},
+                                    {"edit"},
+                                    {"remove", "github", "--yes"}};
+  for (const auto& line : examples) {
+    std::string shown = "  mcpbx";
+    for (const auto& word : line) shown += " " + word;
+    CAPTURE(shown);
+    if (line.back() != "github-mcp-server") CHECK(contains(run({line.front(), "--help"}).out, shown));
+    CHECK(run(line).status == 0);
+  }
+}
+
 TEST_CASE("config verbs: a command that is killed or fails at any step leaves the old or the new files whole") {
   struct {
     words line;
@@ -281,18 +382,22 @@ TEST_CASE("config verbs: a command that is killed or fails at any step leaves th
       {{"remove", "time", "--yes"}, false},
       {{"disable", "git", "--yes"}, false},
       {{"disable", "time", "--yes"}, false},
+      {{"edit"}, false},
   };
   for (const auto& [line, has_secret] : cases) {
     for (const auto what : {test::write_fault::killed, test::write_fault::fails}) {
       bool ended = false;
       for (int step = 0; !ended; ++step) {
-        CAPTURE(line[0] + " " + line[1] + " at step " + std::to_string(step));
+        CAPTURE(line.front() + " " + line.back() + " at step " + std::to_string(step));
         REQUIRE(step < 60);
         const config_home home;
         home.write(home.folder() + "/config.json", own_text);
         home.write(home.drop_in("time.json"), time_text);
+        home.write(home.dir / "new", "{\"mcpServers\": {\"git\": {\"command\": \"edited\"}}}\n");
+        ::setenv("EDITOR", ("cp " + home.dir / "new").c_str(), 1);
         const auto before = home.files();
         const int status = run_with_fault(line, what, step);
+        std::filesystem::remove_all(home.folder() + "/drafts");  // a draft of `edit` is never read
         const auto left = home.files();
         const bool loads = conf::load_files(conf::environment::of_process()).ok();
         CHECK(loads);
