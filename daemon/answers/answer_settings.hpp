@@ -27,7 +27,7 @@ struct sampling_rule {
 struct server_answers {
   std::string server;                     ///< configured name
   std::optional<sampling_rule> sampling;  ///< unset: sampling is refused
-  raw_json roots;                         ///< the result of roots/list
+  raw_json roots;                         ///< the result of roots/list; absent: the entry has none
 };
 
 struct answer_settings {

@@ -302,6 +302,16 @@ bool own_answers::samples_for(std::string_view server) const {
   return known && known->sampling;
 }
 
+bool own_answers::has_roots_for(std::string_view server) const {
+  const auto settings = impl_->by.settings();
+  const auto* known = settings->find(server);
+  return known && known->roots;
+}
+
+bool own_answers::lends(const mcp::server_question& q) const {
+  return q.method == roots_method ? has_roots_for(q.server) : answers(q);
+}
+
 bool own_answers::answers(const mcp::server_question& q) const {
   return q.method == roots_method || (q.method == sampling_method && samples_for(q.server));
 }

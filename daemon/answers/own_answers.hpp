@@ -50,6 +50,10 @@ class own_answers {
   std::shared_ptr<mcp::question_handler> handler_for(asker who);
   /// Returns true if the server's entry lets a model of ours sample for it.
   bool samples_for(std::string_view server) const;
+  /// Returns true if the server's entry has roots.
+  bool has_roots_for(std::string_view server) const;
+  /// Returns true if a server may be told that such questions are answered: by roots, or by a model that may sample.
+  bool lends(const mcp::server_question& q) const;
   /// Returns true if a question gets more than a refusal: roots always, sampling where the entry allows it.
   bool answers(const mcp::server_question& q) const;
 

@@ -156,7 +156,7 @@ raw_json legacy_definition(const raw_json& definition) {
   return o->json();
 }
 
-raw_json legacy_error(const raw_json& error) {
+raw_json legacy_error(const raw_json& error, bool about_resource) {
   auto object = raw_object::open(error);
   if (!object) return error;
   const auto code = object->find("code").as_integer();
@@ -176,7 +176,7 @@ raw_json legacy_error(const raw_json& error) {
     object->erase("data");
     return object->json();
   }
-  if (code == -32602 && find_member(data, "uri").is_string()) {
+  if (about_resource && code == -32602 && find_member(data, "uri").is_string()) {
     object->set("code", raw_json::literal("-32002"));
     return object->json();
   }

@@ -72,6 +72,9 @@ class caller_host {
   /// Returns who answers a server's question instead of a caller without the capability. Null: nobody, so that an
   /// elicitation is declined and others are refused.
   virtual std::shared_ptr<question_handler> own_answers(const server_question& /*q*/) { return nullptr; }
+  /// Returns true if a server may be told that questions of this method are answered although the caller cannot: they
+  /// would get more than an empty answer.
+  virtual bool lends(const server_question& q) { return own_answers(q) != nullptr; }
   /// Returns the catalog as this caller sees it.
   virtual catalog_ptr tools() const = 0;
   /// Fails if no new tools/call is taken now, with the reason: mcpbx is stopping.

@@ -110,7 +110,7 @@ std::size_t caller_listens::search() {
     listen& l = found->second;
     if (l.wanted.empty()) {
       opening_.pop_front();
-      acknowledge(l);
+      if (!waits_for_servers(serial, l)) acknowledge(l);
       return 1;
     }
     const shared_bytes uri = std::move(l.wanted.back());
@@ -123,6 +123,23 @@ std::size_t caller_listens::search() {
   changed_.pop_front();
   watch_again(serial, uri);
   return std::max<std::size_t>(uri.size(), 1);
+}
+
+// Looks for resources that no server has once more, when servers that are starting have had their time.
+bool caller_listens::waits_for_servers(std::uint64_t serial, listen& l) {
+  const auto missing = [](const watched_resource& w) { return !w.held; };
+  if (std::exchange(l.settled, true) || host_.settled() || std::ranges::none_of(l.watches, missing)) return false;
+  host_.when_settled(settle_, [this, serial] {
+    const auto found = listens_.find(serial);
+    if (closed_ || found == listens_.end()) return;
+    auto& watches = found->second.watches;
+    for (auto w = watches.rbegin(); w != watches.rend(); ++w)
+      if (!w->held) found->second.wanted.push_back(w->uri);
+    std::erase_if(watches, [](const watched_resource& w) { return !w.held; });
+    opening_.push_back(serial);
+    searches_.begin();
+  });
+  return true;
 }
 
 caller_listens::watched_resource* caller_listens::listen::find(const shared_bytes& uri) {
@@ -141,10 +158,10 @@ caller_listens::watched_resource caller_listens::watched_at(std::uint64_t serial
 
 void caller_listens::watch_uri(std::uint64_t serial, const shared_bytes& uri) {
   auto route = host_.tools()->route_resource(uri.view());
-  if (!route) return;
-  auto made = watched_at(serial, uri, std::move(*route));
-  const auto found = listens_.find(serial);
-  if (made.held && found != listens_.end()) found->second.watches.push_back(std::move(made));
+  auto made = route ? watched_at(serial, uri, std::move(*route)) : watched_resource{};
+  if (!made.held) made = {uri};  // its server may come
+  if (const auto found = listens_.find(serial); found != listens_.end())
+    found->second.watches.push_back(std::move(made));
 }
 
 // Watches a resource of a changed catalog at the server that has it now.
@@ -173,12 +190,9 @@ void caller_listens::refresh() {
 void caller_listens::acknowledge(listen& l) {
   l.acknowledged = true;
   std::vector<std::string_view> uris;
-  std::size_t bytes = 0;
-  for (const watched_resource& w : l.watches) {
-    uris.push_back(w.uri.view());
-    bytes += w.uri.size();
-  }
-  uris_.remove(std::exchange(l.bytes, bytes) - bytes);
+  for (const watched_resource& w : l.watches)
+    if (w.held) uris.push_back(w.uri.view());
+  std::ranges::sort(uris);
   std::string json;
   json_writer w(json);
   w.begin_object().key("_meta").token(subscription_meta(l.reply.id())).key("notifications").begin_object();
@@ -211,15 +225,16 @@ void caller_listens::updated(std::uint64_t serial, const shared_bytes& uri, cons
   if (w == nullptr || !host_.tools()->allows_resource(w->route, uri.view())) return;
   auto o = raw_object::open(params ? params : raw_json::literal("{}"));
   if (!o) return;
-  o->set("uri", raw_json::string(uri.view()));
+  const std::string changed = o->find("uri").as_string().value_or("");
+  const std::string told = told_uri(*host_.tools(), w->route, uri.view(), changed);
+  if (told != changed) o->set("uri", raw_json::string(told));
   const raw_json meta = o->find("_meta");
   auto tagged = raw_object::open(meta.is_object() ? meta : raw_json::literal("{}"));
   if (!tagged) return;
   const rpc_id& id = found->second.reply.id();
   tagged->set(meta_key::subscription_id, raw_json::own(id.token()));
   o->set("_meta", tagged->json());
-  host_.send_note({.about = serial, .same = uri.view()},
-                  make_notification("notifications/resources/updated", o->build()));
+  host_.send_note({.about = serial, .same = told}, make_notification("notifications/resources/updated", o->build()));
 }
 
 void caller_listens::list_changed(const feature_kind& kind) {

@@ -9,6 +9,7 @@
 #include "mcp/server/watched_uris.hpp"
 #include "mcp/support/shared_bytes.hpp"
 #include "mcp/support/small_queue.hpp"
+#include "mcp/support/time.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -28,12 +29,13 @@ class caller_listens {
     std::size_t max_uris = 1024;  ///< resources that all of them watch together (bytes: uri_count)
   };
 
-  /// All arguments must outlive this object.
-  caller_listens(caller_host& host, const options& o, feature_table kinds)
-      : host_(host), options_(o), kinds_(kinds), searches_(host, [this] { return search(); }) {}
+  /// All arguments must outlive this object. `settle` is the time that a stream waits for servers that are starting.
+  caller_listens(caller_host& host, const options& o, feature_table kinds, milliseconds settle)
+      : host_(host), options_(o), kinds_(kinds), settle_(settle), searches_(host, [this] { return search(); }) {}
 
   /// Opens a stream, or answers with what is wrong. The acknowledgement is the first that the caller gets of it; it
-  /// comes once the servers of all resources have been looked for, which may take several turns.
+  /// comes once the servers of all resources have been looked for, which may take several turns and waits for servers
+  /// that are starting. A resource whose server comes later is watched from then on.
   void open(const raw_json& params, const reply_once& reply);
   /// Takes a changed catalog: watches resources where they are now, those that are many in later turns.
   void refresh();
@@ -49,9 +51,9 @@ class caller_listens {
  private:
   struct watched_resource {
     shared_bytes uri;
-    resource_route route;
-    watch held;
-    bool stale = false;  // the catalog has changed
+    resource_route route = {};
+    watch held = nullptr;  // null: no server has it
+    bool stale = false;    // the catalog has changed
   };
   struct listen {
     reply_once reply;
@@ -60,6 +62,7 @@ class caller_listens {
     std::vector<shared_bytes> wanted = {};  // their servers have not been looked for; the next one is last
     std::vector<watched_resource> watches = {};
     bool acknowledged = false;
+    bool settled = false;  // servers that are starting have been waited for
     watched_resource* find(const shared_bytes& uri);
   };
   struct filter {
@@ -68,6 +71,7 @@ class caller_listens {
   };
   std::optional<filter> read(const raw_json& params, const reply_once& reply) const;
   std::size_t search();
+  bool waits_for_servers(std::uint64_t serial, listen& l);
   watched_resource watched_at(std::uint64_t serial, const shared_bytes& uri, resource_route route);
   void watch_uri(std::uint64_t serial, const shared_bytes& uri);
   void watch_again(std::uint64_t serial, const shared_bytes& uri);
@@ -79,6 +83,7 @@ class caller_listens {
   caller_host& host_;
   const options& options_;
   feature_table kinds_;
+  milliseconds settle_;
   std::map<std::uint64_t, listen> listens_;  // by the serial of the request
   uri_count uris_;
   small_queue<std::uint64_t> opening_;                           // listens that are not acknowledged

@@ -120,12 +120,12 @@ void caller_session::roots_changed() {
 }
 
 caller_watches& caller_session::watches() {
-  if (!watches_) watches_ = std::make_unique<caller_watches>(host_);
+  if (!watches_) watches_ = std::make_unique<caller_watches>(host_, options_.settle);
   return *watches_;
 }
 
 caller_listens& caller_session::listen_table() {
-  if (!listens_) listens_ = std::make_unique<caller_listens>(host_, options_.listens, options_.kinds);
+  if (!listens_) listens_ = std::make_unique<caller_listens>(host_, options_.listens, options_.kinds, options_.settle);
   return *listens_;
 }
 

@@ -52,7 +52,7 @@ void caller_session::describe_caller(server_call& call, const reply_once& reply,
   for (const lent& l : lendable) {
     if (able.*l.able) continue;
     possible.method = l.method;
-    if (!host_.own_answers(possible)) continue;
+    if (!host_.lends(possible)) continue;
     auto o = raw_object::open(told ? told : raw_json::literal("{}"));
     if (!o) continue;
     if (!o->find(l.capability).is_object()) o->set(l.capability, raw_json::literal("{}"));

@@ -58,7 +58,7 @@ std::vector<std::shared_ptr<client>> servers_in(const catalog_ptr& all) {
   return out;
 }
 
-void caller_watches::subscribe(const raw_json& params, const reply_once& reply) {
+void caller_watches::subscribe(const raw_json& params, const reply_once& reply, bool settled) {
   const auto uri = uri_of(params, reply);
   if (!uri) return;
   if (subscriptions_.contains(*uri)) return reply.result(raw_json::literal("{}"));
@@ -68,6 +68,10 @@ void caller_watches::subscribe(const raw_json& params, const reply_once& reply) 
                                        " resources already; unsubscribe from some"}));
   if (auto admitted = uris_.admit(uri->size()); !admitted) return reply.error(to_rpc_error(admitted.error()));
   const auto route = host_.tools()->route_resource(*uri);
+  if (!route && !settled && !host_.settled())  // its server may be ready soon
+    return host_.when_settled(settle_, [this, params, reply] {
+      if (reply.open()) subscribe(params, reply, true);
+    });
   if (!route)
     return reply.error(rpc_error{code::not_found, "no tool server has the resource " + json_quoted(cut_utf8(*uri, 256)),
                                  raw_json::own(json_object("uri", *uri))});
@@ -104,8 +108,10 @@ void caller_watches::updated(const shared_bytes& uri, const raw_json& params) {
   if (found == subscriptions_.end() || !host_.tools()->allows_resource(found->second.route, uri.view())) return;
   auto o = raw_object::open(params ? params : raw_json::literal("{}"));
   if (!o) return;
-  if (o->find("uri").as_string() != uri.view()) o->set("uri", raw_json::string(uri.view()));
-  host_.send_note({.same = uri.view()}, make_notification("notifications/resources/updated", o->build()));
+  const std::string changed = o->find("uri").as_string().value_or("");
+  const std::string told = told_uri(*host_.tools(), found->second.route, uri.view(), changed);
+  if (told != changed) o->set("uri", raw_json::string(told));
+  host_.send_note({.same = told}, make_notification("notifications/resources/updated", o->build()));
 }
 
 void caller_watches::set_level(std::size_t level) {

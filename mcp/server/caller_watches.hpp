@@ -8,6 +8,7 @@
 #include "mcp/server/watched_uris.hpp"
 #include "mcp/support/shared_bytes.hpp"
 #include "mcp/support/small_queue.hpp"
+#include "mcp/support/time.hpp"
 
 #include <cstddef>
 #include <memory>
@@ -28,11 +29,12 @@ class caller_watches {
   /// Most resources that one caller subscribes to.
   static constexpr std::size_t most_subscriptions = 1024;
 
-  /// The host must outlive this object.
-  explicit caller_watches(caller_host& host) : host_(host), searches_(host, [this] { return search(); }) {}
+  /// The host must outlive this object. `settle` is the time that a subscription waits for servers that are starting.
+  caller_watches(caller_host& host, milliseconds settle)
+      : host_(host), settle_(settle), searches_(host, [this] { return search(); }) {}
 
   // These functions answer the request.
-  void subscribe(const raw_json& params, const reply_once& reply);
+  void subscribe(const raw_json& params, const reply_once& reply) { subscribe(params, reply, false); }
   void unsubscribe(const raw_json& params, const reply_once& reply);
 
   /// Asks all servers for logs of this level and above, instead of an earlier one.
@@ -55,12 +57,14 @@ class caller_watches {
     watch held;
     bool stale = false;  // the catalog has changed
   };
+  void subscribe(const raw_json& params, const reply_once& reply, bool settled);
   subscription subscribed(const shared_bytes& uri, resource_route route);
   std::size_t search();
   void updated(const shared_bytes& uri, const raw_json& params);
   void watch_logs_of(const std::shared_ptr<client>& server);
 
   caller_host& host_;
+  milliseconds settle_;
   std::unordered_map<std::string_view, subscription> subscriptions_;  // by their URIs
   uri_count uris_;
   small_queue<shared_bytes> changed_;  // stale ones

@@ -115,9 +115,10 @@ void passed_call::answer_error(const raw_json& error) {
   if (m && !modern_server_ && shape_.may_ask)
     if (const raw_json urls = url_elicitations(error)) return require_urls(urls);
   detach();
-  if (!m) return reply_.error(modern_server_ ? legacy_error(error) : error);
+  const bool about_resource = shape_.to == call_shape::target::resource;
+  if (!m) return reply_.error(modern_server_ ? legacy_error(error, about_resource) : error);
   reply_.error(modern_error(error, {.from_modern = modern_server_,
-                                    .uri = shape_.to == call_shape::target::resource ? name_ : std::string_view(),
+                                    .uri = about_resource ? name_ : std::string_view(),
                                     .capabilities = m->capabilities}));
 }
 

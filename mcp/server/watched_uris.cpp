@@ -1,6 +1,8 @@
 // Counts URIs and plans searches.
 #include "mcp/server/watched_uris.hpp"
 
+#include "mcp/protocol/resources.hpp"
+
 #include <string>
 
 namespace mcpbx::mcp {
@@ -12,6 +14,16 @@ result<void> uri_count::admit(std::size_t bytes) const {
   if (!byte_account::has_room(2 * bytes))
     return fail(errc::limit, "mcpbx holds too many bytes to watch more resources now; try again later");
   return {};
+}
+
+std::string told_uri(const catalog& all, const resource_route& route, std::string_view asked,
+                     std::string_view changed) {
+  if (changed.empty() || changed == route.uri || changed.size() > longest_uri || !asked.ends_with(route.uri))
+    return std::string(asked);
+  std::string told(asked.substr(0, asked.size() - route.uri.size()));
+  told.append(changed);
+  const bool allowed = all.allows_resource({route.server, std::string(changed), route.owner}, told);
+  return allowed ? told : std::string(asked);
 }
 
 void paced_searches::begin() {

@@ -1,5 +1,6 @@
 // URIs of resources that one caller watches: their bounds, and searches for their servers that leave room for others.
 #pragma once
+#include "mcp/client/catalog/catalog.hpp"
 #include "mcp/server/caller_host.hpp"
 #include "mcp/support/error.hpp"
 #include "mcp/support/shared_bytes.hpp"
@@ -8,6 +9,8 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <string>
+#include <string_view>
 
 namespace mcpbx::mcp {
 
@@ -30,6 +33,11 @@ class uri_count {
   std::size_t bytes_ = 0;
   byte_share held_;
 };
+
+/// Returns the URI under which a caller that watches `asked` at this route is told of an update of the server's own URI
+/// `changed`, which may be a part of the watched one (2025-11-25, resources/updated): the server's URI, or behind
+/// `mcpbx://` if the caller asked that way. If the caller may not read the part, it is told of the whole.
+std::string told_uri(const catalog& all, const resource_route& route, std::string_view asked, std::string_view changed);
 
 /// Searches in parts: a few in a turn, the others in later turns, since one search may cost as much as many messages.
 class paced_searches {

@@ -34,10 +34,7 @@ foreach(archive libedit libbsd libmd libtinfo)
   target_link_libraries(mcpbx_libedit INTERFACE "${MCPBX_${archive}_ARCHIVE}")
 endforeach()
 find_package(spdlog REQUIRED)
-# The readers of other programs' TOML and YAML (conf/hosts/read). toml++ is headers only.
-find_path(MCPBX_TOMLPLUSPLUS_INCLUDE toml++/toml.h REQUIRED)
-add_library(mcpbx_tomlplusplus INTERFACE)
-target_include_directories(mcpbx_tomlplusplus SYSTEM INTERFACE "${MCPBX_TOMLPLUSPLUS_INCLUDE}")
+# The reader of other programs' YAML (conf/hosts/read).
 find_path(MCPBX_LIBYAML_INCLUDE yaml.h REQUIRED)
 # An archive in every build: it is 200 KB, and `mcpbx` then loads no library for verbs that never need it.
 find_library(MCPBX_LIBYAML NAMES libyaml.a yaml REQUIRED)

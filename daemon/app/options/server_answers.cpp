@@ -12,6 +12,7 @@ namespace mcpbx::daemon {
 namespace {
 
 raw_json roots_of(const conf::server_entry& entry, const start_values& values, const std::string& home) {
+  if (entry.roots.empty()) return {};
   std::string json;
   json_writer w(json);
   w.begin_object().key("roots").begin_array();

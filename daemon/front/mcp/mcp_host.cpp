@@ -39,6 +39,10 @@ std::shared_ptr<mcp::question_handler> mcp_host::own_answers(const mcp::server_q
   return own_answers_;
 }
 
+bool mcp_host::lends(const mcp::server_question& q) {
+  return door_.settings.answers && door_.settings.answers->lends(q);
+}
+
 void mcp_host::when_settled(milliseconds at_most, std::function<void()> then) {
   door_.daemon.when_settled(at_most, [alive = std::weak_ptr(alive_), then = std::move(then)] {
     if (alive.lock()) then();

@@ -37,6 +37,7 @@ class mcp_host : public mcp::caller_host {
   result<void> admit_read(const mcp::feature_kind& kind, std::string_view server, std::string_view own) const override;
   std::shared_ptr<mcp::call_recorder> recorder() const override { return audit_; }
   std::shared_ptr<mcp::question_handler> own_answers(const mcp::server_question& q) override;
+  bool lends(const mcp::server_question& q) override;
   mcp::call_scope_ptr scope() const override { return scope_; }
   mcp::held_calls* held() override { return &door_.held; }
   mcp::task_routes* tasks() override { return &door_.tasks; }

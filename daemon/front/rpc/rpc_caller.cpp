@@ -193,6 +193,10 @@ std::shared_ptr<mcp::question_handler> rpc_caller::own_answers(const mcp::server
   return own_answers_;
 }
 
+bool rpc_caller::lends(const mcp::server_question& q) {
+  return door_.settings.answers && door_.settings.answers->lends(q);
+}
+
 bool rpc_caller::handle(std::string_view method, const raw_json& params, const mcp::reply_once& reply) {
   const auto* handler = mcp_only_ ? nullptr : door_.methods.find(method);
   if (!handler) return false;

@@ -119,8 +119,9 @@ void server_questions::attach_to(mcp::server_call& call, const std::string& id, 
   json_writer w(json);
   w.begin_object();
   if (reachable()) w.key("elicitation").token(R"({"form":{},"url":{}})");
-  if (of_.answers) w.key("roots").token("{}");
-  if (of_.answers && of_.answers->samples_for(of_.core.report(id).server)) w.key("sampling").token(R"({"tools":{}})");
+  const auto& server = of_.core.report(id).server;
+  if (of_.answers && of_.answers->has_roots_for(server)) w.key("roots").token("{}");
+  if (of_.answers && of_.answers->samples_for(server)) w.key("sampling").token(R"({"tools":{}})");
   w.end_object();
   call.caller.capabilities = w.json();
 }

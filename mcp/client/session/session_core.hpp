@@ -173,6 +173,7 @@ class session_core {
 
   // Opening (session_opening.cpp)
   void discover();
+  void await_probe();
   void on_discover(call_outcome outcome);
   void decide(const probe_verdict& verdict);
   void probe_was_silent();
@@ -242,6 +243,7 @@ class session_core {
   time_point first_lists_until_ = never;    // then the first lists of other kinds than tools count as failed
   time_point fallback_at_ = never;          // end of the probe's wait: then the server counts as a legacy one
   std::string handshake_failure_;           // failure of initialize, kept while the probe is still open
+  bool says_modern_ = false;                // it has refused initialize and named a modern revision
   std::optional<call_outcome> late_probe_;  // outcome of the probe that came after initialize had been sent
 
   bool headers_stale_ = false;

@@ -32,8 +32,12 @@ void session_core::discover() {
   era_ = era::unknown;
   revision_.clear();
   // Silence tells nothing where each request has an exchange of its own: an old server answers that one, too.
-  if (options_.protocol == "auto" && !options_.mirrors)
-    fallback_at_ = now_ + std::min(longest_probe, options_.start_timeout / 3);
+  if (options_.protocol == "auto" && !options_.mirrors) await_probe();
+}
+
+void session_core::await_probe() {
+  phase_ = phase::probing;
+  fallback_at_ = now_ + std::min(longest_probe, options_.start_timeout / 3);
 }
 
 void session_core::on_discover(call_outcome outcome) {
@@ -90,9 +94,14 @@ void session_core::on_initialize(const call_outcome& outcome) {
       if (verdict.type != probe_verdict::kind::legacy) return decide(verdict);
     }
     handshake_failure_ = "answered initialize with " + failure_text(outcome);
-    if (probes_ != 0 || options_.protocol != "auto") return refuse(handshake_failure_);
+    if (options_.protocol != "auto") return refuse(handshake_failure_);
+    says_modern_ = read_probe(outcome, options_.protocol).type == probe_verdict::kind::ask_again;
+    // The server was slow to start and the probe is still open. A modern server may refuse initialize (2026-07-28,
+    // versioning), so the answer to the probe decides.
+    if (probe_ != 0) return await_probe();
     // An earlier session found a legacy server, but the program may have been replaced.
-    return discover();
+    if (probes_ == 0 || (says_modern_ && probes_ < 2)) return discover();
+    return refuse(handshake_failure_);
   }
   const auto agreed = find_member(outcome.value, "protocolVersion").as_string();
   if (!agreed) return refuse("answered initialize without a protocolVersion");
@@ -139,6 +148,11 @@ void session_core::opened(mcp::era e, std::string revision, const raw_json& capa
 }
 
 void session_core::probe_was_silent() {
+  if (says_modern_ && probes_ < 2) {
+    phase_ = phase::idle;  // the end of the unanswered probe decides nothing
+    pending_.close(std::exchange(probe_, 0), call_outcome::failed(errc::cancelled, "another probe takes its place"));
+    return discover();
+  }
   if (!handshake_failure_.empty()) return refuse(handshake_failure_);
   initialize(revision::latest_legacy);
 }

@@ -117,6 +117,16 @@ struct answers_fixture {
 
 }  // namespace
 
+TEST_CASE("a server is told that roots are answered only if its entry has some") {
+  answers_fixture f;
+  CHECK(f.answers->lends({"srv", "roots/list", {}}));
+  CHECK_FALSE(f.answers->lends({"other", "roots/list", {}}));
+  CHECK_FALSE(f.answers->lends({"unknown", "roots/list", {}}));
+  CHECK(f.answers->answers({"other", "roots/list", {}}));
+  CHECK(f.answers->lends({"srv", "sampling/createMessage", {}}));
+  CHECK_FALSE(f.answers->lends({"srv", "elicitation/create", {}}));
+}
+
 TEST_CASE("roots come from the configuration and elicitation is declined") {
   answers_fixture f;
   f.ask("roots/list");

@@ -94,6 +94,83 @@ TEST_CASE("a modern server that refuses the probe's revision too late is asked a
   CHECK(s.ready == 1);
 }
 
+TEST_CASE("a slow modern server that refuses initialize before it answers the probe is spoken to as a modern one") {
+  session_rig s;
+  s.begin();
+  s.advance(milliseconds(5000));
+  REQUIRE(s.count("initialize") == 1);
+  SUBCASE("with the error of its era") {
+    s.refuse("initialize", -32022, R"({"supported":["2026-07-28"],"requested":"2025-11-25"})");
+    CHECK(s.refused.empty());
+    s.answer("server/discover", R"({"supportedVersions":["2026-07-28"],"capabilities":{"tools":{}}})");
+  }
+  SUBCASE("with any other error") {
+    s.refuse("initialize", -32601);
+    CHECK(s.refused.empty());
+    s.answer("server/discover", R"({"supportedVersions":["2026-07-28"],"capabilities":{"tools":{}}})");
+  }
+  SUBCASE("and loses the first probe") {
+    s.refuse("initialize", -32022, R"({"supported":["2026-07-28"],"requested":"2025-11-25"})");
+    s.advance(milliseconds(5000));
+    CHECK(s.count("server/discover") == 2);
+    s.answer("server/discover", R"({"supportedVersions":["2026-07-28"],"capabilities":{"tools":{}}})");
+  }
+  SUBCASE("and refuses the revision of the probe as well") {
+    s.refuse("initialize", -32022, R"({"supported":["2026-07-28"],"requested":"2025-11-25"})");
+    s.refuse("server/discover", -32022, R"({"supported":["2026-07-28"],"requested":"2026-07-28"})");
+    s.answer("server/discover", R"({"supportedVersions":["2026-07-28"],"capabilities":{"tools":{}}})");
+  }
+  CHECK(s.refused.empty());
+  CHECK(s.count("initialize") == 1);
+  CHECK(s.core.era() == era::modern);
+  CHECK(s.count("notifications/initialized") == 0);
+  CHECK(s.count("tools/list") == 1);
+  s.answer("tools/list", R"({"tools":[]})");
+  CHECK(s.ready == 1);
+}
+
+TEST_CASE("a server that refuses initialize and never answers the probe is refused after the probe's wait") {
+  session_rig s;
+  s.begin();
+  s.advance(milliseconds(5000));
+  SUBCASE("once if nothing shows that it is a modern one") {
+    s.refuse("initialize", -32603);
+    s.advance(milliseconds(4999));
+    CHECK(s.refused.empty());
+    s.advance(milliseconds(1));
+    CHECK(s.refused == "tool server \"srv\" answered initialize with error -32603: no");
+    CHECK(s.count("server/discover") == 1);
+  }
+  SUBCASE("twice if it names a modern revision") {
+    s.refuse("initialize", -32022, R"({"supported":["2026-07-28"]})");
+    s.advance(milliseconds(10'000));
+    CHECK(s.refused == "tool server \"srv\" answered initialize with error -32022: no");
+    CHECK(s.count("server/discover") == 2);
+  }
+  SUBCASE("at once if it refuses the probe, too") {
+    s.refuse("initialize", -32603);
+    s.refuse("server/discover", -32603);
+    CHECK(s.refused == "tool server \"srv\" answered initialize with error -32603: no");
+  }
+  CHECK(s.count("initialize") == 1);
+  CHECK(s.core.next_deadline() == never);
+}
+
+TEST_CASE("a server known as legacy that has become a modern one is probed whichever answer names its revision") {
+  session_rig s("auto", true);
+  s.begin();
+  s.refuse("initialize", -32022, R"({"supported":["2026-07-28"],"requested":"2025-11-25"})");
+  s.answer("server/discover", R"({"supportedVersions":["2026-07-28"],"capabilities":{}})");
+  CHECK(s.core.era() == era::modern);
+  session_rig odd;  // it knows no server/discover but says what it speaks
+  odd.begin();
+  odd.refuse("server/discover", -32601);
+  odd.refuse("initialize", -32022, R"({"supported":["2026-07-28"],"requested":"2025-11-25"})");
+  CHECK(odd.count("server/discover") == 2);
+  odd.answer("server/discover", R"({"supportedVersions":["2026-07-28"],"capabilities":{}})");
+  CHECK(odd.core.era() == era::modern);
+}
+
 TEST_CASE("a late answer to the probe that is no modern one leaves the handshake alone") {
   SUBCASE("an error of any kind") {
     session_rig s;

@@ -149,15 +149,16 @@ TEST_CASE(
 }
 
 TEST_CASE("errors between neighbours do not travel on") {
-  CHECK(legacy_error(json(R"({"code":-32022,"message":"no","data":{"supported":[]}})")).text() ==
+  CHECK(legacy_error(json(R"({"code":-32022,"message":"no","data":{"supported":[]}})"), false).text() ==
         R"({"code":-32603,"message":"the tool server refused how mcpbx asked: no"})");
-  CHECK(find_member(legacy_error(json(R"({"code":-32020,"message":"no"})")), "code").as_integer() == -32603);
+  CHECK(find_member(legacy_error(json(R"({"code":-32020,"message":"no"})"), false), "code").as_integer() == -32603);
   const auto missing = legacy_error(
-      json(R"({"code":-32021,"message":"no","data":{"requiredCapabilities":{"elicitation":{},"roots":{}}}})"));
+      json(R"({"code":-32021,"message":"no","data":{"requiredCapabilities":{"elicitation":{},"roots":{}}}})"), false);
   CHECK(find_member(missing, "code").as_integer() == -32602);
   CHECK(find_member(missing, "message").as_string()->find("(elicitation, roots): no") != std::string::npos);
-  CHECK(legacy_error(json(R"({"code":-32602,"message":"gone","data":{"uri":"file:///x"}})")).text() ==
-        R"({"code":-32002,"message":"gone","data":{"uri":"file:///x"}})");
+  const auto gone = json(R"({"code":-32602,"message":"gone","data":{"uri":"file:///x"}})");
+  CHECK(legacy_error(gone, true).text() == R"({"code":-32002,"message":"gone","data":{"uri":"file:///x"}})");
+  CHECK(legacy_error(gone, false).text().data() == gone.text().data());
   const auto own = json(R"({"code":-32602,"message":"bad","data":{"odd":1}})");
-  CHECK(legacy_error(own).text().data() == own.text().data());
+  CHECK(legacy_error(own, true).text().data() == own.text().data());
 }

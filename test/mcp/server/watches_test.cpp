@@ -97,6 +97,77 @@ TEST_CASE("a subscription follows its resource to the server that has it now") {
   CHECK(w.caller.host.take().size() == 2);
 }
 
+TEST_CASE("resources of a server that is starting are looked for when it has had its time") {
+  watched w;
+  const auto all = w.caller.host.catalog;
+  w.caller.host.catalog = make_catalog({.resources = {make_feature(w.server, "mcpbx://s/a:1", "a:1")}});
+  w.caller.host.starting = true;
+  CHECK(w.ask("resources/subscribe", R"({"uri":"a:2"})", "5").empty());
+  CHECK(w.listen(R"({"resourceSubscriptions":["a:2","mcpbx://s/a:1","nobody:has"]})").empty());
+  CHECK(w.listen(R"({"resourceSubscriptions":["a:2"]})", "9").empty());
+  w.caller.say(R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":9}})");
+  // Those that wait for nobody are answered at once.
+  CHECK(w.listen(R"({"resourceSubscriptions":["mcpbx://s/a:1"]})", "7") ==
+        acknowledged("7", R"({"resourceSubscriptions":["mcpbx://s/a:1"]})"));
+  w.caller.host.take();
+  w.caller.host.catalog = all;
+  w.caller.host.starting = false;
+  w.caller.host.settle();
+  CHECK(w.caller.host.take() == lines{R"({"jsonrpc":"2.0","id":5,"result":{}})",
+                                      acknowledged("\"l\"", R"({"resourceSubscriptions":["a:2","mcpbx://s/a:1"]})")});
+  CHECK(fake_client::held(w.server->watching, "a:2") == 2);
+  fake_client::tell(w.server->watching, "a:2", R"({"uri":"a:2"})");
+  CHECK(w.caller.host.take().size() == 2);
+  w.caller.host.starting = true;
+  CHECK(w.ask("resources/subscribe", R"({"uri":"nobody:has"})", "6").empty());
+  w.caller.host.settle();
+  CHECK(code_of(w.caller.host.take().at(0)) == -32002);
+}
+
+TEST_CASE("a resource of subscriptions/listen whose server comes later is watched from then on") {
+  watched w;
+  const auto late = std::make_shared<fake_client>("late");
+  CHECK(w.listen(R"({"resourceSubscriptions":["a:2","late:1"]})") ==
+        acknowledged("\"l\"", R"({"resourceSubscriptions":["a:2"]})"));
+  w.caller.host.catalog =
+      make_catalog({.resources = {make_feature(w.server, "a:2", "a:2"), make_feature(late, "late:1", "late:1")}});
+  w.caller.session.list_changed(mcp::resource_kind());
+  CHECK(fake_client::held(late->watching, "late:1") == 1);
+  CHECK(fake_client::held(w.server->watching, "a:2") == 1);
+  w.caller.host.take();
+  fake_client::tell(late->watching, "late:1", R"({"uri":"late:1"})");
+  CHECK(w.caller.host.take().size() == 1);
+  w.caller.say(R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"l"}})");
+  CHECK(fake_client::held(late->watching, "late:1") == 0);
+}
+
+TEST_CASE("an update of a part of a resource keeps the URI of the part in the form that the caller asked in") {
+  watched w;
+  const auto denies = std::make_shared<mcp::uri_filter>(mcp::item_filter{{}, {"a:2/secret"}});
+  w.ask("resources/subscribe", R"({"uri":"a:2"})");
+  w.ask("resources/subscribe", R"({"uri":"mcpbx://s/a:1"})");
+  w.listen(R"({"resourceSubscriptions":["a:2","mcpbx://s/a:1"]})");
+  const auto told = [&](const std::string& watched_uri, const std::string& part) {
+    w.caller.host.take();
+    fake_client::tell(w.server->watching, watched_uri, R"({"uri":")" + part + "\"}");
+    const auto got = w.caller.host.take();
+    REQUIRE(got.size() == 2);
+    const std::string uri = at(got[0], {"params", "uri"});
+    CHECK(at(got[1], {"params", "uri"}) == uri);
+    CHECK("\"" + w.caller.host.notes.back().same + "\"" == uri);
+    return uri;
+  };
+  CHECK(told("a:2", "a:2/child") == "\"a:2/child\"");
+  CHECK(told("a:1", "a:1/child") == "\"mcpbx://s/a:1/child\"");
+  CHECK(told("a:1", "a:1") == "\"mcpbx://s/a:1\"");
+  // A part that the caller may not read is not named.
+  mcp::catalog_rest rest;
+  rest.routes = w.caller.host.catalog->rest().routes->narrowed(denies);
+  w.caller.host.catalog = std::make_shared<mcp::catalog>(std::vector<mcp::entry_ptr>(), 1, mcp::withheld_tools(),
+                                                         std::vector<mcp::dropped_item>(), std::move(rest));
+  CHECK(told("a:2", "a:2/secret") == "\"a:2\"");
+}
+
 TEST_CASE("G41: logs of a server that is not offered any more are not told") {
   watched w;
   w.ask("logging/setLevel", R"({"level":"debug"})");
@@ -267,8 +338,10 @@ TEST_CASE("the bytes of the URIs that one caller watches are bounded and room co
   CHECK(byte_account::total() > before + 30 * 8000 * 2);
   CHECK(listen(130, 133, "3") == -32001);
   w.caller.say(R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":2}})");
-  // URIs that nobody has need no room once that is known.
+  // URIs that nobody has keep their room, since their server may come.
   CHECK(listen(200, 230, "4") == 0);
+  CHECK(listen(100, 130, "5") == -32001);
+  w.caller.say(R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":4}})");
   CHECK(listen(100, 130, "5") == 0);
   const auto subscribe = [&](int i) { return code_of(w.ask("resources/subscribe", R"({"uri":")" + uri(i) + "\"}")); };
   for (int i = 100; i < 132; ++i) REQUIRE(subscribe(i) == 0);

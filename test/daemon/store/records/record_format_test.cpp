@@ -91,6 +91,14 @@ TEST_CASE("record format: every kind of record reads back as it was written") {
   for (const auto& bare : bare_records()) CHECK(to_text(again(bare)) == to_text(bare));
 }
 
+TEST_CASE("record format: the input of a run keeps the tools behind names of a conversation from another session") {
+  record::run_started beside;
+  beside.run = "r";
+  beside.meant = {{"a__b", "a", "b"}, {"c", "", "d"}};
+  CHECK(std::get<record::run_started>(again(beside)).meant == beside.meant);
+  CHECK(contains(refusal_of(R"({"v":1,"type":"run_started","run":"r","meant":[{"tool":"b"}]})"), "name is not there"));
+}
+
 TEST_CASE("record format: the input of a run keeps its messages and limits") {
   const auto r = again_as<record::run_started>(0);
   CHECK((r.run == "run-1" && r.session == "session-1" && r.principal == "uid 1000" && r.model == "configured-1"));
