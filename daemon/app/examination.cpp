@@ -35,7 +35,7 @@ namespace mcpbx::daemon {
 namespace {
 
 constexpr milliseconds address_limit{6'000};
-constexpr std::chrono::milliseconds journal_limit{2'000};
+constexpr std::chrono::milliseconds journal_limit{1'500};
 constexpr std::size_t most_addresses = 256;
 
 // Values of variables and files. A program might ask the user something, so none is run.

@@ -36,8 +36,8 @@ raw_json strip_modern_result(const raw_json& result);
 raw_json legacy_definition(const raw_json& definition);
 
 /// Returns a modern server's JSON-RPC error object for a legacy caller. Codes for two neighbours only become internal
-/// errors, a missing capability becomes invalid params that name it, and -32602 with `data.uri` about a resource becomes
-/// the old "resource not found". Returns the same value if nothing changes.
+/// errors, a missing capability becomes invalid params that name it, and -32602 with `data.uri` about a resource
+/// becomes the old "resource not found". Returns the same value if nothing changes.
 raw_json legacy_error(const raw_json& error, bool about_resource);
 
 }  // namespace mcpbx::mcp

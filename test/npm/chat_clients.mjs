@@ -107,13 +107,13 @@ for (const [way, model] of Object.entries(ai)) {
 }
 
 await checks({
-  'responses: a tool of mcpbx runs inside, and the response has the text of all rounds': async () => {
+  'D2: responses: a tool of mcpbx runs inside, and the response has the text of all rounds': async () => {
     const r = await respond('compute for me');
     assert.deepEqual([r.object, r.status, r.output.map((i) => i.type)], ['response', 'completed', ['message', 'message']]);
     assert.equal(r.output_text, 'Let me see.It is 42.');
     assert.ok(r.usage.input_tokens > 0 && r.usage.total_tokens === r.usage.input_tokens + r.usage.output_tokens);
   },
-  'responses: the official stream helper gives the same response': async () => {
+  'D2: responses: the official stream helper gives the same response': async () => {
     const stream = openai.responses.stream({ model: 'gpt', input: 'compute for me' });
     let text = '', number = 0;
     for await (const e of stream) {
@@ -124,7 +124,7 @@ await checks({
     const r = await stream.finalResponse();
     assert.deepEqual([r.status, r.output.length], ['completed', 2]);
   },
-  "responses: outputs go on with the same run, by the items and by the response's id": async () => {
+  "D2: responses: outputs go on with the same run, by the items and by the response's id": async () => {
     const question = { role: 'user', content: 'weather and sums' };
     const before = await runs();
     const first = await respond([question], { tools: [fn] });
@@ -136,21 +136,21 @@ await checks({
     assert.equal(r.output_text, 'Cold, then warm.');
     assert.equal(await runs(), before + 2);
   },
-  'responses: the next question knows what was said before, in the session of the response': async () => {
+  'D2: responses: the next question knows what was said before, in the session of the response': async () => {
     const first = await respond('compute for me');
     const second = await respond('and before', { previous_response_id: first.id });
     assert.equal(second.output_text, '6 messages');
     const e = await thrown(() => respond('and before', { previous_response_id: first.id }));
     assert.deepEqual([e.status, e.param], [400, 'previous_response_id']);
   },
-  'responses: a structured answer is read by the client, reasoning comes where it was asked for': async () => {
+  'D2: responses: a structured answer is read by the client, reasoning comes where it was asked for': async () => {
     const schema = { type: 'object', properties: { answer: { type: 'integer' } }, required: ['answer'], additionalProperties: false };
     const r = await openai.responses.parse({ model: 'gpt', input: 'as json', text: { format: { type: 'json_schema', name: 'answer', strict: true, schema } } });
     assert.equal(r.output_text, '{"answer":42}');
     assert.deepEqual((await respond('think aloud', { reasoning: { summary: 'auto' } })).output.map((i) => i.type), ['reasoning', 'message']);
     assert.deepEqual((await respond('think aloud')).output.map((i) => i.type), ['message']);
   },
-  'responses: what is wrong is told with its place, and leaving ends the run': async () => {
+  'D2: responses: what is wrong is told with its place, and leaving ends the run': async () => {
     for (const [more, param] of [[{ temperature: 9 }, 'temperature'], [{ background: true }, 'background'], [{ tools: [{ type: 'web_search' }] }, 'tools[0].type'], [{ model: 'none' }, 'model']]) {
       const e = await thrown(() => respond('x', more));
       assert.ok(e instanceof OpenAI.APIError);
@@ -158,13 +158,13 @@ await checks({
     }
     await leaves(await respond('long story', { stream: true }));
   },
-  'messages: a tool of mcpbx runs inside, and the message has the text of all rounds': async () => {
+  'D2: messages: a tool of mcpbx runs inside, and the message has the text of all rounds': async () => {
     const r = await ask('compute for me');
     assert.deepEqual(r.content, [{ type: 'text', text: 'Let me see.' }, { type: 'text', text: 'It is 42.' }]);
     assert.deepEqual([r.type, r.role, r.stop_reason], ['message', 'assistant', 'end_turn']);
     assert.ok(r.usage.input_tokens > 0 && r.usage.output_tokens > 0);
   },
-  'messages: the official stream helper gives the same message': async () => {
+  'D2: messages: the official stream helper gives the same message': async () => {
     const stream = anthropic.messages.stream({ model: 'gpt', max_tokens: 256, messages: [{ role: 'user', content: 'compute for me' }] });
     let text = '';
     stream.on('text', (part) => { text += part; });
@@ -173,7 +173,7 @@ await checks({
     assert.deepEqual([r.content.length, r.stop_reason], [2, 'end_turn']);
     assert.ok(r.usage.output_tokens > 0);
   },
-  "messages: the caller's calls are handed back as tool_use, and tool_result goes on with the same run": async () => {
+  "D2: messages: the caller's calls are handed back as tool_use, and tool_result goes on with the same run": async () => {
     const before = await runs();
     for (const stream of [false, true]) {
       const question = { role: 'user', content: 'weather and sums' };
@@ -188,7 +188,7 @@ await checks({
     }
     assert.equal(await runs(), before + 2);
   },
-  'messages: thinking comes where it was asked for and is nowhere else': async () => {
+  'D2: messages: thinking comes where it was asked for and is nowhere else': async () => {
     const thinks = await ask('think aloud', { thinking: { type: 'adaptive' } });
     assert.deepEqual(thinks.content.map((b) => b.thinking ?? b.text), ['Hm, hm.', 'So.']);
     const not = await ask('think aloud');
@@ -198,7 +198,7 @@ await checks({
       { role: 'assistant', content: thinks.content }, { role: 'user', content: 'and before' }] });
     assert.equal(on.content[0].text, '4 messages');
   },
-  'messages: what is wrong is told, tokens are not counted, and leaving ends the run': async () => {
+  'D2: messages: what is wrong is told, tokens are not counted, and leaving ends the run': async () => {
     const e = await thrown(() => ask('x', { temperature: 9 }));
     assert.ok(e instanceof Anthropic.BadRequestError && e.message.includes('temperature'), `${e}`);
     assert.ok(await thrown(() => ask('x', { model: 'none' })) instanceof Anthropic.NotFoundError);

@@ -97,7 +97,13 @@ void handle_api_chat(const std::shared_ptr<exchange>& x) {
                                    "(mcpbx/answer); a detached run waits until a program attaches there",
                                    "answers", "invalid_argument"}));
   if (stream && detached) return api_call::start_detached(x, *body);
-  api_call::start(x, "mcpbx/chat", *body, stream);
+  auto params = *body;
+  // Pieces of text would be made for nobody.
+  if (auto object = raw_object::open(*body); object && !stream && !object->contains("stream")) {
+    object->set("stream", raw_json::literal("false"));
+    params = object->json();
+  }
+  api_call::start(x, "mcpbx/chat", params, stream);
 }
 
 void handle_api_status(const std::shared_ptr<exchange>& x) {

@@ -50,9 +50,9 @@ catalog_offers joined_offers(std::span<const told_offers> servers) {
     const bool may_come = !told.known && !silent;
     all.prompts = all.prompts || told.prompts || may_come;
     all.resources = all.resources || told.resources || may_come;
-    all.subscribe = all.subscribe || told.subscribe;
-    all.completions = all.completions || told.completions;
-    all.logging = all.logging || told.logging;
+    all.subscribe = all.subscribe || told.subscribe || may_come;
+    all.completions = all.completions || told.completions || may_come;
+    all.logging = all.logging || told.logging || may_come;
     if (all.tasks.empty() && told.tasks.text().size() <= most_bytes_of_a_member) all.tasks = told.tasks;
     extensions.add(told.extensions);
     experimental.add(told.experimental);

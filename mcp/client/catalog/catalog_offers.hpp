@@ -14,8 +14,9 @@ struct told_offers {
   bool silent = false;
 };
 
-/// The union. While a server may still tell, lists are among it that may come later, since no caller can be told of a
-/// capability after its handshake.
+/// The union. While a server may still tell, all that mcpbx answers for servers without it is among the union, since no
+/// caller can be told of a capability after its handshake: lists that are empty, levels of logs, refusals of a
+/// completion or a subscription. Tasks and extensions are not, since a caller that is told of them begins with them.
 struct catalog_offers {
   bool tools = true;  ///< always: mcpbx lists tools even if there are none
   bool prompts = false, resources = false;

@@ -62,11 +62,13 @@ result<managed_client::asked_by> managed_client::asked_call(const raw_json& para
   return asked_by{latest, true};
 }
 
-// Returns the latest call that has been sent, or 0.
+// Returns the latest call that has been sent, or 0. In a process of one caller it may still wait: what the server asks
+// while it starts, as many ask for roots, is asked of nobody else.
 client::ticket managed_client::latest_call() const {
+  const bool one_caller = options_.sharing != server_sharing::shared;
   ticket latest = 0;
   for (const auto& [t, r] : calls_)
-    if (r.sent) latest = std::max(latest, t);
+    if (r.sent || one_caller) latest = std::max(latest, t);
   return latest;
 }
 

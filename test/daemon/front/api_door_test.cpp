@@ -75,7 +75,7 @@ struct slow_models final : model_directory {
   std::vector<std::function<void(result<std::vector<model_row>>)>> done;
 };
 
-TEST_CASE("api: a chat is answered with the run's result") {
+TEST_CASE("D3: api: a chat is answered with the run's result") {
   door_on_sockets d;
   const int web = d.enter();
   d.write(web, chat(R"({"input":"hi","model":"m"})"));
@@ -86,10 +86,11 @@ TEST_CASE("api: a chat is answered with the run's result") {
   CHECK(
       got.ends_with(R"({"run":"run-1","stopReason":"final","text":"so","usage":{"inputTokens":1,"outputTokens":2}})"));
   CHECK(d.backend.started[0].messages[0]->text() == "hi");
+  CHECK_FALSE(d.backend.started[0].stream);
   CHECK_FALSE(contains(got, "<end>"));
 }
 
-TEST_CASE("api: a stream has every event with the id to come again with, and ends with the result") {
+TEST_CASE("D3: api: a stream has every event with the id to come again with, and ends with the result") {
   door_on_sockets d;
   const int web = d.enter();
   d.write(web, chat(R"({"input":"hi"})", streamed));
@@ -110,7 +111,7 @@ TEST_CASE("api: a stream has every event with the id to come again with, and end
   CHECK(contains(d.got(web), R"({"status":"ok"})"));
 }
 
-TEST_CASE("api: a caller that leaves ends its run, unless the run is detached, and comes again behind an event") {
+TEST_CASE("D3: api: a caller that leaves ends its run, unless the run is detached, and comes again behind an event") {
   door_on_sockets d;
   const int web = d.enter();
   d.write(web, chat(R"({"input":"hi"})", streamed));
@@ -136,7 +137,7 @@ TEST_CASE("api: a caller that leaves ends its run, unless the run is detached, a
   CHECK(d.backend.started.size() == 2);
 }
 
-TEST_CASE("api: a silent stream gets a comment after 15 s") {
+TEST_CASE("D3: api: a silent stream gets a comment after 15 s") {
   door_on_sockets d;
   const int web = d.enter();
   d.write(web, chat(R"({"input":"hi"})", streamed));
@@ -146,7 +147,7 @@ TEST_CASE("api: a silent stream gets a comment after 15 s") {
   CHECK(contains(d.got(web), ": still here\n\n"));
 }
 
-TEST_CASE("api: what the socket refuses is refused with a status, the sentence and the member") {
+TEST_CASE("D3: api: what the socket refuses is refused with a status, the sentence and the member") {
   const auto answer = [](const std::string& request) {
     door_on_sockets d;
     const int web = d.enter();
@@ -168,7 +169,7 @@ TEST_CASE("api: what the socket refuses is refused with a status, the sentence a
   CHECK(contains(answer(get("/api/sessions")), R"("code":"config")"));
 }
 
-TEST_CASE("api: queries are params, of their types") {
+TEST_CASE("D3: api: queries are params, of their types") {
   auto store = std::make_unique<session_journal>();
   auto& kept = *store;
   door_on_sockets d;
@@ -185,7 +186,7 @@ TEST_CASE("api: queries are params, of their types") {
   CHECK(contains(d.got(web), "HTTP/1.1 404"));
 }
 
-TEST_CASE("probes: alive always, ready when each server that starts by itself is, both without the token") {
+TEST_CASE("D1: probes: alive always, ready when each server that starts by itself is, both without the token") {
   door_on_sockets d;
   const auto answer = [&](const std::string& path) {
     const int port = d.enter(true);
@@ -250,7 +251,7 @@ void check_fits(const raw_json& schema, const std::string& value) {
   for (const auto& v : verdict.violations) FAIL_CHECK((v.path + ": expected " + v.expected + ", got " + v.found));
 }
 
-TEST_CASE("openapi: it has exactly the paths and methods that are served") {
+TEST_CASE("D3: openapi: it has exactly the paths and methods that are served") {
   const described d;
   const auto paths = raw_object::open(find_member(d.whole, "paths"));
   REQUIRE(paths.has_value());
@@ -272,7 +273,7 @@ TEST_CASE("openapi: it has exactly the paths and methods that are served") {
   }
 }
 
-TEST_CASE("openapi: what is answered fits, for every path, whether it is taken or refused") {
+TEST_CASE("D3: openapi: what is answered fits, for every path, whether it is taken or refused") {
   const described of;
   const auto paths = find_member(of.whole, "paths");
   slow_models models;

@@ -21,7 +21,7 @@ std::string message(const std::string& members, const std::string& headers = "")
 
 const std::string question = R"("model":"m","max_tokens":9,"messages":[{"role":"user","content":"hi"})";
 
-TEST_CASE("messages: an answer has the text of each round, the usage and the id of its run") {
+TEST_CASE("D2: messages: an answer has the text of each round, the usage and the id of its run") {
   door_on_sockets d;
   const int web = d.enter();
   d.write(web, message(question + "]"));
@@ -38,7 +38,7 @@ TEST_CASE("messages: an answer has the text of each round, the usage and the id 
                       R"("stop_reason":"end_turn","stop_sequence":null,"usage":{"input_tokens":1,)"));
 }
 
-TEST_CASE("messages: a stream says ping after 15 s of silence, and a caller that leaves ends its run") {
+TEST_CASE("D2: messages: a stream says ping after 15 s of silence, and a caller that leaves ends its run") {
   door_on_sockets d;
   const int web = d.enter();
   d.write(web, message(question + R"(],"stream":true)"));
@@ -52,7 +52,7 @@ TEST_CASE("messages: a stream says ping after 15 s of silence, and a caller that
   CHECK(d.backend.abandoned.size() == 1);
 }
 
-TEST_CASE("messages: results of the caller's tools go on with the run that waits for them") {
+TEST_CASE("D2: messages: results of the caller's tools go on with the run that waits for them") {
   door_on_sockets d;
   const int web = d.enter();
   const std::string tools = R"(,"tools":[{"name":"mine","input_schema":{"type":"object"}}])";
@@ -75,7 +75,7 @@ TEST_CASE("messages: results of the caller's tools go on with the run that waits
   CHECK_MESSAGE(contains(last, R"("output_tokens":7)"), last);
 }
 
-TEST_CASE("messages: every refusal has the form of that API: body, path, method, token and a run that fails") {
+TEST_CASE("D2: messages: every refusal has the form of that API: body, path, method, token and a run that fails") {
   door_on_sockets d;
   const auto answer = [&](const std::string& request) {
     const int web = d.enter();

@@ -35,7 +35,7 @@ const std::string tools = R"(,"tools":[{"type":"function","name":"mine"}])";
 const std::string handed =
     R"("stopReason":"caller_tools","text":"","toolCalls":[{"id":"b","name":"mine","arguments":{},"pending":true}])";
 
-TEST_CASE("responses: an answer is a response object, a stream ends with one, a fault has its param") {
+TEST_CASE("D2: responses: an answer is a response object, a stream ends with one, a fault has its param") {
   door_on_sockets d;
   const int web = d.enter();
   d.write(web, response(R"("model":"m","input":"hi")"));
@@ -58,7 +58,7 @@ TEST_CASE("responses: an answer is a response object, a stream ends with one, a 
   CHECK(d.backend.abandoned.size() == 1);
 }
 
-TEST_CASE("responses: outputs go on with the run, by items, by references to them and by the response's id") {
+TEST_CASE("D2: responses: outputs go on with the run, by items, by references to them and by the response's id") {
   const std::string items = R"({"type":"function_call","call_id":"b","name":"mine","arguments":"{}"},)";
   const std::string references = R"({"type":"item_reference","id":"fc_run-1_0"},)";
   const std::string output = R"({"type":"function_call_output","call_id":"b","output":"r"}])";
@@ -88,7 +88,7 @@ TEST_CASE("responses: outputs go on with the run, by items, by references to the
   }
 }
 
-TEST_CASE("responses: a response of another caller, or a forgotten one, is none") {
+TEST_CASE("D2: responses: a response of another caller, or a forgotten one, is none") {
   door_on_sockets d;
   const int web = d.enter();
   const auto answer = [&](const std::string& members) {
@@ -107,7 +107,7 @@ TEST_CASE("responses: a response of another caller, or a forgotten one, is none"
   CHECK(d.backend.started.size() == 2);
 }
 
-TEST_CASE("responses: the next question goes on in the session of the response, if that is still its end") {
+TEST_CASE("D2: responses: the next question goes on in the session of the response, if that is still its end") {
   auto store = std::make_unique<one_session>();
   auto& kept = *store;
   door_on_sockets d;

@@ -8,7 +8,7 @@
 using namespace mcpbx;
 using namespace mcpbx::daemon;
 
-TEST_CASE("kept responses: an item is found by its id, for the caller who got it") {
+TEST_CASE("D2: kept responses: an item is found by its id, for the caller who got it") {
   kept_responses all;
   all.keep(
       {"resp_run_1", "s", "me", {{"msg_run_1_0", raw_json::literal("1")}, {"fc_run_1_1", raw_json::literal("2")}}});
@@ -21,7 +21,7 @@ TEST_CASE("kept responses: an item is found by its id, for the caller who got it
   CHECK(all.find("resp_run_1", "you") == nullptr);
 }
 
-TEST_CASE("kept responses: the oldest go first when there are too many or too large ones") {
+TEST_CASE("D2: kept responses: the oldest go first when there are too many or too large ones") {
   kept_responses all;
   for (std::size_t i = 0; i <= kept_responses::most; ++i) all.keep({"resp_" + std::to_string(i), "", "me", {}});
   CHECK(all.find("resp_0", "me") == nullptr);

@@ -47,7 +47,7 @@ run_outcome with_finish(std::string finish) {
   return o;
 }
 
-TEST_CASE("messages: a stream has one block after the other, each round's text its own, and ends with the usage") {
+TEST_CASE("D2: messages: a stream has one block after the other, each round's text its own, and ends with the usage") {
   auto w = writer();
   std::string out;
   w.begin(out);
@@ -87,7 +87,7 @@ message_stop
                      R"("output_tokens":2})"));
 }
 
-TEST_CASE("messages: reasoning that was not asked for is nowhere in the answer") {
+TEST_CASE("D2: messages: reasoning that was not asked for is nowhere in the answer") {
   auto w = writer(false);
   std::string out;
   w.reasoning(out, "secret");
@@ -95,7 +95,7 @@ TEST_CASE("messages: reasoning that was not asked for is nowhere in the answer")
   CHECK_FALSE(w.body({{"so"}, "secret"}, with_finish("stop")).contains("secret"));
 }
 
-TEST_CASE("messages: a whole answer has thinking, texts and calls, and its stop reason") {
+TEST_CASE("D2: messages: a whole answer has thinking, texts and calls, and its stop reason") {
   auto o = with_finish("tool_calls");
   o.calls.push_back({"c1", "mine", R"({"n":1})"});
   CHECK(
@@ -115,7 +115,7 @@ TEST_CASE("messages: a whole answer has thinking, texts and calls, and its stop 
               R"("stop_reason":"refusal","stop_sequence":null,"stop_details":{"type":"refusal","category":null,"explanation":"no"})"));
 }
 
-TEST_CASE("messages: errors have the type of their status, also inside of a stream") {
+TEST_CASE("D2: messages: errors have the type of their status, also inside of a stream") {
   CHECK(messages_error_body({400, "x: bad", "x", ""}) ==
         R"({"type":"error","error":{"type":"invalid_request_error","message":"x: bad","param":"x"}})");
   for (const auto& [status, word] :

@@ -48,7 +48,7 @@ std::string wrong_block(const std::string& block) {
 const std::string call =
     R"({"role":"assistant","content":[{"type":"tool_use","id":"c","name":"mine","input":{"n":1}}]})";
 
-TEST_CASE("messages: system, roles and every kind of block become ours, in their order") {
+TEST_CASE("D2: messages: system, roles and every kind of block become ours, in their order") {
   const auto r = good(R"("model":"gpt","max_tokens":7,"stream":true,"system":[{"type":"text","text":"be brief",
       "cache_control":{"type":"ephemeral"}}],"messages":[
     {"role":"user","content":[{"type":"text","text":"look"},
@@ -88,7 +88,7 @@ TEST_CASE("messages: system, roles and every kind of block become ours, in their
   CHECK(good(R"("system":"short","messages":[{"role":"user","content":"hi"}])").run.messages[0]->text() == "short");
 }
 
-TEST_CASE("messages: settings, tools, the choice of them and thinking are taken") {
+TEST_CASE("D2: messages: settings, tools, the choice of them and thinking are taken") {
   auto r = asked(R"(,"temperature":0.2,"top_p":1,"top_k":5,"stop_sequences":["a","b"],"metadata":{"user_id":"u"},)"
                  R"("thinking":{"type":"enabled","budget_tokens":1024},"service_tier":"auto",)"
                  R"("output_config":{"effort":"low","format":{"type":"json_schema","schema":{"type":"object"}}},)"
@@ -114,7 +114,7 @@ TEST_CASE("messages: settings, tools, the choice of them and thinking are taken"
   CHECK_FALSE(asked("").shows_thinking);
 }
 
-TEST_CASE("messages: results go on with the run that waits for them, if the conversation is the same") {
+TEST_CASE("D2: messages: results go on with the run that waits for them, if the conversation is the same") {
   const std::string tools = R"(,"tools":[{"name":"mine","input_schema":{"type":"object"}}])";
   const std::string question = R"("model":"gpt","messages":[{"role":"user","content":"hi"})";
   const auto first = good(question + "]" + tools);
@@ -132,7 +132,7 @@ TEST_CASE("messages: results go on with the run that waits for them, if the conv
             .results.empty());
 }
 
-TEST_CASE("messages: a fault names its place") {
+TEST_CASE("D2: messages: a fault names its place") {
   CHECK(wrong(R"("messages":[])") == "400 messages");
   CHECK(wrong(R"("model":"gpt")") == "400 messages");
   CHECK(wrong(R"("model":7)") == "400 model");

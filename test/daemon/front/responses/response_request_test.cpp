@@ -51,7 +51,7 @@ std::string wrong_item(const std::string& item) {
 const std::string call = R"({"type":"function_call","call_id":"c","name":"mine","arguments":"{\"n\": 1}"})";
 const std::string output = R"({"type":"function_call_output","call_id":"c","output":"r"})";
 
-TEST_CASE("responses: a text, and every kind of item, become ours, in their order") {
+TEST_CASE("D2: responses: a text, and every kind of item, become ours, in their order") {
   CHECK(asked("").run.messages[0]->text() == "hi");
   const auto r = good(R"("model":"gpt","instructions":"be brief","input":[
     {"role":"developer","content":"and kind"},
@@ -80,7 +80,7 @@ TEST_CASE("responses: a text, and every kind of item, become ours, in their orde
   CHECK(m[5]->text() == "on");
 }
 
-TEST_CASE("responses: settings, tools, the choice of them and the format are taken, and repeated in the response") {
+TEST_CASE("D2: responses: settings, tools, the choice of them and the format are taken, and repeated in the response") {
   const auto r = asked(
       R"(,"temperature":0.2,"top_p":1,"max_output_tokens":7,"parallel_tool_calls":false,"store":false,"include":["x"],)"
       R"("metadata":{"a":"b"},"truncation":"auto","reasoning":{"effort":"low","summary":"auto"},)"
@@ -109,7 +109,7 @@ TEST_CASE("responses: settings, tools, the choice of them and the format are tak
   CHECK_FALSE(asked(R"(,"reasoning":{"summary":null},"text":{"format":{"type":"text"}})").shows_reasoning);
 }
 
-TEST_CASE("responses: outputs find the run that waits, by the conversation or by the response") {
+TEST_CASE("D2: responses: outputs find the run that waits, by the conversation or by the response") {
   const std::string tools = R"(,"tools":[{"type":"function","name":"mine"}])";
   const auto first = good(R"("input":[{"role":"user","content":"hi"}])" + tools);
   for (const auto& back : {call, std::string(R"({"type":"item_reference","id":"fc_x_0"})")}) {
@@ -127,7 +127,7 @@ TEST_CASE("responses: outputs find the run that waits, by the conversation or by
   CHECK(on.continues.empty());
 }
 
-TEST_CASE("responses: a fault names its place") {
+TEST_CASE("D2: responses: a fault names its place") {
   CHECK(wrong(R"("model":"gpt")") == "400 input");
   CHECK(wrong(R"("input":[])") == "400 input");
   CHECK(wrong(R"("input":7)") == "400 input");

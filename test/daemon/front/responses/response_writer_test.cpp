@@ -47,7 +47,7 @@ run_outcome with_finish(std::string finish) {
   return o;
 }
 
-TEST_CASE("responses: a stream has one item after the other and ends with the whole response") {
+TEST_CASE("D2: responses: a stream has one item after the other and ends with the whole response") {
   auto w = writer();
   std::string out;
   w.begin(out);
@@ -95,7 +95,7 @@ response.completed
         R"("name":"mine"})");
 }
 
-TEST_CASE("responses: a whole answer is the response, whose status tells why it is short") {
+TEST_CASE("D2: responses: a whole answer is the response, whose status tells why it is short") {
   CHECK(writer().body({{"a"}, ""}, with_finish("stop")) ==
         R"({"id":"resp_run_1","object":"response","created_at":5,"status":"completed","error":null,)"
         R"("incomplete_details":null,"model":"m","output":[{"id":"msg_run_1_0","type":"message","status":"completed",)"
@@ -114,7 +114,7 @@ TEST_CASE("responses: a whole answer is the response, whose status tells why it 
   CHECK_FALSE(writer(false).body({{"a"}, "hm"}, with_finish("stop")).contains("hm"));
 }
 
-TEST_CASE("responses: a refusal and a fault in a stream are events of their own") {
+TEST_CASE("D2: responses: a refusal and a fault in a stream are events of their own") {
   auto w = writer();
   std::string out;
   auto refused = with_finish("content_filter");

@@ -254,8 +254,10 @@ TEST_CASE("capabilities are the union of what servers have told") {
   CHECK(before->capabilities().tools);
   CHECK(before->capabilities().prompts);  // they may come
   CHECK(before->capabilities().resources);
-  CHECK_FALSE(before->capabilities().completions);
-  CHECK_FALSE(before->capabilities().subscribe);
+  CHECK(before->capabilities().completions);
+  CHECK(before->capabilities().subscribe);
+  CHECK(before->capabilities().logging);
+  CHECK(before->capabilities().tasks.empty());
   tell(0, R"({"tools":{},"extensions":{"x":{"v":1},"y":{}},"experimental":{"e":{}}})");
   tell(1, R"({"resources":{"subscribe":true},"logging":{},"extensions":{"x":{"v":2},"z":{}},"tasks":{"list":{}}})");
   CHECK(b.build()->capabilities().prompts);

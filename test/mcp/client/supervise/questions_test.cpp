@@ -3,6 +3,8 @@
 #include "test/mcp/client/supervisor_rig.hpp"
 #include "test/support/contains.hpp"
 
+#include <algorithm>
+
 using namespace mcpbx;
 using namespace mcpbx::mcp;
 using namespace mcpbx::test;
@@ -233,6 +235,36 @@ TEST_CASE("G13: callers whose principal is not told are not taken for one anothe
   r.open(b, "");
   r.ask("2");
   CHECK(contains(r.last(), "several callers"));
+}
+
+TEST_CASE("a process that belongs to one caller asks it while it starts, before the call has been sent") {
+  auto options = server_named("srv");
+  options.sharing = server_sharing::per_caller;
+  options.roots = raw_json::literal(R"({"roots":[{"uri":"file:///configured"}]})");
+  supervisor_rig r;
+  r.launcher.add("srv", legacy_script({"echo"}, [](scripted_process& p, const message& m) {
+                   if (m.method() == "notifications/initialized")
+                     p.say(R"({"jsonrpc":"2.0","id":"r","method":"roots/list"})");
+                   return m.method() == "notifications/initialized" || m.method() == "tools/call" ||
+                          m.type == message::kind::response;
+                 }));
+  r.start({options});
+  const auto questions = std::make_shared<question_recorder>();
+  server_call c;
+  c.params = raw_json::literal(R"({"name":"echo"})");
+  c.principal = "uid:1";
+  c.scope = call_scope::of_caller("uid:1", "/tmp");
+  c.questions = questions;
+  r.owner("srv__echo")->call(std::move(c));
+  r.turn();
+  REQUIRE(questions->questions.size() == 1);
+  CHECK(questions->questions[0].question.method == "roots/list");
+  questions->answer(0, R"({"roots":[{"uri":"file:///mine"}]})");
+  r.turn();
+  const auto& heard = r.launcher.last().received;
+  CHECK(std::ranges::count_if(heard, [](const auto& text) { return contains(text, "file:///mine"); }) == 1);
+  CHECK(std::ranges::count_if(heard, [](const auto& text) { return contains(text, "file:///configured"); }) == 0);
+  CHECK(r.launcher.last().count("tools/call") == 1);
 }
 
 TEST_CASE("a process that belongs to one caller asks for its latest call, whatever the principals are") {
