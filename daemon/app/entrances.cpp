@@ -2,6 +2,7 @@
 #include "daemon/app/entrances.hpp"
 
 #include "daemon/app/options/door_options.hpp"
+#include "daemon/app/process/log_place.hpp"
 #include "daemon/app/process/service.hpp"
 #include "mcp/support/log.hpp"
 
@@ -13,7 +14,7 @@ namespace mcpbx::daemon {
 namespace {
 
 front_door::options door_options_with(run_parts& runs, started_world& world, const conf::configuration& config,
-                                      const std::string& socket) {
+                                      const std::string& socket, const tool_servers& servers) {
   auto o = door_options(config);
   o.socket = socket;
   o.audit = runs.audit();
@@ -21,6 +22,8 @@ front_door::options door_options_with(run_parts& runs, started_world& world, con
   o.adapt = runs.adapter();
   o.chat = [&settings = runs.settings()] { return settings.get()->chat; };
   o.approvals = [&settings = runs.settings()] { return settings.get()->direct_calls; };
+  o.tell_log = tell_log_place;
+  o.stderr_of = [&servers](const std::string& server) { return servers.stderr_of(server); };
   o.tell_start = [&world](json_writer& out) { world.tell(out); };
   return o;
 }
@@ -54,7 +57,7 @@ entrances::entrances(base_parts& base, blocking_lanes& lanes, tool_servers& serv
           [&reload](reload_answer then) { reload.ask("asked to by a caller", std::move(then)); },
           [&reload](config_answer then) { reload.tell(std::move(then)); },
           [&base] { base.stop.express("asked to by a caller"); }),
-      door_(base.executor(), base.time, backend_, door_options_with(runs, world, config, socket),
+      door_(base.executor(), base.time, backend_, door_options_with(runs, world, config, socket, servers),
             [&servers](const mcp::peer_credentials& p) { return servers.admit(p); }),
       early_(
           base.time, [&servers](pid_t pid) { return servers.is_not_known_yet(pid); },

@@ -12,6 +12,7 @@
 
 #include <boost/asio/post.hpp>
 
+#include <algorithm>
 #include <filesystem>
 #include <system_error>
 #include <utility>
@@ -53,6 +54,10 @@ void tool_servers::when_listed(std::function<void()> listed) {
 
 void tool_servers::apply(const conf::configuration& config) {
   pins_.set_servers(pin_options(config, conf::environment_for_places()).servers);
+  // A server that is gone takes its book along; its process may write to it until it has ended.
+  std::erase_if(books_, [&](const auto& book) {
+    return std::ranges::find(config.servers, book.first, &conf::server_entry::name) == config.servers.end();
+  });
   auto with = means();
   with.framing = server_framing(config);
   logins_.set_entries(login_entries(config, with));
@@ -68,7 +73,17 @@ server_means tool_servers::means() {
           client_,
           verdicts_,
           {},
-          [this](const std::string& server, const std::string& url) { return logins_.tokens_at(server, url); }};
+          [this](const std::string& server, const std::string& url) { return logins_.tokens_at(server, url); },
+          [this](const std::string& server) {
+            auto& book = books_[server];
+            if (!book) book = std::make_shared<mcp::stderr_lines>();
+            return book;
+          }};
+}
+
+std::shared_ptr<mcp::stderr_lines> tool_servers::stderr_of(const std::string& server) const {
+  const auto found = books_.find(server);
+  return found == books_.end() ? nullptr : found->second;
 }
 
 // A server that works keeps its connection when a login brings it more rights; one that waits for a login is asked

@@ -8,6 +8,7 @@
 #include "daemon/logins/logins.hpp"
 #include "daemon/loop/tools/tool_source.hpp"
 #include "mcp/client/connect/remote/remote_verdicts.hpp"
+#include "mcp/client/stderr_lines.hpp"
 #include "mcp/client/supervise/supervisor.hpp"
 #include "mcp/http/client/http_client.hpp"
 #include "mcp/process/keeper/keeper.hpp"
@@ -44,6 +45,9 @@ class tool_servers {
   /// Ends the keeper. To be called after the supervisor has stopped.
   void shut_down() { keeper_.shut_down(); }
 
+  /// Returns the book with the last lines of a server's stderr, or null if there is none.
+  std::shared_ptr<mcp::stderr_lines> stderr_of(const std::string& server) const;
+
   mcp::supervisor& supervisor() noexcept { return servers_; }
   pin_guard& pins() noexcept { return pins_; }
   daemon::logins& logins() noexcept { return logins_; }
@@ -61,6 +65,7 @@ class tool_servers {
   stray_reaper strays_;
   pin_guard pins_;
   daemon::logins logins_;  // before the servers, whose connections use it
+  mcp::stderr_books books_;
   mcp::supervisor servers_;
   mcp::supervisor::subscription first_tools_;
   supervised_tools tools_;

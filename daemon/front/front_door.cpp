@@ -75,6 +75,8 @@ struct front_door::state : std::enable_shared_from_this<front_door::state> {
     add_model_methods(context.methods);
     add_chat_methods(context.methods);
     add_session_methods(context.methods);
+    add_history_methods(context.methods);
+    add_log_methods(context.methods);
     add_stats_methods(context.methods);
     context.on_gone = [this](caller& c) { gone(c); };
     context.relieve = [this] { relieve(); };

@@ -55,6 +55,13 @@ void journal::find_owner(std::string, answer<std::optional<std::string>> then) {
   then(std::nullopt);
 }
 
+void journal::count_usage(look_back, answer<usage_page> then) {
+  then(no_sessions());
+}
+void journal::find_words(look_back, std::string, std::size_t, answer<found_page> then) {
+  then(no_sessions());
+}
+
 boost::asio::awaitable<result<journal::history>> history_of(journal& from, std::string session) {
   auto start = [&from](auto handler, std::string id) {
     auto kept = std::make_shared<decltype(handler)>(std::move(handler));

@@ -1,7 +1,9 @@
 // Interface of the journal: it takes the records of runs before they take effect, and gives stored sessions back.
 #pragma once
+#include "daemon/store/records/found_words.hpp"
 #include "daemon/store/records/record.hpp"
 #include "daemon/store/records/sessions.hpp"
+#include "daemon/store/records/usage_report.hpp"
 #include "mcp/support/error.hpp"
 #include "mcp/support/time.hpp"
 
@@ -61,6 +63,17 @@ class journal {
     std::vector<record::meant_tool> tools;      ///< tools behind the names in the calls; the first of a name counts
   };
 
+  /// Part of a look back through the runs.
+  struct usage_page {
+    usage_report report;
+    std::int64_t next = 0;  ///< look_back::before of the next page; 0: this was the last one
+  };
+  struct found_page {
+    std::vector<word_hit> runs;   ///< the latest first
+    std::int64_t next = 0;        ///< as above
+    std::int64_t reached_ms = 0;  ///< start of the earliest run that was looked through; 0: none
+  };
+
   virtual ~journal() = default;
   virtual std::unique_ptr<run_journal> open_run(const std::string& run) = 0;
 
@@ -90,6 +103,10 @@ class journal {
   /// Finds the other daemon in which a run of this name is active, by its name for people. nullopt: none, or the
   /// journal is not shared.
   virtual void find_owner(std::string run, answer<std::optional<std::string>> then);
+  /// Counts the runs of one page. Looking through all of them takes several pages, between which runs are written.
+  virtual void count_usage(look_back where, answer<usage_page> then);
+  /// Finds runs of one page that have all words in one message, at most `most`.
+  virtual void find_words(look_back where, std::string words, std::size_t most, answer<found_page> then);
 };
 
 /// Awaits journal::load_history(). Only for a journal that keeps sessions.

@@ -125,4 +125,14 @@ void lane_journal::find_owner(std::string run, answer<std::optional<std::string>
                                           std::move(then));
 }
 
+void lane_journal::count_usage(look_back where, answer<usage_page> then) {
+  lane_->read<usage_page>([where](auto& w, auto now) { return w.count_usage(where, now); }, std::move(then));
+}
+
+void lane_journal::find_words(look_back where, std::string words, std::size_t most, answer<found_page> then) {
+  lane_->read<found_page>(
+      [where, words = std::move(words), most](auto& w, auto now) { return w.find_words(where, words, most, now); },
+      std::move(then));
+}
+
 }  // namespace mcpbx::daemon

@@ -62,6 +62,8 @@ class lane_journal final : public journal {
   void take_unfinished(answer<std::vector<unfinished_run>> then) override;
   void find_ended(std::string run, answer<std::vector<run_record>> then) override;
   void find_owner(std::string run, answer<std::optional<std::string>> then) override;
+  void count_usage(look_back where, answer<usage_page> then) override;
+  void find_words(look_back where, std::string words, std::size_t most, answer<found_page> then) override;
 
  private:
   std::shared_ptr<store_lane> lane_;

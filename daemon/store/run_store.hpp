@@ -99,6 +99,8 @@ class run_store {
   virtual result<std::vector<run_row>> runs_of(std::string_view session) = 0;
   /// Finds the run of this name: the unfinished one of this daemon, else the latest that has ended.
   virtual result<std::optional<run_row>> find_run(std::string_view run) = 0;
+  /// Returns at most `most` runs with an id below `before` (0: all ids), the latest first.
+  virtual result<std::vector<run_row>> runs_before(std::int64_t before, std::size_t most) = 0;
   virtual result<void> read_run(std::int64_t id, const record_sink& sink) = 0;
   /// Reads the records of all runs of a session, run by run in order.
   virtual result<void> read_session(std::string_view session, const record_sink& sink) = 0;

@@ -45,12 +45,6 @@ std::unexpected<error> store_worker::no_session(const std::string& id) const {
               "there is no session \"" + id + "\" in " + store_->name() + "; `mcpbx sessions` lists those that it has");
 }
 
-template <class T>
-result<T> store_worker::checked(result<T> outcome) {
-  if (!outcome && outcome.error().code == errc::io) store_->close();
-  return outcome;
-}
-
 void store_worker::note_write(const result<void>& outcome, bool synced) {
   if (outcome) {
     if (synced || !unwritten_synced_) unwritten_.reset();

@@ -72,6 +72,9 @@ class store_worker {
   result<std::vector<unfinished>> take_unfinished(std::int64_t now_ms);
   result<std::vector<run_record>> find_ended(const std::string& run, std::int64_t now_ms);
   result<std::optional<std::string>> find_owner(const std::string& run, std::int64_t now_ms);
+  result<journal::usage_page> count_usage(const look_back& where, std::int64_t now_ms);
+  result<journal::found_page> find_words(const look_back& where, const std::string& words, std::size_t most,
+                                         std::int64_t now_ms);
 
  private:
   std::unexpected<error> no_session(const std::string& id) const;
@@ -91,9 +94,15 @@ class store_worker {
   result<std::vector<kept_run>> runs_of(const std::string& session, std::int64_t before_id);
   result<journal::history> history_before(const std::string& session, std::int64_t run_id);
   result<void> inherit(const run_row& row, std::vector<run_record>& records);
+  template <class Each>
+  result<std::int64_t> look_through(const look_back& where, std::int64_t now_ms, Each each);
   result<std::vector<session_row>> to_be_removed(std::int64_t now_ms);
+  /// Closes the store if it has failed. Returns the outcome.
   template <class T>
-  result<T> checked(result<T> outcome);
+  result<T> checked(result<T> outcome) {
+    if (!outcome && outcome.error().code == errc::io) store_->close();
+    return outcome;
+  }
 
   std::unique_ptr<run_store> store_;
   record_rules rules_;

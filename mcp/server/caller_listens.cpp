@@ -110,7 +110,7 @@ std::size_t caller_listens::search() {
     listen& l = found->second;
     if (l.wanted.empty()) {
       opening_.pop_front();
-      if (!waits_for_servers(serial, l)) acknowledge(l);
+      if (!waits_for_servers(serial, l)) wait_for_answers(l);
       return 1;
     }
     const shared_bytes uri = std::move(l.wanted.back());
@@ -127,15 +127,15 @@ std::size_t caller_listens::search() {
 
 // Looks for resources that no server has once more, when servers that are starting have had their time.
 bool caller_listens::waits_for_servers(std::uint64_t serial, listen& l) {
-  const auto missing = [](const watched_resource& w) { return !w.held; };
+  const auto missing = [](const watched_resource& w) { return !w.held && !w.refused; };
   if (std::exchange(l.settled, true) || host_.settled() || std::ranges::none_of(l.watches, missing)) return false;
-  host_.when_settled(settle_, [this, serial] {
+  host_.when_settled(settle_, [this, serial, missing] {
     const auto found = listens_.find(serial);
     if (closed_ || found == listens_.end()) return;
     auto& watches = found->second.watches;
     for (auto w = watches.rbegin(); w != watches.rend(); ++w)
-      if (!w->held) found->second.wanted.push_back(w->uri);
-    std::erase_if(watches, [](const watched_resource& w) { return !w.held; });
+      if (missing(*w)) found->second.wanted.push_back(w->uri);
+    std::erase_if(watches, missing);
     opening_.push_back(serial);
     searches_.begin();
   });
@@ -147,36 +147,86 @@ caller_listens::watched_resource* caller_listens::listen::find(const shared_byte
   return found == watches.end() ? nullptr : &*found;
 }
 
-caller_listens::watched_resource caller_listens::watched_at(std::uint64_t serial, const shared_bytes& uri,
-                                                            resource_route route) {
+watch caller_listens::watched_at(std::uint64_t serial, const shared_bytes& uri, const resource_route& route) {
   const auto server = route.owner.lock();
-  if (!server) return {};
-  auto held = server->watch_resource_of(host_.scope(), route.uri,
-                                        [this, serial, uri](const raw_json& params) { updated(serial, uri, params); });
-  return {uri, std::move(route), std::move(held)};
+  if (!server) return nullptr;
+  return server->watch_resource_of(
+      host_.scope(), route.uri, [this, serial, uri](const raw_json& params) { updated(serial, uri, params); },
+      [this, serial, uri](const call_outcome& answer) { decided(serial, uri, answer); });
+}
+
+caller_listens::watched_resource* caller_listens::find(std::uint64_t serial, const shared_bytes& uri) {
+  const auto found = listens_.find(serial);
+  return found == listens_.end() ? nullptr : found->second.find(uri);
 }
 
 void caller_listens::watch_uri(std::uint64_t serial, const shared_bytes& uri) {
+  const auto found = listens_.find(serial);
+  if (found == listens_.end()) return;
+  found->second.watches.push_back({uri});
   auto route = host_.tools()->route_resource(uri.view());
-  auto made = route ? watched_at(serial, uri, std::move(*route)) : watched_resource{};
-  if (!made.held) made = {uri};  // its server may come
-  if (const auto found = listens_.find(serial); found != listens_.end())
-    found->second.watches.push_back(std::move(made));
+  if (!route) return;  // its server may come
+  found->second.watches.back().waits = true;
+  ++found->second.waiting;
+  auto held = watched_at(serial, uri, *route);
+  watched_resource* const w = find(serial, uri);
+  if (w == nullptr) return;
+  if (!held && std::exchange(w->waits, false)) --listens_.find(serial)->second.waiting;
+  if (!held) return;
+  w->route = std::move(*route);
+  if (!w->refused) std::swap(w->held, held);
+}
+
+// A refused resource is not watched, and is looked for again at other servers only.
+void caller_listens::decided(std::uint64_t serial, const shared_bytes& uri, const call_outcome& answer) {
+  watched_resource* const w = find(serial, uri);
+  if (w == nullptr || !std::exchange(w->waits, false)) return;
+  listen& l = listens_.find(serial)->second;
+  --l.waiting;
+  w->refused = answer.type != call_outcome::kind::result;
+  const watch ended = w->refused ? std::exchange(w->held, nullptr) : nullptr;
+  if (l.waiting == 0 && l.searched && !l.acknowledged) acknowledge(l);
+}
+
+// Acknowledges a stream, once the servers of its resources have answered.
+void caller_listens::wait_for_answers(listen& l) {
+  l.searched = true;
+  if (l.waiting == 0) return acknowledge(l);
+  l.waits_until = host_.time().now() + longest_wait;
+  if (!timer_) timer_ = host_.time().make_timer();
+  stop_waiting();
+}
+
+// Acknowledges streams whose servers have had their time.
+void caller_listens::stop_waiting() {
+  const time_point now = host_.time().now();
+  time_point next = never;
+  std::vector<std::uint64_t> due;
+  for (const auto& [serial, l] : listens_) {
+    if (!l.searched || l.acknowledged) continue;
+    if (l.waits_until <= now)
+      due.push_back(serial);
+    else
+      next = std::min(next, l.waits_until);
+  }
+  if (next != never) timer_->arm(next, [this] { stop_waiting(); });
+  for (const std::uint64_t serial : due)
+    if (const auto found = listens_.find(serial); found != listens_.end()) acknowledge(found->second);
 }
 
 // Watches a resource of a changed catalog at the server that has it now.
 void caller_listens::watch_again(std::uint64_t serial, const shared_bytes& uri) {
-  const auto here = [&]() -> watched_resource* {
-    const auto found = listens_.find(serial);
-    return found == listens_.end() ? nullptr : found->second.find(uri);
-  };
-  watched_resource* const w = here();
+  watched_resource* const w = find(serial, uri);
   if (w == nullptr) return;
   w->stale = false;
   auto route = host_.tools()->route_resource(uri.view());
   if (!route || route->owner.lock() == w->route.owner.lock()) return;
-  auto made = watched_at(serial, uri, std::move(*route));
-  if (watched_resource* const now = here(); now != nullptr && made.held) *now = std::move(made);
+  auto held = watched_at(serial, uri, *route);
+  watched_resource* const now = held ? find(serial, uri) : nullptr;
+  if (now == nullptr) return;
+  now->route = std::move(*route);
+  now->refused = false;
+  std::swap(now->held, held);
 }
 
 void caller_listens::refresh() {
@@ -210,6 +260,7 @@ void caller_listens::forget(std::uint64_t serial) {
 
 void caller_listens::close() {
   closed_ = true;
+  if (timer_) timer_->cancel();
   searches_.stop();
   uris_ = {};
   opening_.clear();

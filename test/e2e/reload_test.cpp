@@ -100,7 +100,8 @@ TEST_CASE("config: the daemon tells what is in force, with places, defaults and 
   REQUIRE_FALSE(told.failed());
   CHECK(text_at(told.value, "result.files.0") == d.file("config.json"));
   CHECK(text_at(told.value, "result.fromNextStart.0") == "limits.callers");
-  const auto& origins = told.get("result.origins").as_object();
+  const auto listed = told.get("result.origins");  // owns what the next line refers to
+  const auto& origins = listed.as_object();
   CHECK(std::string(origins.at("limits.callers").as_string()).starts_with(d.file("config.json") + ":"));
   CHECK(origins.at("loop.maxRounds").as_string() == "default");
   CHECK(std::string(origins.at("mcpServers.s.command").as_string()).starts_with(d.file("config.json") + ":"));

@@ -187,9 +187,8 @@ mcp::connector_factory process_of(const std::shared_ptr<const conf::server_entry
       });
       if (!posted) then(std::unexpected(std::move(posted.error())));
     };
-  return [shared, source, &launcher = with.launcher, &time = with.time] {
-    return mcp::make_process_connector(shared->name, launcher, time, source);
-  };
+  return [shared, source, lines = with.lines ? with.lines(shared->name) : nullptr, &launcher = with.launcher,
+          &time = with.time] { return mcp::make_process_connector(shared->name, launcher, time, source, lines); };
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include "mcp/async/keyed_lanes.hpp"
 #include "mcp/client/connect/authorizer.hpp"
 #include "mcp/client/connect/remote/remote_verdicts.hpp"
+#include "mcp/client/stderr_lines.hpp"
 #include "mcp/client/supervise/supervisor.hpp"
 #include "mcp/http/client/http_client.hpp"
 #include "mcp/process/server_process.hpp"
@@ -48,6 +49,8 @@ struct server_means {
   mcp::line_framer::options framing;
   /// Returns the tokens for the connections of a server to this resolved address, or null. Unset: there are no logins.
   std::function<std::shared_ptr<mcp::authorizer>(const std::string& server, const std::string& url)> tokens = {};
+  /// Returns the book for the stderr of a server. Unset: there are no books.
+  std::function<std::shared_ptr<mcp::stderr_lines>(const std::string& server)> lines = {};
 };
 
 /// The supervisor's options for an entry. Resolving happens at each start or connection, on a thread of `references`

@@ -35,7 +35,7 @@ full_screen::full_screen(terminal& screen) : screen_(screen) {
     raw.c_lflag &= ~static_cast<tcflag_t>(ICANON | ECHO);
     raw.c_cc[VMIN] = 0;
     raw.c_cc[VTIME] = 0;
-    raw.c_cc[VSUSP] = _POSIX_VDISABLE;  // a stopped program would leave the terminal in this mode
+    raw.c_cc[VSUSP] = raw.c_cc[VQUIT] = _POSIX_VDISABLE;  // they would leave the terminal in this mode
     reads_keys_ = ::tcsetattr(STDIN_FILENO, TCSANOW, &raw) == 0;
   }
   screen_.open_screen();

@@ -133,6 +133,16 @@ void append_line(std::string& out, std::string_view type, std::string_view run, 
 
 }  // namespace
 
+styled marked(const std::string& line, const word_search& words) {
+  styled all("");
+  std::size_t at = 0;
+  for (const auto& [begin, end] : words.places(line)) {
+    all = all + styled(line.substr(at, begin - at)) + terminal::bold(line.substr(begin, end - begin));
+    at = end;
+  }
+  return all + styled(line.substr(at));
+}
+
 std::string date_of(std::int64_t ms) {
   const std::time_t seconds = ms / 1000;
   std::tm parts{};

@@ -1,6 +1,8 @@
 // Writes sessions as Markdown for people and as JSON lines for programs.
 #pragma once
+#include "daemon/cli/terminal/terminal.hpp"
 #include "mcp/json/raw_json.hpp"
+#include "mcp/support/word_match.hpp"
 
 #include <cstdint>
 #include <string>
@@ -21,6 +23,8 @@ std::string markdown_of(const session_export& s);
 std::string json_lines_of(const session_export& s);
 /// Returns one object with the session's members, `runs` and `messages`.
 std::string json_of(const session_export& s);
+/// Returns a line with the words that were searched for in bold.
+styled marked(const std::string& line, const word_search& words);
 /// "2026-11-21 19:41", UTC.
 std::string date_of(std::int64_t ms);
 

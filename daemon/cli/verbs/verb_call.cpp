@@ -73,6 +73,12 @@ int call(context& c, const call_options& o) {
   int status = 0;
   const auto input = chosen_input(c, o.input);
   if (!input) return explain(c, input.error());
+  // Wrong words are known without a daemon, so none is started for them.
+  if (o.json_arguments != "-")
+    if (const auto early = build_arguments(o, {}); !early) {
+      c.screen->error(early.error().message + "; see `mcpbx call --help`");
+      return usage;
+    }
   auto made = connect_or_explain(c, true, status);
   if (!made) return status;
   daemon_connection& link = made->link;

@@ -1,11 +1,13 @@
 // `mcpbx sessions`: lists, shows, resumes and removes stored conversations.
 #include "daemon/cli/base/daemon_calls.hpp"
 #include "daemon/cli/base/option_checks.hpp"
+#include "daemon/cli/base/session_pages.hpp"
 #include "daemon/cli/base/verb.hpp"
 #include "daemon/cli/terminal/session_text.hpp"
 #include "daemon/cli/verbs/verb_ask.hpp"
 #include "mcp/json/json_writer.hpp"
 #include "mcp/support/text.hpp"
+#include "mcp/support/word_match.hpp"
 
 #include <CLI/CLI.hpp>
 
@@ -20,7 +22,7 @@
 namespace mcpbx::cli {
 namespace {
 
-constexpr std::array<std::string_view, 4> actions{"list", "show", "resume", "rm"};
+constexpr std::array<std::string_view, 5> actions{"list", "show", "find", "resume", "rm"};
 
 struct sessions_options {
   std::string action, id;
@@ -61,31 +63,43 @@ int list(context& c, daemon_connection& link, int limit, bool all_of_them) {
 }
 
 int show(context& c, daemon_connection& link, const sessions_options& o) {
-  session_export all;
   int status = 0;
-  for (auto from = raw_json::literal("0"); from;) {
-    const auto page =
-        call_or_explain(c, link, "mcpbx/sessions/get", json_object("session", o.id, "from", from), status);
-    if (!page) return status;
-    if (!all.head) {
-      all.head = *page;
-      for_each_element(find_member(*page, "runs"), [&](const raw_json& run) {
-        all.runs.push_back(run);
-        return true;
-      });
-    }
-    for_each_element(find_member(*page, "messages"), [&](const raw_json& m) {
-      all.messages.push_back(m);
-      return true;
-    });
-    from = find_member(*page, "next");
-  }
+  const auto all = read_session(c, link, o.id, false, status);
+  if (!all) return status;
   if (c.json)
-    c.screen->out_json(json_of(all));
+    c.screen->out_json(json_of(*all));
   else if (o.format == "jsonl")
-    c.screen->out_json(trimmed(json_lines_of(all)));
+    c.screen->out_json(trimmed(json_lines_of(*all)));
   else
-    c.screen->out(markdown_of(all));
+    c.screen->out(markdown_of(*all));
+  return done;
+}
+
+// Prints the runs in which all words were said in one message, with the line that has most of them.
+int find(context& c, daemon_connection& link, const std::string& words, const sessions_options& o) {
+  int status = 0;
+  std::string params;
+  json_writer(params).begin_object().member("words", words).member("limit", o.limit).set("all", o.all).end_object();
+  const auto got = call_or_explain(c, link, "mcpbx/sessions/find", params, status);
+  if (!got) return status;
+  const auto found = find_member(*got, "found");
+  const bool complete = find_member(*got, "complete").is_true();
+  std::size_t count = 0;
+  if (c.json) c.screen->out_json(found.text());
+  for_each_element(found, [&](const raw_json& one) {
+    ++count;
+    if (c.json) return true;
+    c.screen->out_line(terminal::bold(member_text(one, "session")) +
+                       terminal::dim("  " + date_of(find_member(one, "startedMs").as_integer().value_or(0)) + " UTC  " +
+                                     member_text(one, "role")));
+    c.screen->out_line("  " + marked(member_text(one, "line"), word_search(words)));
+    return true;
+  });
+  if (count == 0 && complete && !c.json)
+    c.screen->err_line("no session has all of these words in one message; `mcpbx sessions` lists the sessions");
+  if (!complete)
+    c.screen->err_line("mcpbx: looked back to " + date_of(find_member(*got, "reachedMs").as_integer().value_or(0)) +
+                       " UTC; --limit N shows more, and more words find fewer");
   return done;
 }
 
@@ -99,13 +113,14 @@ int remove(context& c, daemon_connection& link, const std::string& id) {
 
 // Returns a hint for a wrong action: the word for what other programs call otherwise, or the nearest one.
 std::string near_action(std::string_view word) {
-  constexpr std::array<std::pair<std::string_view, std::string_view>, 8> others{{{"delete", "rm"},
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 9> others{{{"delete", "rm"},
                                                                                  {"del", "rm"},
                                                                                  {"remove", "rm"},
                                                                                  {"ls", "list"},
                                                                                  {"get", "show"},
                                                                                  {"cat", "show"},
-                                                                                 {"export", "show"},
+                                                                                 {"search", "find"},
+                                                                                 {"grep", "find"},
                                                                                  {"continue", "resume"}}};
   for (const auto& [other, ours] : others)
     if (word == other) return " (did you mean \"" + std::string(ours) + "\"?)";
@@ -119,12 +134,14 @@ int wrong(context& c, const std::string& what) {
 
 int sessions(context& c, const sessions_options& o) {
   const std::string action = o.action.empty() ? "list" : o.action;
+  const bool finds = action == "find";
   if (std::ranges::find(actions, action) == actions.end())
     return wrong(c, "`sessions` knows no `" + action + "`" + near_action(action));
-  if (action != "list" && o.id.empty()) return wrong(c, "`sessions " + action + "` needs the id of a session");
+  if (action != "list" && o.id.empty())
+    return wrong(c, "`sessions " + action + "` needs " + (finds ? "words" : "the id of a session"));
   if (action == "list" && !o.id.empty()) return wrong(c, "`sessions list` takes no id; `sessions show` does");
-  if (action != "list" && o.all) return wrong(c, "--all is for `sessions list`");
-  if (action != "resume" && (!o.question.text.empty() || o.question_options))
+  if (action != "list" && !finds && o.all) return wrong(c, "--all is for `sessions list` and `sessions find`");
+  if (action != "resume" && ((!finds && !o.question.text.empty()) || o.question_options))
     return wrong(c, "a text and the options of `ask` are for `sessions resume`");
   if (!o.format.empty() && (action != "show" || (o.format != "markdown" && o.format != "jsonl")))
     return wrong(c, "--format is for `sessions show`, and is markdown or jsonl");
@@ -138,18 +155,20 @@ int sessions(context& c, const sessions_options& o) {
   auto made = connect_or_explain(c, true, status);
   if (!made) return status;
   if (action == "show") return show(c, made->link, o);
+  if (finds) return find(c, made->link, o.id + " " + o.question.text, o);
   if (action == "rm") return remove(c, made->link, o.id);
   return list(c, made->link, o.limit, o.all);
 }
 
 verb_action declare_sessions(CLI::App& page) {
   const auto o = std::make_shared<sessions_options>();
-  page.add_option("ACTION", o->action, "list (also without a word), show, resume or rm")->type_name("");
-  page.add_option("ID", o->id, "the session, as the list names it")->type_name("");
-  add_words(page, "resume: what to say next; or - to read it, or its rest, from standard input", o->question);
+  page.add_option("ACTION", o->action, "list (also without a word), show, find, resume or rm")->type_name("");
+  page.add_option("ID", o->id, "the session, as the list names it; find: words")->type_name("");
+  add_words(page, "resume: what to say next; or - to read it, or its rest, from standard input; find: more words",
+            o->question);
   page.add_option("--format", o->format, "show: markdown or jsonl (markdown)")->type_name("FORMAT");
-  page.add_flag("--all", o->all, "list: also what programs on the port and tool servers began");
-  page.add_option("--limit", o->limit, "list: how many, the latest first (50)")
+  page.add_flag("--all", o->all, "list, find: also what programs on the port and tool servers began");
+  page.add_option("--limit", o->limit, "list, find: how many, the latest first (50)")
       ->type_name("N")
       ->check(whole_number(1, 1000));
   auto* resumed = page.add_option_group("Options of resume");
@@ -174,13 +193,17 @@ unless -p names another profile, with its profile and with the tools and limits 
   list          your latest sessions; with --all also those that programs on the HTTP port and tool servers began;
                 with --json one array
   show ID       all that was said, as Markdown or JSON lines; with --json one object
+  find WORDS    looks for messages that have all these words, in any case: questions, answers and results of tools
   resume ID     lets the model answer what a crash or an interruption left without an answer; with TEXT, says that;
                 takes the options of `ask`
   rm ID         deletes it
 
+`mcpbx export` writes sessions to files, without configured secrets.
+
 Examples:
   mcpbx sessions
   mcpbx sessions show ses_0f3a52c1b7d94e68 > talk.md
+  mcpbx sessions find lisbon hotel
   mcpbx sessions show ses_0f3a52c1b7d94e68 --format jsonl > talk.jsonl
   mcpbx sessions resume ses_0f3a52c1b7d94e68)",
       .declare = declare_sessions,

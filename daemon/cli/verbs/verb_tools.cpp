@@ -20,7 +20,7 @@ namespace mcpbx::cli {
 namespace {
 
 struct tools_options {
-  std::string pattern, format, profile;
+  std::string pattern, format, profile, search;
 };
 
 // Returns the values of `tools --format`: the APIs of model entries that send requests, and a short word for the first.
@@ -68,14 +68,15 @@ int tools(context& c, const tools_options& o) {
   auto made = connect_or_explain(c, true, status, {.profile = o.profile});
   if (!made) return status;
   wait_for_servers(c, *made);
-  if (!o.pattern.empty() && o.format.empty() && !c.json && o.pattern.find_first_of("*?") == std::string::npos) {
+  if (!o.pattern.empty() && o.format.empty() && o.search.empty() && !c.json &&
+      o.pattern.find_first_of("*?") == std::string::npos) {
     const auto shown = show_named(c, made->link, o.pattern, status);
     if (!shown) return status;
     if (*shown) return done;
   }
   std::string params;
   json_writer w(params);
-  w.begin_object().filled("pattern", o.pattern).filled("format", o.format).end_object();
+  w.begin_object().filled("pattern", o.pattern).filled("format", o.format).filled("search", o.search).end_object();
   const auto got = call_or_explain(c, made->link, "mcpbx/tools", params, status);
   if (!got) return status;
   for (const std::string_view told : {"changed", "leftOut", "dropped"})
@@ -104,6 +105,10 @@ int tools(context& c, const tools_options& o) {
     return true;
   });
   if (rows.empty()) {
+    if (!o.search.empty()) {
+      c.screen->err_line("no tool has one of these words in its name, title or description; `mcpbx tools` lists all");
+      return done;
+    }
     c.screen->err_line(o.pattern.empty() ? "no tools; `mcpbx servers` tells how the tool servers are"
                                          : "no tool matches " + o.pattern);
     return done;
@@ -120,13 +125,24 @@ verb_action declare_tools(CLI::App& page) {
   page.add_option("--format", o->format,
                   "print definitions as sent (mcp), for an API (" + listed(api_formats()) + ") or as text (react)")
       ->type_name("FORMAT");
+  page.add_option("--search", o->search, "tools by words in name, title and description, the best first")
+      ->type_name("WORDS");
   page.add_option("-p,--profile", o->profile, "only the tools of this profile")->type_name("NAME");
   return [o](context& c) {
     const auto apis = api_formats();
     const auto& format = o->format;
+    if (!o->search.empty() && !format.empty()) {
+      c.screen->error(
+          "--search prints a table, or with --json the definitions; leave --format out, see `mcpbx tools "
+          "--help`");
+      return static_cast<int>(usage);
+    }
     if (format.empty() || format == "mcp" || format == "react" || std::ranges::find(apis, format) != apis.end())
       return tools(c, *o);
-    c.screen->error("there is no format `" + format + "`; write mcp, " + listed(apis) + " or react");
+    auto known = apis;
+    known.insert(known.end(), {"mcp", "react"});
+    c.screen->error("there is no format `" + format + "`" + did_you_mean(format, known) + "; write mcp, " +
+                    listed(apis) + " or react, see `mcpbx tools --help`");
     return static_cast<int>(usage);
   };
 }
@@ -146,6 +162,7 @@ Servers that are still starting are named on standard error.
 Examples:
   mcpbx tools toolbox__calculate
   mcpbx tools 'files__*'
+  mcpbx tools --search "read file"
   mcpbx tools --format openai-chat > tools.json)",
       .declare = declare_tools};
 }

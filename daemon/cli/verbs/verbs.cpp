@@ -31,7 +31,6 @@ std::span<const verb> all_verbs() {
 std::span<const later_verb> later_verbs() {
   static constexpr later_verb all[]{
       {"answer", "answering a question of a run"},
-      {"logs", "reading logs; a daemon that this program started writes mcpbxd.log in its state folder"},
   };
   return all;
 }

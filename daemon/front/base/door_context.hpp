@@ -13,6 +13,7 @@
 #include "daemon/guard/audit/audit_log.hpp"
 #include "daemon/loop/tools/round_tools.hpp"
 #include "daemon/policy/policy.hpp"
+#include "mcp/client/stderr_lines.hpp"
 #include "mcp/json/json_writer.hpp"
 #include "mcp/server/caller_session.hpp"
 #include "mcp/server/held_calls.hpp"
@@ -60,6 +61,10 @@ struct door_context {
     http_rules port_rules{.on_port = true, .token = {}};  ///< rules for callers on the TCP port
     /// Writes the members of hello about the daemon's start, for the person only; unset: none.
     std::function<void(json_writer&)> tell_start = {};
+    /// Writes the members of mcpbx/logs about the place of the daemon's log; unset: none.
+    std::function<void(json_writer&)> tell_log = {};
+    /// Returns the last lines of a server's stderr, or null; unset: there are none.
+    std::function<std::shared_ptr<mcp::stderr_lines>(const std::string& server)> stderr_of = {};
     /// Returns the present rules for calls that callers make themselves; `profile` and `then` are not used.
     std::function<approval_rules()> approvals = [] { return approval_rules{}; };
     audit_log* audit = nullptr;             ///< records every tools/call; null: the audit is off

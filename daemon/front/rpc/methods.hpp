@@ -25,6 +25,10 @@ void tell_beginning(rpc_caller& c, run_request r, const chat_opening& opening, c
 /// Adds sessions/list, sessions/get, sessions/delete.
 void add_session_methods(own_methods& table);
 
+/// Adds stats, sessions/find.
+void add_history_methods(own_methods& table);
+/// Adds logs.
+void add_log_methods(own_methods& table);
 /// Adds stats/live.
 void add_stats_methods(own_methods& table);
 

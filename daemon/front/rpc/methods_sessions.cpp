@@ -4,6 +4,7 @@
 #include "daemon/loop/json/message_json.hpp"
 #include "daemon/store/records/principal.hpp"
 #include "mcp/json/json_writer.hpp"
+#include "mcp/redact/cut_text.hpp"
 #include "mcp/support/text.hpp"
 
 #include <algorithm>
@@ -38,6 +39,7 @@ std::string read_id(mcp::param_reader& in) {
 struct get_params {
   std::string session;
   std::size_t from = 0, limit = 0;
+  bool redact = false;  ///< known secrets are replaced by ***
 };
 
 get_params read_get(mcp::param_reader& in) {
@@ -45,6 +47,7 @@ get_params read_get(mcp::param_reader& in) {
   p.session = read_id(in);
   p.from = static_cast<std::size_t>(in.integer("from", 0, 1'000'000'000).value_or(0));
   p.limit = static_cast<std::size_t>(in.integer("limit", 0, 10'000).value_or(1'000));
+  p.redact = in.boolean("redact").value_or(false);
   return p;
 }
 
@@ -117,6 +120,17 @@ raw_json contents_of(const session_contents& kept, const get_params& p) {
   return head.json();
 }
 
+// Returns an answer without known secrets. One that looks like a number or a word of JSON may stand outside of a text,
+// and then the answer would be no JSON any more: it is refused, because nothing may fail open.
+result<raw_json> without_secrets(const raw_json& told) {
+  auto safe = raw_json::parse(redacted_part(told.text(), {}), 10'000);
+  if (!safe)
+    return fail(errc::internal,
+                "a configured secret is a part of numbers in this session, so it cannot be exported "
+                "without it; `mcpbx sessions show` shows it as it is");
+  return safe;
+}
+
 // Reads a session of this caller; sessions of others are reported as unknown.
 void read_own(rpc_caller& c, const std::string& id, const mcp::reply_once& reply,
               std::function<void(result<session_contents>)> then) {
@@ -141,7 +155,11 @@ void add_session_methods(own_methods& table) {
   table.bind("mcpbx/sessions/get", read_get, [](rpc_caller& c, const get_params& p, const mcp::reply_once& reply) {
     read_own(c, p.session, reply, [reply, p](result<session_contents> kept) {
       if (!kept) return reply.error(mcp::to_rpc_error(kept.error()));
-      reply.result(contents_of(*kept, p));
+      const auto told = contents_of(*kept, p);
+      if (!p.redact) return reply.result(told);
+      auto safe = without_secrets(told);
+      if (!safe) return reply.error(mcp::to_rpc_error(safe.error()));
+      reply.result(*safe);
     });
   });
   table.bind("mcpbx/sessions/delete", read_id, [](rpc_caller& c, const std::string& id, const mcp::reply_once& reply) {

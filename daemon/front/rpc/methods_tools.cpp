@@ -2,6 +2,7 @@
 #include "daemon/front/base/process_memory.hpp"
 #include "daemon/front/rpc/methods.hpp"
 #include "daemon/loop/tools/round_tools.hpp"
+#include "mcp/client/catalog/tool_search.hpp"
 #include "mcp/json/json_writer.hpp"
 #include "mcp/redact/hidden_text.hpp"
 #include "mcp/redact/secret.hpp"
@@ -33,8 +34,10 @@ std::span<const std::string_view> formats() {
   return words;
 }
 
+constexpr std::size_t most_found = 50;  // tools of a search
+
 struct tools_params {
-  std::string pattern, name;
+  std::string pattern, name, search;
   std::string_view format = formats()[0];
 };
 
@@ -42,6 +45,8 @@ tools_params read_tools(mcp::param_reader& in) {
   tools_params p;
   if (auto pattern = in.text("pattern", 1024)) p.pattern = std::move(*pattern);
   if (auto name = in.text("name", 1024)) p.name = std::move(*name);
+  if (auto search = in.text("search", 1024)) p.search = std::move(*search);
+  if (!p.search.empty() && in.has("format")) in.wrong("search", "expected no format beside it");
   if (const auto w = in.word("format", formats())) p.format = formats()[*w];
   return p;
 }
@@ -144,11 +149,19 @@ void append_dropped(json_writer& out, const mcp::catalog& tools, const tools_par
 raw_json tools_of(rpc_caller& c, const mcp::catalog_ptr& all, const tools_params& p) {
   const auto& tools = *all;
   const bool as_sent = p.format == formats()[0];
-  if (as_sent && p.pattern.empty() && p.name.empty() && tools.dropped().empty()) return tools.tools_list();
+  if (as_sent && p.pattern.empty() && p.name.empty() && p.search.empty() && tools.dropped().empty())
+    return tools.tools_list();
   std::string json;
   json_writer out(json);
   out.begin_object();
-  if (as_sent) {
+  if (!p.search.empty()) {
+    std::vector<mcp::entry_ptr> matching;
+    for (const auto& tool : tools.entries())
+      if (matches(*tool, p)) matching.push_back(tool);
+    out.key("tools").begin_array();
+    for (const auto& one : mcp::search_tools(matching, p.search, most_found)) out.value(one.tool->exposed);
+    out.end_array();
+  } else if (as_sent) {
     out.key("tools").begin_array();
     for (const auto& tool : tools.entries())
       if (matches(*tool, p)) out.value(tool->exposed);
@@ -158,7 +171,7 @@ raw_json tools_of(rpc_caller& c, const mcp::catalog_ptr& all, const tools_params
   } else {
     append_for_model(out, all, p, form_of(c, p.format), c.door().settings.adapt);
   }
-  if (p.name.empty()) append_dropped(out, tools, p);
+  if (p.name.empty() && p.search.empty()) append_dropped(out, tools, p);
   out.end_object();
   return out.json();
 }
@@ -166,7 +179,8 @@ raw_json tools_of(rpc_caller& c, const mcp::catalog_ptr& all, const tools_params
 void answer_tools(rpc_caller& c, const tools_params& p, const mcp::reply_once& reply) {
   const auto tools = c.tools();
   auto& cache = c.door().tools_cache;
-  const std::string key = std::string(p.format) + "\n" + p.pattern + "\n" + p.name + "\n" + c.profile();
+  const std::string key =
+      std::string(p.format) + "\n" + p.pattern + "\n" + p.name + "\n" + p.search + "\n" + c.profile();
   const auto configured = c.door().settings.chat();
   if (cache.result.empty() || cache.configured != configured || cache.revision != tools->revision() || cache.key != key)
     cache = {configured, tools->revision(), key, tools_of(c, tools, p)};

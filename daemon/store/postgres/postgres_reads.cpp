@@ -71,6 +71,11 @@ result<std::optional<run_row>> postgres_store::find_run(std::string_view run) {
   return rows->empty() ? std::optional<run_row>() : std::move(rows->front());
 }
 
+result<std::vector<run_row>> postgres_store::runs_before(std::int64_t before, std::size_t most) {
+  return run_rows(MCPBX_RUN_COLUMNS "WHERE $1 = 0 OR id < $1 ORDER BY id DESC LIMIT $2",
+                  postgres_values().add(before).add(static_cast<std::int64_t>(most)));
+}
+
 result<void> postgres_store::read_run(std::int64_t id, const record_sink& sink) {
   return record_texts("SELECT run, seq, body FROM records WHERE run=$1 ORDER BY seq", postgres_values().add(id), sink);
 }

@@ -39,6 +39,14 @@ struct session_query {
   std::string principal = {};  ///< only sessions of this owner (without one: the person's); "": all
 };
 
+/// Selection of runs to look through, the latest first, in pages.
+struct look_back {
+  std::int64_t before = 0;            ///< only runs with an id below (run_row::id); 0: from the latest
+  std::int64_t since_ms = 0;          ///< only runs that began then or later
+  std::size_t most_runs = 256;        ///< in one page
+  std::int64_t most_bytes = 8 << 20;  ///< of records in one page; the run in which it is reached is looked through
+};
+
 /// Restrictions of a run's request, which later runs of its session keep.
 struct run_terms {
   std::string profile;             ///< or ""

@@ -62,6 +62,11 @@ result<std::optional<run_row>> sqlite_store::find_run(std::string_view run) {
   return rows->empty() ? std::optional<run_row>() : std::move(rows->front());
 }
 
+result<std::vector<run_row>> sqlite_store::runs_before(std::int64_t before, std::size_t most) {
+  statement s(*this, MCPBX_RUN_COLUMNS "WHERE ?1 = 0 OR id < ?1 ORDER BY id DESC LIMIT ?2");
+  return run_rows(s.bind(1, before).bind(2, static_cast<std::int64_t>(most)));
+}
+
 result<void> sqlite_store::read_run(std::int64_t id, const record_sink& sink) {
   statement s(*this, "SELECT run, seq, body FROM records WHERE " MCPBX_PLACES_OF("?1") " ORDER BY place");
   return record_texts(s.bind(1, id), sink);

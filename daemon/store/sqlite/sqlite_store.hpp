@@ -47,6 +47,7 @@ class sqlite_store final : public run_store {
   result<std::vector<run_row>> unfinished_runs() override;
   result<std::vector<run_row>> runs_of(std::string_view session) override;
   result<std::optional<run_row>> find_run(std::string_view run) override;
+  result<std::vector<run_row>> runs_before(std::int64_t before, std::size_t most) override;
   result<void> read_run(std::int64_t id, const record_sink& sink) override;
   result<void> read_session(std::string_view session, const record_sink& sink) override;
 

@@ -63,6 +63,9 @@ class session_events {
   virtual void session_asks_no_more(const rpc_id& id) = 0;
   /// Passes on a notifications/resources/updated about a watched resource, without the mark of our subscription.
   virtual void session_updated(const raw_json& params) = 0;
+  /// Reports the answer to the subscription to a watched resource: a result, the server's error, or the failure of a
+  /// modern server to acknowledge the resource. May come again for the same resource.
+  virtual void session_watched(const std::string& /*uri*/, const call_outcome& /*answer*/) {}
   /// Passes on a notifications/elicitation/complete or notifications/tasks/status.
   virtual void session_note(std::string_view method, const raw_json& params) = 0;
   /// Passes on progress of a request that has ended, as that of a task.
@@ -201,7 +204,8 @@ class session_core {
   bool of_subscription(const raw_json& params) const;
   raw_json without_mark(const raw_json& params) const;
   void open_listen();
-  void listen_acknowledged(call_number listen);
+  void listen_acknowledged(call_number listen, const raw_json& params);
+  void tell_watched(const call_outcome& answer);
   void listen_ended(call_number listen, const call_outcome& outcome);
   void end_listen(call_number listen, std::string_view why);
   void listen_again();
@@ -255,7 +259,9 @@ class session_core {
   call_number listen_ = 0;         // the subscription of a modern server
   call_number former_listen_ = 0;  // the one before, which stays until the new one is acknowledged
   time_point listen_at_ = never;   // time to open it
-  time_point listen_since_{}, former_until_ = never;
+  time_point listen_since_{}, acknowledged_until_ = never;
+  std::set<std::string, std::less<>> unanswered_;  // resources of the subscription that is not acknowledged
+  std::set<std::string, std::less<>> refused_;     // watched resources that a legacy server has refused
   int listens_failed_ = 0;
   bool listen_stale_ = false;                   // the one being opened has an old set of resources
   bool uris_refused_ = false;                   // the server refuses a subscription to these resources

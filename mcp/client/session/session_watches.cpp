@@ -56,6 +56,8 @@ void session_core::open_listen() {
   }
   if (!watched_.empty() && !uris_refused_) {
     std::string uris;
+    unanswered_ = watched_;
+    acknowledged_until_ = now_ + longest_acknowledgment;
     for (const std::string& uri : watched_) uris += (uris.empty() ? "" : ",") + json_quoted(uri);
     wanted += (wanted.empty() ? "" : ",") + ("\"resourceSubscriptions\":[" + uris + "]");
   }
@@ -80,7 +82,7 @@ void session_core::listen_again() {
   if (listen_ != 0) {
     if (!may_listen()) return end_listen(std::exchange(listen_, 0), "nobody listens any more");
     former_listen_ = listen_;
-    former_until_ = now_ + longest_acknowledgment;
+    acknowledged_until_ = now_ + longest_acknowledgment;
     return open_listen();
   }
   if (!may_listen()) return;
@@ -89,9 +91,25 @@ void session_core::listen_again() {
     if (list.tells()) list.changed(now_);  // changes may have been missed in between
 }
 
-void session_core::listen_acknowledged(call_number listen) {
+// "the subset of the requested notification types that the server has agreed to honor" (2026-07-28, subscriptions,
+// acknowledgement). A server that says nothing of it, or nothing at all, has agreed to everything.
+void session_core::listen_acknowledged(call_number listen, const raw_json& params) {
   if (listen != listen_) return;
-  former_until_ = never;
+  acknowledged_until_ = never;
+  if (const raw_json agreed = find_member(params, "notifications"); agreed.is_object()) {
+    const auto asked = std::exchange(unanswered_, {});
+    auto left_out = asked;
+    for_each_element(find_member(agreed, "resourceSubscriptions"), [&](const raw_json& one) {
+      if (const auto uri = one.as_string()) left_out.erase(*uri);
+      return !left_out.empty();
+    });
+    for (const std::string& uri : asked)
+      events_.session_watched(uri,
+                              left_out.contains(uri)
+                                  ? call_outcome::failed(errc::unavailable, "accepts no subscription to the resource")
+                                  : call_outcome{call_outcome::kind::result, raw_json::literal("{}"), {}});
+  }
+  tell_watched({call_outcome::kind::result, raw_json::literal("{}"), {}});
   end_listen(std::exchange(former_listen_, 0), "another subscription takes its place");
   if (listen_stale_) {
     listen_stale_ = false;
@@ -99,17 +117,22 @@ void session_core::listen_acknowledged(call_number listen) {
   }
 }
 
+// Reports this answer for all resources of the subscription that is being opened.
+void session_core::tell_watched(const call_outcome& answer) {
+  for (const std::string& uri : std::exchange(unanswered_, {})) events_.session_watched(uri, answer);
+}
+
 void session_core::listen_ended(call_number listen, const call_outcome& outcome) {
   if (phase_ == phase::closed) return;
   if (listen == former_listen_) {
     former_listen_ = 0;
-    former_until_ = never;
+    acknowledged_until_ = never;
     return;
   }
   if (listen != listen_) return;
   // The one that was to be replaced stays, if there is one.
   listen_ = std::exchange(former_listen_, 0);
-  former_until_ = never;
+  acknowledged_until_ = never;
   if (outcome.type == call_outcome::kind::error) {
     const auto refused = find_member(outcome.value, "code").as_integer();
     if (refused == code::method_not_found || refused == code::invalid_params) {
@@ -117,6 +140,7 @@ void session_core::listen_ended(call_number listen, const call_outcome& outcome)
         // It may be the resources that it does not like: the lists matter more.
         uris_refused_ = true;
         log_sometimes("refuses a subscription to resources: " + failure_text(outcome));
+        tell_watched(outcome);
         if (listen_ == 0) listen_at_ = now_;
         return;
       }
@@ -130,6 +154,7 @@ void session_core::listen_ended(call_number listen, const call_outcome& outcome)
                            " is noticed only if it reports it all the same, or after the ttlMs of the list");
     }
   }
+  tell_watched({call_outcome::kind::result, raw_json::literal("{}"), {}});  // it is opened again
   if (listen_ != 0) return;
   if (now_ - listen_since_ >= most_listen_gap) listens_failed_ = 0;
   listen_at_ = now_ + std::min(most_listen_gap, first_listen_gap * (1 << std::min(listens_failed_++, 6)));
@@ -148,17 +173,23 @@ void session_core::watch(const std::set<std::string, std::less<>>& uris, time_po
     return;
   }
   for (const std::string& uri : before)
-    if (!watched_.contains(uri)) subscribe(uri, false);
+    if (!watched_.contains(uri) && refused_.erase(uri) == 0) subscribe(uri, false);
   for (const std::string& uri : watched_)
     if (!before.contains(uri)) subscribe(uri, true);
 }
 
 void session_core::subscribe(const std::string& uri, bool on) {
   request(on ? "resources/subscribe" : "resources/unsubscribe", raw_json::own("{\"uri\":" + json_quoted(uri) + "}"),
-          subscribe_limits, [this, on](const call_outcome& o) {
-            if (o.type != call_outcome::kind::result && phase_ != phase::closed)
+          subscribe_limits, [this, on, uri](const call_outcome& o) {
+            if (phase_ == phase::closed) return;
+            if (o.type != call_outcome::kind::result)
               log_sometimes((on ? "answered resources/subscribe with " : "answered resources/unsubscribe with ") +
                             failure_text(o));
+            if (!on) return;
+            if (o.type == call_outcome::kind::error && watched_.contains(uri)) refused_.insert(uri);
+            // A lost connection says nothing: the next one asks again.
+            if (o.type == call_outcome::kind::failed && o.failure.code != errc::timed_out) return;
+            events_.session_watched(uri, o);
           });
 }
 

@@ -76,7 +76,8 @@ class managed_client final : public client,
   void cancel(ticket t, std::string_view reason) override;
   time_point next_start() const override { return core_.next_try(); }
   const server_offers& offers() const override { return offers_; }
-  watch watch_resource(std::string_view uri, std::function<void(const raw_json&)> updated) override;
+  watch watch_resource(std::string_view uri, std::function<void(const raw_json&)> updated,
+                       watch_decided decided = {}) override;
   watch watch_logs(std::string_view level, std::function<void(const raw_json&)> logged) override;
   const std::string& log_subject() const override { return log_subject_; }
   void roots_changed() override;
@@ -205,6 +206,9 @@ class managed_client final : public client,
 
   // Watches (managed_client_watches.cpp)
   void session_updated(const raw_json& params) override;
+  void session_watched(const std::string& uri, const call_outcome& answer) override;
+  void hold_watches();
+  void tell_decided(server_watches::audience to, const call_outcome& answer);
   void deliver_updates(time_point now);
   void watch_now();
   void watches_changed();

@@ -5,13 +5,27 @@
 #include <utility>
 
 namespace mcpbx::mcp {
+namespace {
 
-watch managed_client::watch_resource(std::string_view uri, std::function<void(const raw_json&)> updated) {
+call_outcome accepted() {
+  return {call_outcome::kind::result, raw_json::literal("{}"), {}};
+}
+
+}  // namespace
+
+watch managed_client::watch_resource(std::string_view uri, std::function<void(const raw_json&)> updated,
+                                     watch_decided decided) {
   if (dropped_ || (offers_.known && !offers_.subscribe)) return nullptr;
   auto w = watches_.add_resource(uri, std::move(updated), [weak = weak_from_this()] {
     if (const auto self = weak.lock()) self->watches_changed();
   });
-  if (w && watches_.watched_once(uri)) watch_now();
+  if (!w) return nullptr;
+  if (!up()) watches_.decide(uri, accepted());  // it is asked when it is there again
+  if (watches_.watched_once(uri)) watch_now();
+  if (const call_outcome* known = watches_.decision(uri); known == nullptr)
+    w->decided = std::move(decided);
+  else if (decided)
+    decided(call_outcome(*known));
   return w;
 }
 
@@ -62,6 +76,24 @@ void managed_client::session_updated(const raw_json& params) {
   arm_for(watches_.next_time());
   const deferred::call inside(context_.soon);
   server_watches::tell(to, params);
+}
+
+// Watchers are told in a later turn, since they may watch and leave other resources.
+void managed_client::session_watched(const std::string& uri, const call_outcome& answer) {
+  tell_decided(watches_.decide(uri, answer), answer);
+}
+
+// Watches that the server has not answered are held for the next session, as all others are.
+void managed_client::hold_watches() {
+  if (!dropped_) tell_decided(watches_.decide_all(accepted()), accepted());
+}
+
+void managed_client::tell_decided(server_watches::audience to, const call_outcome& answer) {
+  if (to.empty()) return;
+  context_.soon->post([to = std::move(to), answer] {
+    for (const auto& weak : to)
+      if (const auto w = weak.lock(); w && w->decided) std::exchange(w->decided, nullptr)(answer);
+  });
 }
 
 void managed_client::deliver_updates(time_point now) {

@@ -304,6 +304,7 @@ class slow_file final : public run_store {
   result<std::vector<run_row>> unfinished_runs() override { return {}; }
   result<std::vector<run_row>> runs_of(std::string_view) override { return {}; }
   result<std::optional<run_row>> find_run(std::string_view) override { return {}; }
+  result<std::vector<run_row>> runs_before(std::int64_t, std::size_t) override { return {}; }
   result<void> read_run(std::int64_t, const record_sink& sink) override {
     return sink({1, 0, R"({"v":1,"type":"run_ended","reason":"final"})"});
   }

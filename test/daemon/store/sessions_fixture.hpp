@@ -62,6 +62,12 @@ struct sessions_store {
   result<void> erase(const std::string& id) {
     return ask<void>([&](auto then) { journal.erase_session(id, then); });
   }
+  result<journal::usage_page> count(look_back where = {}) {
+    return ask<journal::usage_page>([&](auto then) { journal.count_usage(where, then); });
+  }
+  result<journal::found_page> find(const std::string& words, std::size_t most = 20, look_back where = {}) {
+    return ask<journal::found_page>([&](auto then) { journal.find_words(where, words, most, then); });
+  }
   std::vector<std::string> ids() {
     std::vector<std::string> all;
     for (const auto& row : list().value()) all.push_back(row.id);

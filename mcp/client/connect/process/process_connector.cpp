@@ -20,8 +20,12 @@ class process_link;
 
 // State of the present and of past processes. The links share it, since they may outlive the connector by a turn.
 struct process_record {
-  process_record(std::string name, time_source& clock, std::size_t stderr_ring)
-      : server(std::move(name)), time(clock), errors(server, stderr_ring) {}
+  process_record(std::string name, time_source& clock, std::shared_ptr<stderr_lines> lines, std::size_t stderr_ring)
+      : server(std::move(name)), time(clock), errors(server, stderr_ring, writer_to(std::move(lines), clock)) {}
+  static std::function<void(std::string_view)> writer_to(std::shared_ptr<stderr_lines> lines, time_source& clock) {
+    if (!lines) return {};
+    return [lines = std::move(lines), &clock](std::string_view line) { lines->add(line, clock.wall_ms()); };
+  }
   std::string server;
   time_source& time;
   stderr_log errors;
@@ -106,8 +110,8 @@ class process_link final : public server_link, private process_events {
 class process_connector final : public connector {
  public:
   process_connector(std::string server, process_launcher& launcher, time_source& time, process_source source,
-                    std::size_t stderr_ring)
-      : record_(std::make_shared<process_record>(std::move(server), time, stderr_ring)),
+                    std::shared_ptr<stderr_lines> lines, std::size_t stderr_ring)
+      : record_(std::make_shared<process_record>(std::move(server), time, std::move(lines), stderr_ring)),
         launcher_(launcher),
         source_(std::move(source)) {}
 
@@ -137,8 +141,10 @@ class process_connector final : public connector {
 }  // namespace
 
 std::unique_ptr<connector> make_process_connector(std::string server, process_launcher& launcher, time_source& time,
-                                                  process_source source, std::size_t stderr_ring) {
-  return std::make_unique<process_connector>(std::move(server), launcher, time, std::move(source), stderr_ring);
+                                                  process_source source, std::shared_ptr<stderr_lines> lines,
+                                                  std::size_t stderr_ring) {
+  return std::make_unique<process_connector>(std::move(server), launcher, time, std::move(source), std::move(lines),
+                                             stderr_ring);
 }
 
 }  // namespace mcpbx::mcp

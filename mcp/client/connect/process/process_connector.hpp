@@ -1,6 +1,7 @@
 // The connector to a tool server that is a child process and speaks over stdin and stdout.
 #pragma once
 #include "mcp/client/connect/connector.hpp"
+#include "mcp/client/stderr_lines.hpp"
 #include "mcp/process/server_process.hpp"
 #include "mcp/support/error.hpp"
 #include "mcp/support/time.hpp"
@@ -17,9 +18,11 @@ namespace mcpbx::mcp {
 using process_source = std::function<void(std::function<void(result<process_spec>)> then)>;
 
 /// Returns a connector that ends its process as MCP's stdio transport says: closed stdin (ask), then SIGTERM (insist)
-/// and SIGKILL (force) to the process group. It keeps the last `stderr_ring` bytes of stderr. `launcher` and `time`
-/// must outlive the connector and its links; texts call the server `server`.
+/// and SIGKILL (force) to the process group. It keeps the last `stderr_ring` bytes of stderr for the status, and writes
+/// its lines to `lines`, if that is given. `launcher` and `time` must outlive the connector and its links; texts call
+/// the server `server`.
 std::unique_ptr<connector> make_process_connector(std::string server, process_launcher& launcher, time_source& time,
-                                                  process_source source, std::size_t stderr_ring = 64u << 10);
+                                                  process_source source, std::shared_ptr<stderr_lines> lines = nullptr,
+                                                  std::size_t stderr_ring = 16u << 10);
 
 }  // namespace mcpbx::mcp

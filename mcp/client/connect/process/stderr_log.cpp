@@ -110,14 +110,15 @@ bool looks_like_error(std::string_view written) {
 
 }  // namespace
 
-stderr_log::stderr_log(std::string server, std::size_t ring_bytes)
+stderr_log::stderr_log(std::string server, std::size_t ring_bytes, std::function<void(std::string_view)> taken)
     : server_(std::move(server)),
+      taken_(std::move(taken)),
       ring_bytes_(std::max<std::size_t>(ring_bytes, 1)),
       rate_(bytes_per_second, bytes_at_once) {}
 
 void stderr_log::feed(std::string_view bytes, time_point now) {
   keep(bytes);
-  if (log::enabled(log::level::info)) log_lines(bytes, now);
+  if (taken_ || log::enabled(log::level::info)) log_lines(bytes, now);
 }
 
 void stderr_log::begin_process() {
@@ -174,6 +175,8 @@ void stderr_log::log_lines(std::string_view bytes, time_point now) {
 void stderr_log::log_line(std::string_view line, bool cut, time_point now) {
   while (line.ends_with('\r')) line.remove_suffix(1);
   if (line.empty()) return;
+  if (taken_) taken_(line);
+  if (!log::enabled(log::level::info)) return;
   if (!rate_.take(now, static_cast<double>(line.size()) + line_overhead)) {
     dropped_ += line.size() + 1;
     dropped_total_ += line.size() + 1;

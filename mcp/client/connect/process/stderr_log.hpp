@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 
@@ -13,7 +14,9 @@ namespace mcpbx::mcp {
 
 class stderr_log {
  public:
-  stderr_log(std::string server, std::size_t ring_bytes);
+  /// `taken`, if given, is called with each line, whatever the rate of the log: without its end, and with at most the
+  /// first 1024 bytes.
+  stderr_log(std::string server, std::size_t ring_bytes, std::function<void(std::string_view)> taken = {});
 
   /// Takes bytes of stderr that arrived at `now`.
   void feed(std::string_view bytes, time_point now);
@@ -47,6 +50,7 @@ class stderr_log {
   bool full() const noexcept { return ring_.size() == ring_bytes_; }
 
   std::string server_;
+  std::function<void(std::string_view)> taken_;
   std::size_t ring_bytes_;
   std::string ring_;
   std::size_t ring_at_ = 0;     // index of the next byte once the ring is full

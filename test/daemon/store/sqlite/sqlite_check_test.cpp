@@ -18,13 +18,13 @@ using std::chrono::milliseconds;
 
 namespace {
 
-using database = std::unique_ptr<sqlite3, int (*)(sqlite3*)>;
+using sqlite_handle = std::unique_ptr<sqlite3, int (*)(sqlite3*)>;
 
 // Opens a file with a write-ahead log and a table that fills some pages.
-database filled(const std::string& path) {
+sqlite_handle filled_database(const std::string& path) {
   sqlite3* opened = nullptr;
   REQUIRE(sqlite3_open(path.c_str(), &opened) == SQLITE_OK);
-  database db(opened, sqlite3_close);
+  sqlite_handle db(opened, sqlite3_close);
   constexpr auto text =
       "PRAGMA locking_mode=exclusive; PRAGMA journal_mode=wal; CREATE TABLE t(x); WITH RECURSIVE n(i) AS (SELECT 1 "
       "UNION "
@@ -34,7 +34,7 @@ database filled(const std::string& path) {
   return db;
 }
 
-errc code_of(const std::string& path) {
+errc fault_of_file(const std::string& path) {
   const auto checked = check_sqlite_file(path, milliseconds(20'000));
   REQUIRE_FALSE(checked);
   return checked.error().code;
@@ -43,11 +43,11 @@ errc code_of(const std::string& path) {
 }  // namespace
 
 TEST_CASE("sqlite: the check tells a whole file from one that is in use, damaged, missing or something else") {
-  const test::temporary_directory folder;
+  const mcpbx::test::temporary_directory folder;
   const auto path = folder / "a b#%.db";
   {
-    const auto db = filled(path);
-    CHECK(code_of(path) == errc::unavailable);
+    const auto db = filled_database(path);
+    CHECK(fault_of_file(path) == errc::unavailable);
   }
   CHECK(check_sqlite_file(path, milliseconds(20'000)));
   std::size_t files = 0;
@@ -55,9 +55,9 @@ TEST_CASE("sqlite: the check tells a whole file from one that is in use, damaged
   CHECK(files == 1);  // nothing was made beside it
 
   std::fstream(path, std::ios::in | std::ios::out | std::ios::binary).seekp(3 * 4096) << std::string(4096, 'x');
-  CHECK(code_of(path) == errc::parse);
-  CHECK(code_of(folder.write("text", "this is no database, whatever its name says; it is a text of some length")) ==
-        errc::parse);
-  CHECK(code_of(folder / "none") == errc::not_found);
-  CHECK(code_of(folder.path()) == errc::io);
+  CHECK(fault_of_file(path) == errc::parse);
+  CHECK(fault_of_file(folder.write(
+            "text", "this is no database, whatever its name says; it is a text of some length")) == errc::parse);
+  CHECK(fault_of_file(folder / "none") == errc::not_found);
+  CHECK(fault_of_file(folder.path()) == errc::io);
 }
