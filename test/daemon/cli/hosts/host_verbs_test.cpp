@@ -23,7 +23,7 @@
 using namespace mcpbx;
 using mcpbx::test::config_home;
 using mcpbx::test::contains;
-using words = std::vector<std::string>;
+using word_list = std::vector<std::string>;
 
 namespace {
 
@@ -63,7 +63,7 @@ bool is_there(const std::string& path) {
 
 /// Runs the command line in a child that has a fault; returns its exit status, 128 + the signal when it was killed, 99
 /// if it has no such step.
-int faulty(const words& line, test::write_fault what, int step) {
+int faulty(const word_list& line, test::write_fault what, int step) {
   const pid_t child = ::fork();
   if (child == 0) {
     const int nothing = ::open("/dev/null", O_RDWR);
@@ -296,7 +296,7 @@ TEST_CASE_FIXTURE(host_home, "import: the file of a project is narrowed by its o
 TEST_CASE_FIXTURE(host_home, "import: a secret in a command of several words is in no output") {
   write(cursor(), R"({"mcpServers": {"a": {"command": "npx -y server --api-key canary-2"},
                                      "b": {"command": "sh", "args": ["-c", "TOKEN=canary-3 run"]}}})");
-  for (const words& line : {words{"import", "--dry-run"}, words{"import", "--dry-run", "--json"}}) {
+  for (const word_list& line : {word_list{"import", "--dry-run"}, word_list{"import", "--dry-run", "--json"}}) {
     const auto r = run(line);
     CHECK(contains(r.out, "***"));
     CHECK_FALSE(contains(r.out + r.err, "canary"));
@@ -390,9 +390,9 @@ TEST_CASE_FIXTURE(host_home, "install: a file that changes between the question 
 }
 
 TEST_CASE("host verbs: one that is killed or fails at any step leaves the old or the new file, and the way back") {
-  for (const words& line : {words{"install", "cursor", "--yes"},
-                            {"uninstall", "cursor", "--yes"},
-                            {"import", "--from", "cursor", "--yes"}}) {
+  for (const word_list& line : {word_list{"install", "cursor", "--yes"},
+                                {"uninstall", "cursor", "--yes"},
+                                {"import", "--from", "cursor", "--yes"}}) {
     for (const auto what : {test::write_fault::killed, test::write_fault::fails}) {
       bool ended = false;
       for (int step = 0; !ended; ++step) {
