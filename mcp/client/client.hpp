@@ -198,6 +198,12 @@ class client {
                                   std::function<void(const raw_json&)> updated, watch_decided decided = {}) {
     return watch_resource(uri, std::move(updated), std::move(decided));
   }
+  /// Asks a modern server for notifications/tasks about a task of a call with this scope, with the same rules. `told`
+  /// takes their params without the mark of mcpbx's own subscription. Null: the server tells nothing of tasks.
+  virtual watch watch_task_of(const call_scope_ptr& /*scope*/, std::string_view /*id*/,
+                              std::function<void(const raw_json&)> /*told*/, watch_decided /*decided*/) {
+    return nullptr;
+  }
   /// Asks for logs of at least this level (RFC 5424 words) that belong to no call. A legacy server is set to the lowest
   /// level that anyone wants. `logged` takes the params of notifications/message as sent, until the watch is dropped.
   virtual watch watch_logs(std::string_view /*level*/, std::function<void(const raw_json&)> /*logged*/) {

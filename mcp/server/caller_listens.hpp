@@ -58,7 +58,8 @@ class caller_listens {
     resource_route route = {};
     watch held = nullptr;  // null: no server has it
     bool stale = false;    // the catalog has changed
-    bool waits = false;    // for the server's answer
+    bool task = false;
+    bool waits = false;  // for the server's answer
     bool refused = false;
   };
   struct listen {
@@ -66,6 +67,7 @@ class caller_listens {
     std::vector<std::string_view> changes;  // listen_member of kinds
     std::size_t bytes = 0;                  // of its URIs
     std::vector<shared_bytes> wanted = {};  // their servers have not been looked for; the next one is last
+    std::vector<shared_bytes> tasks = {};   // the same for tasks
     std::vector<watched_resource> watches = {};
     bool acknowledged = false;
     bool settled = false;   // servers that are starting have been waited for
@@ -76,7 +78,7 @@ class caller_listens {
   };
   struct filter {
     std::vector<std::string_view> changes;
-    std::vector<std::string> uris;
+    std::vector<std::string> uris, tasks;
   };
   std::optional<filter> read(const raw_json& params, const reply_once& reply) const;
   std::size_t search();
@@ -86,6 +88,11 @@ class caller_listens {
   void decided(std::uint64_t serial, const shared_bytes& uri, const call_outcome& answer);
   void wait_for_answers(listen& l);
   void stop_waiting();
+  bool read_list(const raw_json& list, std::string_view member, std::size_t longest, std::vector<std::string>& out,
+                 const reply_once& reply) const;
+  void watch_task(std::uint64_t serial, const shared_bytes& id);
+  void keep(std::uint64_t serial, const shared_bytes& uri, watch held);
+  void task_told(std::uint64_t serial, const shared_bytes& id, const raw_json& params);
   void watch_uri(std::uint64_t serial, const shared_bytes& uri);
   void watch_again(std::uint64_t serial, const shared_bytes& uri);
   void acknowledge(listen& l);

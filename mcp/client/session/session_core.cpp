@@ -41,11 +41,15 @@ session_core::session_core(options o, session_output& output, session_events& ev
 }
 
 call_number session_core::request(std::string_view method, const raw_json& params, call_limits limits,
-                                  pending_calls::done_handler done) {
+                                  pending_calls::done_handler done, const raw_json& capabilities) {
   // Our own params never hold anything that with_request_meta refuses.
-  auto body = with_request_meta(
-      params,
-      {era_ == era::modern ? std::string_view(revision_) : std::string_view(), {}, options_.own_info, {}, {}, {}, {}});
+  auto body = with_request_meta(params, {era_ == era::modern ? std::string_view(revision_) : std::string_view(),
+                                         {},
+                                         options_.own_info,
+                                         capabilities,
+                                         {},
+                                         {},
+                                         {}});
   const call_number number = pending_.open(limits, now_, std::move(done));
   send_request(number, method, body.value_or(segments()), {});
   return number;
@@ -191,6 +195,8 @@ void session_core::on_notification(const message& m) {
   } else if (method == "notifications/subscriptions/acknowledged") {
     const auto listen = find_member(find_member(m.params, "_meta"), meta_key::subscription_id).as_integer();
     if (era_ == era::modern && listen) listen_acknowledged(*listen, m.params);
+  } else if (method == "notifications/tasks") {
+    if (era_ == era::modern && of_subscription(m.params)) events_.session_task_told(without_mark(m.params));
   } else if (method == "notifications/elicitation/complete" || method == "notifications/tasks/status") {
     events_.session_note(method, m.params);
   } else {

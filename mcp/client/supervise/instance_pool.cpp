@@ -62,6 +62,14 @@ watch instance_pool::watch_resource_of(const call_scope_ptr& scope, std::string_
   return client->watch_resource(uri, std::move(updated), std::move(decided));
 }
 
+watch instance_pool::watch_task_of(const call_scope_ptr& scope, std::string_view id,
+                                   std::function<void(const raw_json&)> told, watch_decided decided) {
+  const auto found = instance_for(scope);
+  if (!found) return nullptr;
+  const auto client = (*found)->client;
+  return client->watch_task_of(scope, id, std::move(told), std::move(decided));
+}
+
 watch instance_pool::watch_logs_of(const call_scope_ptr& scope, std::string_view level,
                                    std::function<void(const raw_json&)> logged) {
   if (dropped_ || !scope) return watch_logs(level, std::move(logged));

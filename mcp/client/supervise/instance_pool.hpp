@@ -43,6 +43,8 @@ class instance_pool final : public client, private server_host, public std::enab
   }
   watch watch_resource_of(const call_scope_ptr& scope, std::string_view uri,
                           std::function<void(const raw_json&)> updated, watch_decided decided = {}) override;
+  watch watch_task_of(const call_scope_ptr& scope, std::string_view id, std::function<void(const raw_json&)> told,
+                      watch_decided decided) override;
   watch watch_logs(std::string_view level, std::function<void(const raw_json&)> logged) override {
     return lister_->watch_logs(level, std::move(logged));
   }

@@ -96,6 +96,11 @@ const call_outcome* server_watches::decision(std::string_view uri) const {
   return found == resources_.end() || !found->second.answer ? nullptr : &*found->second.answer;
 }
 
+server_watches::audience server_watches::watchers(std::string_view uri) const {
+  const auto found = resources_.find(uri);
+  return found == resources_.end() ? audience() : found->second.watchers;
+}
+
 void server_watches::forget_ended() {
   for (auto entry = resources_.begin(); entry != resources_.end();) {
     const bool ended = *entry->second.living == 0;

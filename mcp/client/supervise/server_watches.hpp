@@ -60,6 +60,8 @@ class server_watches {
   audience decide_all(const call_outcome& answer);
   /// Returns the server's answer, or null: it has not answered.
   const call_outcome* decision(std::string_view uri) const;
+  /// Returns those who watch exactly this resource.
+  audience watchers(std::string_view uri) const;
   /// Returns true if one watch alone has this resource, so that the server may not know of it yet.
   bool watched_once(std::string_view uri) const;
   /// Forgets ended watches. Returns the resources that are watched.

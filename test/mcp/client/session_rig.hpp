@@ -160,6 +160,10 @@ class session_rig : public mcp::session_output, public mcp::session_events {
     const bool agreed = answer.type == mcp::call_outcome::kind::result;
     answers.push_back(uri + (agreed ? " yes" : answer.value ? " " + std::string(answer.value.text()) : " no"));
   }
+  void session_task_told(const raw_json& params) override { updates.push_back("task " + std::string(params.text())); }
+  void session_task_watched(const std::string& id, const mcp::call_outcome& answer) override {
+    session_watched("task " + id, answer);
+  }
   void session_note(std::string_view method, const raw_json& params) override {
     notes.push_back(std::string(method) + " " + std::string(params.text()));
   }

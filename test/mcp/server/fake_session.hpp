@@ -44,6 +44,10 @@ class fake_client final : public mcp::client {
       undecided.emplace_back(held, std::move(decided));
     return held;
   }
+  mcp::watch watch_task_of(const mcp::call_scope_ptr&, std::string_view id, std::function<void(const raw_json&)> told,
+                           mcp::watch_decided decided) override {
+    return watch_resource("task:" + std::string(id), std::move(told), std::move(decided));
+  }
   mcp::watch watch_logs(std::string_view level, std::function<void(const raw_json&)> logged) override {
     const auto held = std::make_shared<std::string>(level);
     logging[std::string(level)].push_back({held, std::move(logged)});

@@ -281,6 +281,41 @@ TEST_CASE("an acknowledgement waits for the servers and leaves out what they ref
   }
 }
 
+TEST_CASE("subscriptions/listen tells of tasks that the caller has made") {
+  const auto modern = std::make_shared<fake_client>("m", mcp::era::modern);
+  watched w;
+  for (const char* id : {"T1", "T2"}) w.caller.host.task_table.add("uid:1000", id, {modern, "m", true});
+  w.caller.host.task_table.add("uid:7", "theirs", {modern, "m", true});
+  const auto listen = [&](const std::string& filter, const std::string& capabilities) {
+    return w.ask("subscriptions/listen", modern_params(R"("notifications":)" + filter + ",", capabilities), "\"l\"");
+  };
+  const std::string tasks = R"({"extensions":{"io.modelcontextprotocol/tasks":{}}})";
+  CHECK(code_of(listen(R"({"taskIds":["T1"]})", "{}")) == -32021);
+  CHECK(code_of(listen(R"({"taskIds":"T1"})", tasks)) == -32602);
+  CHECK(listen(R"({"taskIds":["T1","theirs","nobody"],"toolsListChanged":true})", tasks) ==
+        acknowledged("\"l\"", R"({"toolsListChanged":true,"taskIds":["T1"]})"));
+  CHECK(fake_client::held(modern->watching, "task:theirs") == 0);
+  w.caller.host.take();
+  fake_client::tell(modern->watching, "task:T1", R"({"taskId":"T1","status":"working","_meta":{"v":1}})");
+  CHECK(
+      w.caller.host.take() ==
+      lines{
+          R"({"jsonrpc":"2.0","method":"notifications/tasks","params":{"taskId":"T1","status":"working","_meta":{"v":1,"io.modelcontextprotocol/subscriptionId":"l"}}})"});
+  CHECK(w.caller.host.notes.back().same.empty());
+  w.caller.session.list_changed(mcp::resource_kind());
+  CHECK(fake_client::held(modern->watching, "task:T1") == 1);
+  w.caller.say(R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"l"}})");
+  CHECK(fake_client::held(modern->watching, "task:T1") == 0);
+  modern->decides = false;
+  CHECK(listen(R"({"taskIds":["T1","T2"]})", tasks).empty());
+  REQUIRE(modern->undecided.size() == 2);
+  modern->undecided[0].second(mcp::call_outcome::failed(errc::unavailable, "no"));
+  modern->undecided[1].second({mcp::call_outcome::kind::result, raw_json::literal("{}"), {}});
+  const auto got = w.caller.host.take();
+  REQUIRE(got.size() == 1);
+  CHECK(at(got[0], {"params", "notifications", "taskIds"}).size() == 6);
+}
+
 TEST_CASE("subscriptions of one caller are bounded and room comes back") {
   watched w;
   std::vector<mcp::feature_entry_ptr> many;

@@ -212,6 +212,35 @@ TEST_CASE("the answer of a server to a subscription is reported") {
   }
 }
 
+TEST_CASE("a modern server is asked to tell of tasks and its notifications are passed on") {
+  session_rig s;
+  s.open_modern();
+  s.core.watch(uris{"a:1"}, s.now, uris{"T1", "T2"});
+  CHECK(wanted(s) == R"({"toolsListChanged":true,"resourceSubscriptions":["a:1"],"taskIds":["T1","T2"]})");
+  CHECK(contains(s.sent.back(), R"(clientCapabilities":{"extensions":{"io.modelcontextprotocol/tasks":{}}})"));
+  const std::string id = s.id_of("subscriptions/listen");
+  s.say(R"({"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{"_meta":)"
+        R"({"io.modelcontextprotocol/subscriptionId":)" +
+        id + R"(},"notifications":{"toolsListChanged":true,"resourceSubscriptions":["a:1"],"taskIds":["T2"]}}})");
+  CHECK(s.answers == std::vector<std::string>{"a:1 yes", "task T1 no", "task T2 yes"});
+  const auto tell = [&](const std::string& mark) {
+    s.say(R"({"jsonrpc":"2.0","method":"notifications/tasks","params":{"taskId":"T2","_meta":{)"
+          R"("io.modelcontextprotocol/subscriptionId":)" +
+          mark + "}}}");
+  };
+  tell(id);
+  tell("4711");
+  CHECK(s.updates == std::vector<std::string>{R"(task {"taskId":"T2"})"});
+  s.core.watch(uris{"a:1"}, s.now);
+  CHECK(wanted(s) == R"({"toolsListChanged":true,"resourceSubscriptions":["a:1"]})");
+  session_rig old;
+  old.open_legacy();
+  old.core.watch({}, old.now, uris{"T1"});
+  CHECK(old.count("subscriptions/listen") == 0);
+  old.say(R"({"jsonrpc":"2.0","method":"notifications/tasks","params":{"taskId":"T1"}})");
+  CHECK(old.updates.empty());
+}
+
 TEST_CASE("an update keeps its meta but for the mark of our subscription") {
   session_rig s;
   s.open_modern();

@@ -125,6 +125,29 @@ TEST_CASE("the answer of the server to a subscription reaches all who wait for i
   }
 }
 
+TEST_CASE("a task of a modern server is watched until the last one leaves") {
+  supervisor_rig r;
+  r.launcher.add("srv", modern_script());
+  r.start({server_named("srv")});
+  const auto c = r.owner("srv__echo");
+  std::vector<std::string> told, answers;
+  auto w = c->watch_task_of(
+      nullptr, "T1", [&](const raw_json& p) { told.emplace_back(p.text()); },
+      [&](const call_outcome& o) { answers.emplace_back(o.type == call_outcome::kind::result ? "yes" : "no"); });
+  REQUIRE(w);
+  r.turn();
+  CHECK(contains(r.launcher.last().last("subscriptions/listen"), R"("taskIds":["T1"])"));
+  CHECK(answers == std::vector<std::string>{"no"});  // the script leaves it out of its acknowledgement
+  for (const char* id : {"T1", "T2", "T1/part"})
+    r.launcher.last().say(R"({"jsonrpc":"2.0","method":"notifications/tasks","params":{"taskId":")" + std::string(id) +
+                          R"("}})");
+  r.turn();
+  CHECK(told == std::vector<std::string>{R"({"taskId":"T1"})"});
+  w.reset();
+  r.turn();
+  CHECK_FALSE(contains(r.launcher.last().last("subscriptions/listen"), "taskIds"));
+}
+
 TEST_CASE("a watch is at the server before the next call") {
   watched_rig r;
   const auto a = r.resource("a:1");
