@@ -125,6 +125,8 @@ class question_handler {
 
 /// Holds something open at a tool server; it ends with the last copy.
 using watch = std::shared_ptr<void>;
+/// Takes the server's answer to a subscription.
+using watch_decided = std::function<void(const call_outcome&)>;
 
 /// One operation. `params` are the caller's own bytes; only `_meta` is edited, as mcp/README.md says.
 struct server_call {
@@ -184,15 +186,23 @@ class client {
   virtual time_point next_start() const { return never; }
   /// Subscribes to a resource, once upstream for all watchers of a URI, and again after each restart. `updated` takes
   /// the params of notifications/resources/updated as sent (without the mark of mcpbx's own subscription), until the
-  /// watch is dropped. Null: the server has no
-  /// subscriptions.
-  virtual watch watch_resource(std::string_view /*uri*/, std::function<void(const raw_json&)> /*updated*/) {
+  /// watch is dropped. `decided` is called once, maybe from inside, with a result if the server has accepted the
+  /// subscription or is not there to be asked, or with its refusal; not after the watch is dropped. Null: the server
+  /// has no subscriptions, and `decided` is not called.
+  virtual watch watch_resource(std::string_view /*uri*/, std::function<void(const raw_json&)> /*updated*/,
+                               watch_decided /*decided*/ = {}) {
     return nullptr;
   }
   /// The same at the instance that serves this caller, if the server is not shared.
   virtual watch watch_resource_of(const call_scope_ptr& /*scope*/, std::string_view uri,
-                                  std::function<void(const raw_json&)> updated) {
-    return watch_resource(uri, std::move(updated));
+                                  std::function<void(const raw_json&)> updated, watch_decided decided = {}) {
+    return watch_resource(uri, std::move(updated), std::move(decided));
+  }
+  /// Asks a modern server for notifications/tasks about a task of a call with this scope, with the same rules. `told`
+  /// takes their params without the mark of mcpbx's own subscription. Null: the server tells nothing of tasks.
+  virtual watch watch_task_of(const call_scope_ptr& /*scope*/, std::string_view /*id*/,
+                              std::function<void(const raw_json&)> /*told*/, watch_decided /*decided*/) {
+    return nullptr;
   }
   /// Asks for logs of at least this level (RFC 5424 words) that belong to no call. A legacy server is set to the lowest
   /// level that anyone wants. `logged` takes the params of notifications/message as sent, until the watch is dropped.

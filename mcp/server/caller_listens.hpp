@@ -14,6 +14,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -24,6 +25,8 @@ namespace mcpbx::mcp {
 
 class caller_listens {
  public:
+  /// Time that an acknowledgement waits for tool servers to accept subscriptions.
+  static constexpr milliseconds longest_wait{5'000};
   struct options {
     std::size_t max_open = 64;    ///< streams at the same time
     std::size_t max_uris = 1024;  ///< resources that all of them watch together (bytes: uri_count)
@@ -35,7 +38,8 @@ class caller_listens {
 
   /// Opens a stream, or answers with what is wrong. The acknowledgement is the first that the caller gets of it; it
   /// comes once the servers of all resources have been looked for, which may take several turns and waits for servers
-  /// that are starting. A resource whose server comes later is watched from then on.
+  /// that are starting. A resource that its server refuses is left out; one that has not answered in longest_wait
+  /// counts as accepted. A resource whose server comes later is watched from then on.
   void open(const raw_json& params, const reply_once& reply);
   /// Takes a changed catalog: watches resources where they are now, those that are many in later turns.
   void refresh();
@@ -54,25 +58,41 @@ class caller_listens {
     resource_route route = {};
     watch held = nullptr;  // null: no server has it
     bool stale = false;    // the catalog has changed
+    bool task = false;
+    bool waits = false;  // for the server's answer
+    bool refused = false;
   };
   struct listen {
     reply_once reply;
     std::vector<std::string_view> changes;  // listen_member of kinds
     std::size_t bytes = 0;                  // of its URIs
     std::vector<shared_bytes> wanted = {};  // their servers have not been looked for; the next one is last
+    std::vector<shared_bytes> tasks = {};   // the same for tasks
     std::vector<watched_resource> watches = {};
     bool acknowledged = false;
-    bool settled = false;  // servers that are starting have been waited for
+    bool settled = false;   // servers that are starting have been waited for
+    bool searched = false;  // it waits for answers of servers only
+    time_point waits_until = never;
+    std::size_t waiting = 0;  // resources whose servers have not answered
     watched_resource* find(const shared_bytes& uri);
   };
   struct filter {
     std::vector<std::string_view> changes;
-    std::vector<std::string> uris;
+    std::vector<std::string> uris, tasks;
   };
   std::optional<filter> read(const raw_json& params, const reply_once& reply) const;
   std::size_t search();
   bool waits_for_servers(std::uint64_t serial, listen& l);
-  watched_resource watched_at(std::uint64_t serial, const shared_bytes& uri, resource_route route);
+  watch watched_at(std::uint64_t serial, const shared_bytes& uri, const resource_route& route);
+  watched_resource* find(std::uint64_t serial, const shared_bytes& uri);
+  void decided(std::uint64_t serial, const shared_bytes& uri, const call_outcome& answer);
+  void wait_for_answers(listen& l);
+  void stop_waiting();
+  bool read_list(const raw_json& list, std::string_view member, std::size_t longest, std::vector<std::string>& out,
+                 const reply_once& reply) const;
+  void watch_task(std::uint64_t serial, const shared_bytes& id);
+  void keep(std::uint64_t serial, const shared_bytes& uri, watch held);
+  void task_told(std::uint64_t serial, const shared_bytes& id, const raw_json& params);
   void watch_uri(std::uint64_t serial, const shared_bytes& uri);
   void watch_again(std::uint64_t serial, const shared_bytes& uri);
   void acknowledge(listen& l);
@@ -89,6 +109,7 @@ class caller_listens {
   small_queue<std::uint64_t> opening_;                           // listens that are not acknowledged
   small_queue<std::pair<std::uint64_t, shared_bytes>> changed_;  // stale resources
   paced_searches searches_;
+  std::unique_ptr<timer> timer_;  // of listens that wait for answers
   bool closed_ = false;
 };
 

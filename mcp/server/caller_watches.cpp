@@ -2,6 +2,7 @@
 #include "mcp/server/caller_watches.hpp"
 
 #include "mcp/json/json_writer.hpp"
+#include "mcp/protocol/eras.hpp"
 #include "mcp/protocol/log_levels.hpp"
 #include "mcp/rpc/rpc_message.hpp"
 #include "mcp/server/param_reader.hpp"
@@ -61,7 +62,10 @@ std::vector<std::shared_ptr<client>> servers_in(const catalog_ptr& all) {
 void caller_watches::subscribe(const raw_json& params, const reply_once& reply, bool settled) {
   const auto uri = uri_of(params, reply);
   if (!uri) return;
-  if (subscriptions_.contains(*uri)) return reply.result(raw_json::literal("{}"));
+  if (const auto known = subscriptions_.find(*uri); known != subscriptions_.end()) {
+    if (known->second.waiting.empty()) return reply.result(raw_json::literal("{}"));
+    return known->second.waiting.push_back(reply);
+  }
   if (subscriptions_.size() >= most_subscriptions)
     return reply.error(
         to_rpc_error({errc::limit, "this connection has subscribed to " + std::to_string(subscriptions_.size()) +
@@ -75,30 +79,66 @@ void caller_watches::subscribe(const raw_json& params, const reply_once& reply, 
   if (!route)
     return reply.error(rpc_error{code::not_found, "no tool server has the resource " + json_quoted(cut_utf8(*uri, 256)),
                                  raw_json::own(json_object("uri", *uri))});
-  subscription made = subscribed(shared_bytes::copy(*uri), *route);
-  if (!made.held)
-    return reply.error(to_rpc_error(
-        {errc::unavailable, "the tool server " + json_quoted(route->server) +
-                                " takes no subscriptions to resources, or has as many as mcpbx keeps for one server"},
-        route->server));
+  const shared_bytes key = shared_bytes::copy(*uri);
   uris_.add(uri->size());
-  const std::string_view key = made.uri.view();
-  subscriptions_.emplace(key, std::move(made));
-  reply.result(raw_json::literal("{}"));
+  subscriptions_.emplace(key.view(), subscription{.uri = key, .route = *route, .waiting = {reply}});
+  auto held = watched_at(key, *route);
+  const auto found = find(key);
+  if (found == nullptr) return;  // refused already
+  if (held) return std::swap(found->held, held);
+  forget(*uri);
+  reply.error(to_rpc_error(
+      {errc::unavailable, "the tool server " + json_quoted(route->server) +
+                              " takes no subscriptions to resources, or has as many as mcpbx keeps for one server"},
+      route->server));
 }
 
-caller_watches::subscription caller_watches::subscribed(const shared_bytes& uri, resource_route route) {
+watch caller_watches::watched_at(const shared_bytes& uri, const resource_route& route) {
   const auto server = route.owner.lock();
-  if (!server) return {};
-  auto held = server->watch_resource_of(host_.scope(), route.uri,
-                                        [this, uri](const raw_json& params) { updated(uri, params); });
-  return {uri, std::move(route), std::move(held)};
+  if (!server) return nullptr;
+  return server->watch_resource_of(
+      host_.scope(), route.uri, [this, uri](const raw_json& params) { updated(uri, params); },
+      [this, uri](const call_outcome& answer) { decided(uri, answer); });
+}
+
+// Answers the requests that wait for the server. A refused subscription is none.
+void caller_watches::decided(const shared_bytes& uri, const call_outcome& answer) {
+  subscription* const s = find(uri);
+  if (s == nullptr || s->waiting.empty()) return;
+  const auto waiting = std::exchange(s->waiting, {});
+  const auto server = s->route.owner.lock();
+  const std::string name = s->route.server;
+  const auto ended = answer.type == call_outcome::kind::result ? subscription{} : forget(uri.view());
+  for (const reply_once& reply : waiting) {
+    if (answer.type == call_outcome::kind::result)
+      reply.result(raw_json::literal("{}"));
+    else if (answer.type == call_outcome::kind::failed)
+      reply.error(
+          to_rpc_error({answer.failure.code, "the tool server " + json_quoted(name) + " " + answer.failure.message +
+                                                 ": " + json_quoted(cut_utf8(uri.view(), 256))},
+                       name));
+    else
+      reply.error(server && server->era() == era::modern ? legacy_error(answer.value, true) : answer.value);
+  }
+}
+
+caller_watches::subscription* caller_watches::find(const shared_bytes& uri) {
+  const auto found = subscriptions_.find(uri.view());
+  return found == subscriptions_.end() || found->second.uri.data() != uri.data() ? nullptr : &found->second;
+}
+
+caller_watches::subscription caller_watches::forget(std::string_view uri) {
+  auto node = subscriptions_.extract(uri);
+  if (!node) return {};
+  uris_.remove(uri.size());
+  return std::move(node.mapped());
 }
 
 void caller_watches::unsubscribe(const raw_json& params, const reply_once& reply) {
   const auto uri = uri_of(params, reply);
   if (!uri) return;
-  if (subscriptions_.erase(*uri) > 0) uris_.remove(uri->size());
+  const subscription ended = forget(*uri);
+  for (const reply_once& waits : ended.waiting) waits.result(raw_json::literal("{}"));
   reply.result(raw_json::literal("{}"));
 }
 
@@ -146,9 +186,12 @@ std::size_t caller_watches::search() {
     found->second.stale = false;
     auto route = host_.tools()->route_resource(uri.view());
     if (route && route->owner.lock() != found->second.route.owner.lock()) {
-      auto made = subscribed(uri, std::move(*route));
-      const auto now = subscriptions_.find(uri.view());
-      if (made.held && now != subscriptions_.end()) now->second = std::move(made);
+      auto held = watched_at(uri, *route);
+      subscription* const now = held ? find(uri) : nullptr;
+      if (now != nullptr) {
+        now->route = std::move(*route);
+        std::swap(now->held, held);
+      }
     }
   }
   return std::max<std::size_t>(uri.size(), 1);

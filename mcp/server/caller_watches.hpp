@@ -33,7 +33,7 @@ class caller_watches {
   caller_watches(caller_host& host, milliseconds settle)
       : host_(host), settle_(settle), searches_(host, [this] { return search(); }) {}
 
-  // These functions answer the request.
+  // These functions answer the request; subscribe() when the tool server has answered.
   void subscribe(const raw_json& params, const reply_once& reply) { subscribe(params, reply, false); }
   void unsubscribe(const raw_json& params, const reply_once& reply);
 
@@ -54,11 +54,15 @@ class caller_watches {
   struct subscription {
     shared_bytes uri;
     resource_route route;
-    watch held;
-    bool stale = false;  // the catalog has changed
+    watch held = nullptr;
+    bool stale = false;                    // the catalog has changed
+    std::vector<reply_once> waiting = {};  // requests that the server's answer is for
   };
+  subscription* find(const shared_bytes& uri);
+  subscription forget(std::string_view uri);
+  void decided(const shared_bytes& uri, const call_outcome& answer);
   void subscribe(const raw_json& params, const reply_once& reply, bool settled);
-  subscription subscribed(const shared_bytes& uri, resource_route route);
+  watch watched_at(const shared_bytes& uri, const resource_route& route);
   std::size_t search();
   void updated(const shared_bytes& uri, const raw_json& params);
   void watch_logs_of(const std::shared_ptr<client>& server);

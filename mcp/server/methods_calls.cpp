@@ -103,10 +103,6 @@ found_route task_route(caller_host& host, const std::string& id, bool modern) {
   return std::unexpected(no_route{invalid_params("unknown task " + json_quoted(cut_utf8(id, 128)))});
 }
 
-bool has_tasks(const modern_request& m) {
-  return find_member(find_member(m.capabilities, "extensions"), "io.modelcontextprotocol/tasks").is_object();
-}
-
 found_route find_route(caller_host& host, const call_shape& shape, const incoming_call& in, bool modern) {
   const auto all = host.tools();
   switch (shape.to) {
@@ -144,9 +140,7 @@ void caller_session::call(const call_shape& shape, const raw_json& params, const
   reply.about(in.name, shape.to == call_shape::target::resource ? raw_json::own(in.key) : in.arguments);
   if (!read) return reply.refused(invalid_params(read.error().message));
   if (shape.to == call_shape::target::task && reply.request().modern() && !has_tasks(*reply.request().modern()))
-    return reply.refused(rpc_error{
-        mcp_code::missing_client_capability, "a caller that uses tasks must declare the extension",
-        raw_json::literal(R"({"requiredCapabilities":{"extensions":{"io.modelcontextprotocol/tasks":{}}}})")});
+    return reply.refused(tasks_undeclared());
   if (in.state && take_back(shape, in, reply)) return;
   if (auto admitted = host_.admit_call(); !admitted) return reply.refused(to_rpc_error(admitted.error()));
   auto route = find_route(host_, shape, in, reply.request().modern() != nullptr);

@@ -1,10 +1,21 @@
 // The table of tasks: a list for each principal, so that one with many tasks pushes out its own.
 #include "mcp/server/task_routes.hpp"
 
+#include "mcp/protocol/revisions.hpp"
+
 #include <algorithm>
 #include <utility>
 
 namespace mcpbx::mcp {
+
+bool has_tasks(const modern_request& m) {
+  return find_member(find_member(m.capabilities, "extensions"), "io.modelcontextprotocol/tasks").is_object();
+}
+
+rpc_error tasks_undeclared() {
+  return {mcp_code::missing_client_capability, "a caller that uses tasks must declare the extension",
+          raw_json::literal(R"({"requiredCapabilities":{"extensions":{"io.modelcontextprotocol/tasks":{}}}})")};
+}
 
 std::string task_routes::key_of(std::string_view id, bool modern) {
   return std::string(modern ? "m" : "l").append(id);

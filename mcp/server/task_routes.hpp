@@ -3,6 +3,8 @@
 // another connection. Tasks of the two eras differ, so that each is found by requests of its own era only.
 #pragma once
 #include "mcp/client/client.hpp"
+#include "mcp/rpc/rpc_message.hpp"
+#include "mcp/server/modern_request.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -16,6 +18,11 @@
 #include <vector>
 
 namespace mcpbx::mcp {
+
+/// Returns true if the caller declares the extension.
+bool has_tasks(const modern_request& m);
+/// Returns the error for a caller that uses tasks and does not.
+rpc_error tasks_undeclared();
 
 class task_routes {
  public:

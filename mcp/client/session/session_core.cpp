@@ -41,11 +41,15 @@ session_core::session_core(options o, session_output& output, session_events& ev
 }
 
 call_number session_core::request(std::string_view method, const raw_json& params, call_limits limits,
-                                  pending_calls::done_handler done) {
+                                  pending_calls::done_handler done, const raw_json& capabilities) {
   // Our own params never hold anything that with_request_meta refuses.
-  auto body = with_request_meta(
-      params,
-      {era_ == era::modern ? std::string_view(revision_) : std::string_view(), {}, options_.own_info, {}, {}, {}, {}});
+  auto body = with_request_meta(params, {era_ == era::modern ? std::string_view(revision_) : std::string_view(),
+                                         {},
+                                         options_.own_info,
+                                         capabilities,
+                                         {},
+                                         {},
+                                         {}});
   const call_number number = pending_.open(limits, now_, std::move(done));
   send_request(number, method, body.value_or(segments()), {});
   return number;
@@ -190,7 +194,9 @@ void session_core::on_notification(const message& m) {
     if (of_subscription(m.params)) events_.session_updated(without_mark(m.params));
   } else if (method == "notifications/subscriptions/acknowledged") {
     const auto listen = find_member(find_member(m.params, "_meta"), meta_key::subscription_id).as_integer();
-    if (era_ == era::modern && listen) listen_acknowledged(*listen);
+    if (era_ == era::modern && listen) listen_acknowledged(*listen, m.params);
+  } else if (method == "notifications/tasks") {
+    if (era_ == era::modern && of_subscription(m.params)) events_.session_task_told(without_mark(m.params));
   } else if (method == "notifications/elicitation/complete" || method == "notifications/tasks/status") {
     events_.session_note(method, m.params);
   } else {
@@ -282,7 +288,8 @@ void session_core::tick(time_point now) {
     return;
   }
   if (fallback_at_ <= now && phase_ == phase::probing) probe_was_silent();
-  if (former_until_ <= now) listen_acknowledged(listen_);  // it does not acknowledge, so the new one counts from now on
+  // It does not acknowledge, so the new one counts from now on.
+  if (acknowledged_until_ <= now) listen_acknowledged(listen_, {});
   if (listen_at_ <= now) listen_again();
   pump();
 }
@@ -293,7 +300,7 @@ time_point session_core::next_deadline() const {
   if (phase_ == phase::ready)
     for (const kept_list& list : lists_) refresh = std::min(refresh, list.next());
   return std::min({pending_.next_deadline(), check_until_, phase_ == phase::probing ? fallback_at_ : never, listen_at_,
-                   former_until_, refresh});
+                   acknowledged_until_, refresh});
 }
 
 void session_core::close(errc code, const std::string& why) {

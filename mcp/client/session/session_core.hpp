@@ -63,6 +63,13 @@ class session_events {
   virtual void session_asks_no_more(const rpc_id& id) = 0;
   /// Passes on a notifications/resources/updated about a watched resource, without the mark of our subscription.
   virtual void session_updated(const raw_json& params) = 0;
+  /// Reports the answer to the subscription to a watched resource: a result, the server's error, or the failure of a
+  /// modern server to acknowledge the resource. May come again for the same resource.
+  virtual void session_watched(const std::string& /*uri*/, const call_outcome& /*answer*/) {}
+  /// Passes on a notifications/tasks about a watched task, without the mark of our subscription.
+  virtual void session_task_told(const raw_json& /*params*/) {}
+  /// The same as session_watched() for a task.
+  virtual void session_task_watched(const std::string& /*id*/, const call_outcome& /*answer*/) {}
   /// Passes on a notifications/elicitation/complete or notifications/tasks/status.
   virtual void session_note(std::string_view method, const raw_json& params) = 0;
   /// Passes on progress of a request that has ended, as that of a task.
@@ -133,8 +140,10 @@ class session_core {
   /// questions that are not open.
   void answer(const rpc_id& question, call_outcome&& outcome);
   /// Sets the resources whose updates are wanted, which need not be the same as before. A legacy server gets one
-  /// resources/subscribe or /unsubscribe for each change, a modern one a new subscription with all of them.
-  void watch(const std::set<std::string, std::less<>>& uris, time_point now);
+  /// resources/subscribe or /unsubscribe for each change, a modern one a new subscription with all of them, and with
+  /// `tasks`, ids of tasks whose changes are wanted (extension io.modelcontextprotocol/tasks).
+  void watch(const std::set<std::string, std::less<>>& uris, time_point now,
+             const std::set<std::string, std::less<>>& tasks = {});
   /// Sets the lowest level of logs that a legacy server with logs is to send.
   void set_log_level(std::string_view level, time_point now);
   /// Tells a legacy server that has asked for roots that they have changed.
@@ -201,7 +210,9 @@ class session_core {
   bool of_subscription(const raw_json& params) const;
   raw_json without_mark(const raw_json& params) const;
   void open_listen();
-  void listen_acknowledged(call_number listen);
+  void listen_acknowledged(call_number listen, const raw_json& params);
+  void tell_watched(const call_outcome& answer);
+  bool watches() const noexcept { return !watched_.empty() || !watched_tasks_.empty(); }
   void listen_ended(call_number listen, const call_outcome& outcome);
   void end_listen(call_number listen, std::string_view why);
   void listen_again();
@@ -226,7 +237,7 @@ class session_core {
   void send_cancelled(call_number number, std::string_view reason);
   void send_request(call_number number, std::string_view method, const segments& params, const raw_json& asked);
   call_number request(std::string_view method, const raw_json& params, call_limits limits,
-                      pending_calls::done_handler done);
+                      pending_calls::done_handler done, const raw_json& capabilities = {});
   std::string failure_text(const call_outcome& outcome) const;
 
   options options_;
@@ -255,11 +266,14 @@ class session_core {
   call_number listen_ = 0;         // the subscription of a modern server
   call_number former_listen_ = 0;  // the one before, which stays until the new one is acknowledged
   time_point listen_at_ = never;   // time to open it
-  time_point listen_since_{}, former_until_ = never;
+  time_point listen_since_{}, acknowledged_until_ = never;
+  std::set<std::string, std::less<>> unanswered_;  // resources of the subscription that is not acknowledged
+  std::set<std::string, std::less<>> refused_;     // watched resources that a legacy server has refused
   int listens_failed_ = 0;
   bool listen_stale_ = false;                   // the one being opened has an old set of resources
   bool uris_refused_ = false;                   // the server refuses a subscription to these resources
   std::set<std::string, std::less<>> watched_;  // resources whose updates are wanted
+  std::set<std::string, std::less<>> watched_tasks_, unanswered_tasks_;
   std::string log_level_;
 
   struct question {

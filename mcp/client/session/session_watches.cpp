@@ -15,10 +15,33 @@ constexpr milliseconds first_listen_gap{1'000}, most_listen_gap{60'000};
 /// Time in which a server should acknowledge a subscription.
 constexpr milliseconds longest_acknowledgment{5'000};
 
+call_outcome accepted_watch() {
+  return {call_outcome::kind::result, raw_json::literal("{}"), {}};
+}
+
+call_outcome not_accepted(const std::string& what) {
+  return call_outcome::failed(errc::unavailable, "accepts no subscription to the " + what);
+}
+
+/// Returns the members of `asked` that are not in the list `agreed`.
+std::set<std::string, std::less<>> left_out(std::set<std::string, std::less<>> asked, const raw_json& agreed) {
+  for_each_element(agreed, [&](const raw_json& one) {
+    if (const auto key = one.as_string()) asked.erase(*key);
+    return !asked.empty();
+  });
+  return asked;
+}
+
+std::string quoted_list(const std::set<std::string, std::less<>>& texts) {
+  std::string out;
+  for (const std::string& text : texts) out += (out.empty() ? "" : ",") + json_quoted(text);
+  return "[" + out + "]";
+}
+
 }  // namespace
 
 bool session_core::may_listen() const {
-  return (!watched_.empty() && !uris_refused_) || std::ranges::any_of(lists_, &kept_list::tells);
+  return (watches() && !uris_refused_) || std::ranges::any_of(lists_, &kept_list::tells);
 }
 
 // Returns true unless it is marked with a subscription other than the present one or the one that it replaces.
@@ -54,16 +77,25 @@ void session_core::open_listen() {
     // Kinds that share a capability share one member of the subscription.
     if (list.tells() && !wanted.contains(member)) wanted += (wanted.empty() ? "" : ",") + member;
   }
-  if (!watched_.empty() && !uris_refused_) {
-    std::string uris;
-    for (const std::string& uri : watched_) uris += (uris.empty() ? "" : ",") + json_quoted(uri);
-    wanted += (wanted.empty() ? "" : ",") + ("\"resourceSubscriptions\":[" + uris + "]");
+  if (watches() && !uris_refused_) {
+    const auto want = [&](std::string_view member, const std::set<std::string, std::less<>>& all) {
+      if (!all.empty()) wanted += (wanted.empty() ? "" : ",") + json_quoted(member) + ":" + quoted_list(all);
+    };
+    unanswered_ = watched_;
+    unanswered_tasks_ = watched_tasks_;
+    acknowledged_until_ = now_ + longest_acknowledgment;
+    want("resourceSubscriptions", watched_);
+    want("taskIds", watched_tasks_);
   }
+  // A server refuses to tell of tasks without the capability (extension tasks, "Task Status Notifications").
+  const raw_json capabilities =
+      watched_tasks_.empty() ? raw_json() : raw_json::literal(R"({"extensions":{"io.modelcontextprotocol/tasks":{}}})");
   // The number is known before the request is sent, since the answer may come at once in tests and in memory.
   const call_number number = pending_.next_number();
   listen_ = number;
-  request("subscriptions/listen", raw_json::own("{\"notifications\":{" + wanted + "}}"), no_limits,
-          [this, number](const call_outcome& o) { listen_ended(number, o); });
+  request(
+      "subscriptions/listen", raw_json::own("{\"notifications\":{" + wanted + "}}"), no_limits,
+      [this, number](const call_outcome& o) { listen_ended(number, o); }, capabilities);
 }
 
 void session_core::end_listen(call_number listen, std::string_view why) {
@@ -80,7 +112,7 @@ void session_core::listen_again() {
   if (listen_ != 0) {
     if (!may_listen()) return end_listen(std::exchange(listen_, 0), "nobody listens any more");
     former_listen_ = listen_;
-    former_until_ = now_ + longest_acknowledgment;
+    acknowledged_until_ = now_ + longest_acknowledgment;
     return open_listen();
   }
   if (!may_listen()) return;
@@ -89,9 +121,21 @@ void session_core::listen_again() {
     if (list.tells()) list.changed(now_);  // changes may have been missed in between
 }
 
-void session_core::listen_acknowledged(call_number listen) {
+// "the subset of the requested notification types that the server has agreed to honor" (2026-07-28, subscriptions,
+// acknowledgement). A server that says nothing of it, or nothing at all, has agreed to everything.
+void session_core::listen_acknowledged(call_number listen, const raw_json& params) {
   if (listen != listen_) return;
-  former_until_ = never;
+  acknowledged_until_ = never;
+  if (const raw_json agreed = find_member(params, "notifications"); agreed.is_object()) {
+    const auto uris = std::exchange(unanswered_, {}), tasks = std::exchange(unanswered_tasks_, {});
+    const auto out = left_out(uris, find_member(agreed, "resourceSubscriptions"));
+    for (const std::string& uri : uris)
+      events_.session_watched(uri, out.contains(uri) ? not_accepted("resource") : accepted_watch());
+    const auto tasks_out = left_out(tasks, find_member(agreed, "taskIds"));
+    for (const std::string& id : tasks)
+      events_.session_task_watched(id, tasks_out.contains(id) ? not_accepted("task") : accepted_watch());
+  }
+  tell_watched(accepted_watch());
   end_listen(std::exchange(former_listen_, 0), "another subscription takes its place");
   if (listen_stale_) {
     listen_stale_ = false;
@@ -99,24 +143,32 @@ void session_core::listen_acknowledged(call_number listen) {
   }
 }
 
+// Reports this answer for all resources of the subscription that is being opened.
+void session_core::tell_watched(const call_outcome& answer) {
+  for (const std::string& uri : std::exchange(unanswered_, {})) events_.session_watched(uri, answer);
+  for (const std::string& id : std::exchange(unanswered_tasks_, {})) events_.session_task_watched(id, answer);
+}
+
 void session_core::listen_ended(call_number listen, const call_outcome& outcome) {
   if (phase_ == phase::closed) return;
   if (listen == former_listen_) {
     former_listen_ = 0;
-    former_until_ = never;
+    acknowledged_until_ = never;
     return;
   }
   if (listen != listen_) return;
   // The one that was to be replaced stays, if there is one.
   listen_ = std::exchange(former_listen_, 0);
-  former_until_ = never;
+  acknowledged_until_ = never;
   if (outcome.type == call_outcome::kind::error) {
     const auto refused = find_member(outcome.value, "code").as_integer();
-    if (refused == code::method_not_found || refused == code::invalid_params) {
-      if (!watched_.empty() && !uris_refused_) {
+    if (refused == code::method_not_found || refused == code::invalid_params ||
+        refused == mcp_code::missing_client_capability) {
+      if (watches() && !uris_refused_) {
         // It may be the resources that it does not like: the lists matter more.
         uris_refused_ = true;
         log_sometimes("refuses a subscription to resources: " + failure_text(outcome));
+        tell_watched(outcome);
         if (listen_ == 0) listen_at_ = now_;
         return;
       }
@@ -130,15 +182,18 @@ void session_core::listen_ended(call_number listen, const call_outcome& outcome)
                            " is noticed only if it reports it all the same, or after the ttlMs of the list");
     }
   }
+  tell_watched(accepted_watch());  // it is opened again
   if (listen_ != 0) return;
   if (now_ - listen_since_ >= most_listen_gap) listens_failed_ = 0;
   listen_at_ = now_ + std::min(most_listen_gap, first_listen_gap * (1 << std::min(listens_failed_++, 6)));
 }
 
-void session_core::watch(const std::set<std::string, std::less<>>& uris, time_point now) {
+void session_core::watch(const std::set<std::string, std::less<>>& uris, time_point now,
+                         const std::set<std::string, std::less<>>& tasks) {
   now_ = now;
-  if (phase_ != phase::ready || uris == watched_) return;
+  if (phase_ != phase::ready || (uris == watched_ && tasks == watched_tasks_)) return;
   const auto before = std::exchange(watched_, uris);
+  watched_tasks_ = tasks;
   if (era_ == era::modern) {
     uris_refused_ = false;
     if (reopens())
@@ -148,17 +203,23 @@ void session_core::watch(const std::set<std::string, std::less<>>& uris, time_po
     return;
   }
   for (const std::string& uri : before)
-    if (!watched_.contains(uri)) subscribe(uri, false);
+    if (!watched_.contains(uri) && refused_.erase(uri) == 0) subscribe(uri, false);
   for (const std::string& uri : watched_)
     if (!before.contains(uri)) subscribe(uri, true);
 }
 
 void session_core::subscribe(const std::string& uri, bool on) {
   request(on ? "resources/subscribe" : "resources/unsubscribe", raw_json::own("{\"uri\":" + json_quoted(uri) + "}"),
-          subscribe_limits, [this, on](const call_outcome& o) {
-            if (o.type != call_outcome::kind::result && phase_ != phase::closed)
+          subscribe_limits, [this, on, uri](const call_outcome& o) {
+            if (phase_ == phase::closed) return;
+            if (o.type != call_outcome::kind::result)
               log_sometimes((on ? "answered resources/subscribe with " : "answered resources/unsubscribe with ") +
                             failure_text(o));
+            if (!on) return;
+            if (o.type == call_outcome::kind::error && watched_.contains(uri)) refused_.insert(uri);
+            // A lost connection says nothing: the next one asks again.
+            if (o.type == call_outcome::kind::failed && o.failure.code != errc::timed_out) return;
+            events_.session_watched(uri, o);
           });
 }
 

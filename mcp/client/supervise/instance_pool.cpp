@@ -55,11 +55,19 @@ void instance_pool::cancel(ticket t, std::string_view reason) {
 }
 
 watch instance_pool::watch_resource_of(const call_scope_ptr& scope, std::string_view uri,
-                                       std::function<void(const raw_json&)> updated) {
+                                       std::function<void(const raw_json&)> updated, watch_decided decided) {
   const auto found = instance_for(scope);
   if (!found) return nullptr;
   const auto client = (*found)->client;
-  return client->watch_resource(uri, std::move(updated));
+  return client->watch_resource(uri, std::move(updated), std::move(decided));
+}
+
+watch instance_pool::watch_task_of(const call_scope_ptr& scope, std::string_view id,
+                                   std::function<void(const raw_json&)> told, watch_decided decided) {
+  const auto found = instance_for(scope);
+  if (!found) return nullptr;
+  const auto client = (*found)->client;
+  return client->watch_task_of(scope, id, std::move(told), std::move(decided));
 }
 
 watch instance_pool::watch_logs_of(const call_scope_ptr& scope, std::string_view level,

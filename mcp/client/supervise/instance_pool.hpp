@@ -37,11 +37,14 @@ class instance_pool final : public client, private server_host, public std::enab
   ticket call(server_call&& c) override;
   void cancel(ticket t, std::string_view reason) override;
   time_point next_start() const override { return lister_->next_start(); }
-  watch watch_resource(std::string_view uri, std::function<void(const raw_json&)> updated) override {
-    return lister_->watch_resource(uri, std::move(updated));
+  watch watch_resource(std::string_view uri, std::function<void(const raw_json&)> updated,
+                       watch_decided decided = {}) override {
+    return lister_->watch_resource(uri, std::move(updated), std::move(decided));
   }
   watch watch_resource_of(const call_scope_ptr& scope, std::string_view uri,
-                          std::function<void(const raw_json&)> updated) override;
+                          std::function<void(const raw_json&)> updated, watch_decided decided = {}) override;
+  watch watch_task_of(const call_scope_ptr& scope, std::string_view id, std::function<void(const raw_json&)> told,
+                      watch_decided decided) override;
   watch watch_logs(std::string_view level, std::function<void(const raw_json&)> logged) override {
     return lister_->watch_logs(level, std::move(logged));
   }

@@ -309,6 +309,7 @@ void managed_client::end_session(const std::string& why) {
   forget_questions(why);
   notes_.clear();
   context_.soon->bury(std::move(session));
+  hold_watches();
 }
 
 // Drops the session. Its calls get no outcome from it.
@@ -317,6 +318,7 @@ void managed_client::drop_session() {
   auto session = std::move(session_);
   session->detach();
   context_.soon->bury(std::move(session));
+  hold_watches();
 }
 
 // Time.

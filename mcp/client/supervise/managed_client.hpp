@@ -76,7 +76,10 @@ class managed_client final : public client,
   void cancel(ticket t, std::string_view reason) override;
   time_point next_start() const override { return core_.next_try(); }
   const server_offers& offers() const override { return offers_; }
-  watch watch_resource(std::string_view uri, std::function<void(const raw_json&)> updated) override;
+  watch watch_resource(std::string_view uri, std::function<void(const raw_json&)> updated,
+                       watch_decided decided = {}) override;
+  watch watch_task_of(const call_scope_ptr& scope, std::string_view id, std::function<void(const raw_json&)> told,
+                      watch_decided decided) override;
   watch watch_logs(std::string_view level, std::function<void(const raw_json&)> logged) override;
   const std::string& log_subject() const override { return log_subject_; }
   void roots_changed() override;
@@ -205,6 +208,13 @@ class managed_client final : public client,
 
   // Watches (managed_client_watches.cpp)
   void session_updated(const raw_json& params) override;
+  void session_watched(const std::string& uri, const call_outcome& answer) override;
+  void session_task_told(const raw_json& params) override;
+  void session_task_watched(const std::string& id, const call_outcome& answer) override;
+  watch watch_in(server_watches& all, std::string_view key, std::function<void(const raw_json&)> told,
+                 watch_decided decided);
+  void hold_watches();
+  void tell_decided(server_watches::audience to, const call_outcome& answer);
   void deliver_updates(time_point now);
   void watch_now();
   void watches_changed();
@@ -277,7 +287,8 @@ class managed_client final : public client,
   std::vector<call_number> left_creations_;        // calls that ended while a task may have been made for them
   std::set<std::string, std::less<>> task_tools_;  // tools that are called as tasks only
   server_watches watches_;
-  std::string log_subject_;  // of the log that is being told
+  server_watches task_watches_;  // its resources are ids of tasks
+  std::string log_subject_;      // of the log that is being told
 
   server_offers offers_;
   mcp::era era_ = mcp::era::unknown;

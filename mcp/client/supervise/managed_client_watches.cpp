@@ -5,13 +5,38 @@
 #include <utility>
 
 namespace mcpbx::mcp {
+namespace {
 
-watch managed_client::watch_resource(std::string_view uri, std::function<void(const raw_json&)> updated) {
+call_outcome accepted() {
+  return {call_outcome::kind::result, raw_json::literal("{}"), {}};
+}
+
+}  // namespace
+
+watch managed_client::watch_resource(std::string_view uri, std::function<void(const raw_json&)> updated,
+                                     watch_decided decided) {
   if (dropped_ || (offers_.known && !offers_.subscribe)) return nullptr;
-  auto w = watches_.add_resource(uri, std::move(updated), [weak = weak_from_this()] {
+  return watch_in(watches_, uri, std::move(updated), std::move(decided));
+}
+
+watch managed_client::watch_task_of(const call_scope_ptr& /*scope*/, std::string_view id,
+                                    std::function<void(const raw_json&)> told, watch_decided decided) {
+  if (dropped_ || era_ != mcp::era::modern) return nullptr;
+  return watch_in(task_watches_, id, std::move(told), std::move(decided));
+}
+
+watch managed_client::watch_in(server_watches& all, std::string_view key, std::function<void(const raw_json&)> told,
+                               watch_decided decided) {
+  auto w = all.add_resource(key, std::move(told), [weak = weak_from_this()] {
     if (const auto self = weak.lock()) self->watches_changed();
   });
-  if (w && watches_.watched_once(uri)) watch_now();
+  if (!w) return nullptr;
+  if (!up()) all.decide(key, accepted());  // it is asked when it is there again
+  if (all.watched_once(key)) watch_now();
+  if (const call_outcome* known = all.decision(key); known == nullptr)
+    w->decided = std::move(decided);
+  else if (decided)
+    decided(call_outcome(*known));
   return w;
 }
 
@@ -52,7 +77,7 @@ void managed_client::sync_watches() {
   const time_point now = context_.time.now();
   auto uris = watches_.resources();
   if (!offers_.subscribe) uris.clear();
-  session_->core()->watch(uris, now);
+  session_->core()->watch(uris, now, task_watches_.resources());
   if (offers_.logging) session_->core()->set_log_level(watches_.lowest_level(), now);
   if (session_) arm_for(session_->next_time());
 }
@@ -62,6 +87,36 @@ void managed_client::session_updated(const raw_json& params) {
   arm_for(watches_.next_time());
   const deferred::call inside(context_.soon);
   server_watches::tell(to, params);
+}
+
+// Watchers are told in a later turn, since they may watch and leave other resources.
+void managed_client::session_watched(const std::string& uri, const call_outcome& answer) {
+  tell_decided(watches_.decide(uri, answer), answer);
+}
+
+void managed_client::session_task_watched(const std::string& id, const call_outcome& answer) {
+  tell_decided(task_watches_.decide(id, answer), answer);
+}
+
+void managed_client::session_task_told(const raw_json& params) {
+  const auto to = task_watches_.watchers(member_text(params, "taskId"));
+  const deferred::call inside(context_.soon);
+  server_watches::tell(to, params);
+}
+
+// Watches that the server has not answered are held for the next session, as all others are.
+void managed_client::hold_watches() {
+  if (dropped_) return;
+  tell_decided(watches_.decide_all(accepted()), accepted());
+  tell_decided(task_watches_.decide_all(accepted()), accepted());
+}
+
+void managed_client::tell_decided(server_watches::audience to, const call_outcome& answer) {
+  if (to.empty()) return;
+  context_.soon->post([to = std::move(to), answer] {
+    for (const auto& weak : to)
+      if (const auto w = weak.lock(); w && w->decided) std::exchange(w->decided, nullptr)(answer);
+  });
 }
 
 void managed_client::deliver_updates(time_point now) {

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::array<std::string_view, 8> levels = {"debug", "info",     "notice", "warning",
                                                     "error", "critical", "alert",  "emergency"};
-/// Size of an update that is worth waiting for; of larger ones only the URI is kept.
+/// Size of an update or an error that is worth keeping; of larger updates only the URI is kept.
 constexpr std::size_t most_waiting = 4096;
 
 /// Returns true if `part` names something below `whole`, such as a file in a folder.
@@ -69,6 +69,36 @@ server_watches::watcher_ptr server_watches::add_log(std::string_view level, hand
   std::erase_if(logs_, [](const auto& weak) { return weak.expired(); });
   logs_.push_back(w);
   return w;
+}
+
+server_watches::audience server_watches::decide(std::string_view uri, const call_outcome& answer) {
+  const auto found = resources_.find(uri);
+  if (found == resources_.end() || found->second.answer) return {};
+  call_outcome& kept = found->second.answer.emplace(answer);
+  kept.value = kept.value.detached();
+  if (kept.value.text().size() > most_waiting)
+    kept = call_outcome::failed(errc::unavailable, "accepts no subscription to the resource");
+  return found->second.watchers;
+}
+
+server_watches::audience server_watches::decide_all(const call_outcome& answer) {
+  audience to;
+  for (auto& [uri, r] : resources_) {
+    if (r.answer) continue;
+    r.answer = answer;
+    to.insert(to.end(), r.watchers.begin(), r.watchers.end());
+  }
+  return to;
+}
+
+const call_outcome* server_watches::decision(std::string_view uri) const {
+  const auto found = resources_.find(uri);
+  return found == resources_.end() || !found->second.answer ? nullptr : &*found->second.answer;
+}
+
+server_watches::audience server_watches::watchers(std::string_view uri) const {
+  const auto found = resources_.find(uri);
+  return found == resources_.end() ? audience() : found->second.watchers;
 }
 
 void server_watches::forget_ended() {

@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -39,6 +40,7 @@ class server_watches {
     watcher& operator=(const watcher&) = delete;
     std::string what;  // level; "": a resource
     handler told;
+    std::function<void(const call_outcome&)> decided;  // waits for the server's answer; or null
     std::function<void()> dropped;
   };
   using watcher_ptr = std::shared_ptr<watcher>;
@@ -52,6 +54,14 @@ class server_watches {
   watcher_ptr add_resource(std::string_view uri, handler updated, std::function<void()> dropped);
   watcher_ptr add_log(std::string_view level, handler logged, std::function<void()> dropped);
 
+  /// Keeps the server's answer to the subscription, unless there is one already. Returns those who may wait for it.
+  audience decide(std::string_view uri, const call_outcome& answer);
+  /// Gives every resource without an answer this one. Returns those who may wait for it.
+  audience decide_all(const call_outcome& answer);
+  /// Returns the server's answer, or null: it has not answered.
+  const call_outcome* decision(std::string_view uri) const;
+  /// Returns those who watch exactly this resource.
+  audience watchers(std::string_view uri) const;
   /// Returns true if one watch alone has this resource, so that the server may not know of it yet.
   bool watched_once(std::string_view uri) const;
   /// Forgets ended watches. Returns the resources that are watched.
@@ -82,6 +92,7 @@ class server_watches {
     audience watchers;
     std::size_t tidy = 0;  // number of watchers when ended ones were last looked for
     std::shared_ptr<std::size_t> living = std::make_shared<std::size_t>(0);
+    std::optional<call_outcome> answer;  // of the server
     time_point quiet_until{};
     std::shared_ptr<const waiting_update> waits;  // to deliver then; null: none
   };

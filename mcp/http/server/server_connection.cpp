@@ -319,11 +319,20 @@ class server_connection::impl : public std::enable_shared_from_this<impl> {
     without_body_ = head_taken_ = false;
     since_ = time_.now();
     flush();
-    if (phase_ != phase::reading) return;
+    if (phase_ != phase::reading) return end_if_all_left();
     parser_.emplace(limits_.size);
     arm();
     if (begin_ == end_ && reading_ && !input_ended_) return;  // the read that is pending goes on
     asio::post(socket_.get_executor(), [self = shared_from_this()] { self->go_on(); });
+  }
+
+  // Ends the connection in a later turn, since no event may come from inside of finish(), if no write is pending whose
+  // end would do so: all parts of the last answer have left before.
+  void end_if_all_left() {
+    if (writing_) return;
+    asio::post(socket_.get_executor(), [self = shared_from_this()] {
+      if (self->phase_ == phase::ending && !self->writing_) self->linger();
+    });
   }
 
   void go_on() {

@@ -43,7 +43,7 @@ class session_rig : public mcp::session_output, public mcp::session_events {
   std::vector<std::string_view> told_changes;                   ///< list methods
   std::vector<question> questions;
   std::vector<mcp::rpc_id> cancelled_questions;
-  std::vector<std::string> updates, notes;
+  std::vector<std::string> updates, notes, answers;
   std::vector<mcp::call_number> late_progress, late_results;
   int ready = 0;
   std::string refused, hangs, problem;
@@ -156,6 +156,14 @@ class session_rig : public mcp::session_output, public mcp::session_events {
   }
   void session_asks_no_more(const mcp::rpc_id& id) override { cancelled_questions.push_back(id); }
   void session_updated(const raw_json& params) override { updates.emplace_back(params.text()); }
+  void session_watched(const std::string& uri, const mcp::call_outcome& answer) override {
+    const bool agreed = answer.type == mcp::call_outcome::kind::result;
+    answers.push_back(uri + (agreed ? " yes" : answer.value ? " " + std::string(answer.value.text()) : " no"));
+  }
+  void session_task_told(const raw_json& params) override { updates.push_back("task " + std::string(params.text())); }
+  void session_task_watched(const std::string& id, const mcp::call_outcome& answer) override {
+    session_watched("task " + id, answer);
+  }
   void session_note(std::string_view method, const raw_json& params) override {
     notes.push_back(std::string(method) + " " + std::string(params.text()));
   }

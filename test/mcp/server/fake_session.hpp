@@ -32,11 +32,21 @@ class fake_client final : public mcp::client {
     return calls.size();
   }
   void cancel(ticket t, std::string_view) override { cancelled.push_back(t); }
-  mcp::watch watch_resource(std::string_view uri, std::function<void(const raw_json&)> updated) override {
+  mcp::watch watch_resource(std::string_view uri, std::function<void(const raw_json&)> updated,
+                            mcp::watch_decided decided = {}) override {
     if (!subscribes) return nullptr;
     const auto held = std::make_shared<std::string>(uri);
     watching[std::string(uri)].push_back({held, std::move(updated)});
+    if (!decided) return held;
+    if (decides)
+      decided({mcp::call_outcome::kind::result, raw_json::literal("{}"), {}});
+    else
+      undecided.emplace_back(held, std::move(decided));
     return held;
+  }
+  mcp::watch watch_task_of(const mcp::call_scope_ptr&, std::string_view id, std::function<void(const raw_json&)> told,
+                           mcp::watch_decided decided) override {
+    return watch_resource("task:" + std::string(id), std::move(told), std::move(decided));
   }
   mcp::watch watch_logs(std::string_view level, std::function<void(const raw_json&)> logged) override {
     const auto held = std::make_shared<std::string>(level);
@@ -79,6 +89,14 @@ class fake_client final : public mcp::client {
   std::string subject;         ///< of its logs
   int roots_changes = 0;
   bool subscribes = true;
+  bool decides = true;  ///< accepts subscriptions at once; false: when the test says so
+  std::vector<std::pair<std::weak_ptr<void>, mcp::watch_decided>> undecided;
+
+  /// Answers the subscriptions that wait for it and are still held.
+  void decide(const mcp::call_outcome& answer) {
+    for (auto& [held, decided] : std::exchange(undecided, {}))
+      if (!held.expired()) decided(answer);
+  }
 
  private:
   std::string name_;

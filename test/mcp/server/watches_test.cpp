@@ -188,6 +188,134 @@ TEST_CASE("a subscription that cannot be is refused with the reason") {
   CHECK(text_of(w.ask("resources/subscribe", R"({"uri":"a:2"})")).find("takes no subscriptions") != std::string::npos);
 }
 
+TEST_CASE("a subscription is answered when the server has answered and its refusal is told") {
+  using mcp::call_outcome;
+  watched w;
+  w.server->decides = false;
+  const auto refusal = [](std::string_view e) { return call_outcome{call_outcome::kind::error, raw_json::own(e), {}}; };
+  const std::string subscribe = R"({"uri":"a:2"})";
+  CHECK(w.ask("resources/subscribe", subscribe, "1").empty());
+  CHECK(w.ask("resources/subscribe", subscribe, "2").empty());
+  CHECK(w.server->undecided.size() == 1);
+  SUBCASE("accepted") {
+    w.server->decide({call_outcome::kind::result, raw_json::literal("{}"), {}});
+    CHECK(w.caller.host.take() ==
+          lines{R"({"jsonrpc":"2.0","id":1,"result":{}})", R"({"jsonrpc":"2.0","id":2,"result":{}})"});
+    CHECK(fake_client::held(w.server->watching, "a:2") == 1);
+  }
+  SUBCASE("refused with the server's own error") {
+    w.server->decide(refusal(R"({"code":-32002,"message":"not this one","data":{"uri":"a:2"}})"));
+    CHECK(w.caller.host.take().at(1) ==
+          R"({"jsonrpc":"2.0","id":2,"error":{"code":-32002,"message":"not this one","data":{"uri":"a:2"}}})");
+    CHECK(fake_client::held(w.server->watching, "a:2") == 0);
+    CHECK(w.ask("resources/subscribe", subscribe, "3").empty());
+    CHECK(w.server->undecided.size() == 1);
+  }
+  SUBCASE("left out of an acknowledgement") {
+    w.server->decide(call_outcome::failed(errc::unavailable, "accepts no subscription to the resource"));
+    const auto got = w.caller.host.take();
+    REQUIRE(got.size() == 2);
+    CHECK(text_of(got[0]) == R"(the tool server "s" accepts no subscription to the resource: "a:2")");
+    CHECK(fake_client::held(w.server->watching, "a:2") == 0);
+  }
+  SUBCASE("given back before") {
+    CHECK(w.caller.host.take().empty());
+    w.caller.say(request("3", "resources/unsubscribe", subscribe));
+    CHECK(w.caller.host.take().size() == 3);
+    CHECK(fake_client::held(w.server->watching, "a:2") == 0);
+    CHECK(w.caller.session.open() == 0);
+  }
+  SUBCASE("of a caller that is gone before") {
+    w.caller.session.close();
+    w.server->decide(refusal(R"({"code":-32002,"message":"no"})"));
+    CHECK(w.caller.host.take().empty());
+  }
+}
+
+TEST_CASE("a modern server's refusal of a subscription reaches a legacy caller in the words of its era") {
+  const auto modern = std::make_shared<fake_client>("m", mcp::era::modern);
+  watched w;
+  w.caller.host.catalog = make_catalog({.resources = {make_feature(modern, "m:1", "m:1")}});
+  modern->decides = false;
+  CHECK(w.ask("resources/subscribe", R"({"uri":"m:1"})").empty());
+  modern->decide({mcp::call_outcome::kind::error,
+                  raw_json::own(R"({"code":-32602,"message":"no such resource","data":{"uri":"m:1"}})"),
+                  {}});
+  CHECK(code_of(w.caller.host.take().at(0)) == -32002);
+}
+
+TEST_CASE("an acknowledgement waits for the servers and leaves out what they refuse") {
+  using mcp::call_outcome;
+  watched w;
+  w.server->decides = false;
+  CHECK(w.listen(R"({"toolsListChanged":true,"resourceSubscriptions":["a:2","mcpbx://s/a:1"]})").empty());
+  REQUIRE(w.server->undecided.size() == 2);
+  const auto both =
+      acknowledged("\"l\"", R"({"toolsListChanged":true,"resourceSubscriptions":["a:2","mcpbx://s/a:1"]})");
+  SUBCASE("one is refused") {
+    w.server->undecided[0].second(call_outcome::failed(errc::unavailable, "no"));
+    CHECK(w.caller.host.take().empty());
+    w.server->undecided[1].second({call_outcome::kind::result, raw_json::literal("{}"), {}});
+    CHECK(w.caller.host.take() ==
+          lines{acknowledged("\"l\"", R"({"toolsListChanged":true,"resourceSubscriptions":["mcpbx://s/a:1"]})")});
+    CHECK(fake_client::held(w.server->watching, "a:2") == 0);
+    CHECK(fake_client::held(w.server->watching, "a:1") == 1);
+    w.server->undecided.clear();
+    w.caller.session.list_changed(mcp::resource_kind());  // it is not asked again for a change of the list
+    CHECK(w.server->undecided.empty());
+  }
+  SUBCASE("a server that does not answer is waited for five seconds") {
+    w.caller.host.clock.advance(milliseconds(4'999));
+    CHECK(w.caller.host.take().empty());
+    w.caller.host.clock.advance(milliseconds(1));
+    CHECK(w.caller.host.take() == lines{both});
+    w.server->decide({call_outcome::kind::result, raw_json::literal("{}"), {}});
+    CHECK(w.caller.host.take().empty());
+  }
+  SUBCASE("a cancelled one leaves nothing") {
+    w.caller.say(R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"l"}})");
+    w.server->decide(call_outcome::failed(errc::unavailable, "no"));
+    w.caller.host.clock.advance(milliseconds(10'000));
+    CHECK(w.caller.host.take().empty());
+    CHECK(fake_client::held(w.server->watching, "a:1") == 0);
+  }
+}
+
+TEST_CASE("subscriptions/listen tells of tasks that the caller has made") {
+  const auto modern = std::make_shared<fake_client>("m", mcp::era::modern);
+  watched w;
+  for (const char* id : {"T1", "T2"}) w.caller.host.task_table.add("uid:1000", id, {modern, "m", true});
+  w.caller.host.task_table.add("uid:7", "theirs", {modern, "m", true});
+  const auto listen = [&](const std::string& filter, const std::string& capabilities) {
+    return w.ask("subscriptions/listen", modern_params(R"("notifications":)" + filter + ",", capabilities), "\"l\"");
+  };
+  const std::string tasks = R"({"extensions":{"io.modelcontextprotocol/tasks":{}}})";
+  CHECK(code_of(listen(R"({"taskIds":["T1"]})", "{}")) == -32021);
+  CHECK(code_of(listen(R"({"taskIds":"T1"})", tasks)) == -32602);
+  CHECK(listen(R"({"taskIds":["T1","theirs","nobody"],"toolsListChanged":true})", tasks) ==
+        acknowledged("\"l\"", R"({"toolsListChanged":true,"taskIds":["T1"]})"));
+  CHECK(fake_client::held(modern->watching, "task:theirs") == 0);
+  w.caller.host.take();
+  fake_client::tell(modern->watching, "task:T1", R"({"taskId":"T1","status":"working","_meta":{"v":1}})");
+  CHECK(
+      w.caller.host.take() ==
+      lines{
+          R"({"jsonrpc":"2.0","method":"notifications/tasks","params":{"taskId":"T1","status":"working","_meta":{"v":1,"io.modelcontextprotocol/subscriptionId":"l"}}})"});
+  CHECK(w.caller.host.notes.back().same.empty());
+  w.caller.session.list_changed(mcp::resource_kind());
+  CHECK(fake_client::held(modern->watching, "task:T1") == 1);
+  w.caller.say(R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"l"}})");
+  CHECK(fake_client::held(modern->watching, "task:T1") == 0);
+  modern->decides = false;
+  CHECK(listen(R"({"taskIds":["T1","T2"]})", tasks).empty());
+  REQUIRE(modern->undecided.size() == 2);
+  modern->undecided[0].second(mcp::call_outcome::failed(errc::unavailable, "no"));
+  modern->undecided[1].second({mcp::call_outcome::kind::result, raw_json::literal("{}"), {}});
+  const auto got = w.caller.host.take();
+  REQUIRE(got.size() == 1);
+  CHECK(at(got[0], {"params", "notifications", "taskIds"}).size() == 6);
+}
+
 TEST_CASE("subscriptions of one caller are bounded and room comes back") {
   watched w;
   std::vector<mcp::feature_entry_ptr> many;

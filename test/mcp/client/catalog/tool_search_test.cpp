@@ -28,7 +28,7 @@ const std::vector<entry_ptr> some{
     tool("clock__now", "Tells the time"),
 };
 
-std::vector<std::string> names(std::string_view words, std::size_t most = 10) {
+std::vector<std::string> name_list(std::string_view words, std::size_t most = 10) {
   std::vector<std::string> all;
   for (const auto& one : search_tools(some, words, most)) all.push_back(one.tool->name);
   return all;
@@ -39,21 +39,21 @@ using list = std::vector<std::string>;
 }  // namespace
 
 TEST_CASE("tool search: a word in the name counts more than in the title and that more than in the description") {
-  CHECK(names("READ") == list{"files__read_text", "git__readTree", "mail__send", "files__write"});
+  CHECK(name_list("READ") == list{"files__read_text", "git__readTree", "mail__send", "files__write"});
 }
 
 TEST_CASE("tool search: tools with more of the words come first") {
-  CHECK(names("tree read") == list{"git__readTree", "files__read_text", "mail__send", "files__write"});
+  CHECK(name_list("tree read") == list{"git__readTree", "files__read_text", "mail__send", "files__write"});
   CHECK(search_tools(some, "file read", 1).at(0).words == 2);
 }
 
 TEST_CASE("tool search: a rare word decides among words that many tools have") {
-  CHECK(names("files time").front() == "clock__now");
+  CHECK(name_list("files time").front() == "clock__now");
 }
 
 TEST_CASE("tool search: nothing is found without words, without a match, or beyond the number asked for") {
-  CHECK(names("").empty());
-  CHECK(names("zebra").empty());
-  CHECK(names("read", 2).size() == 2);
-  CHECK(names("read", 0).empty());
+  CHECK(name_list("").empty());
+  CHECK(name_list("zebra").empty());
+  CHECK(name_list("read", 2).size() == 2);
+  CHECK(name_list("read", 0).empty());
 }

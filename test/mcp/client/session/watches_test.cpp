@@ -147,6 +147,100 @@ TEST_CASE("a server that refuses the resources keeps the subscription to its lis
   }
 }
 
+TEST_CASE("the answer of a server to a subscription is reported") {
+  const auto ack = [](session_rig& s, std::string_view agreed) {
+    s.say(R"({"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{"_meta":)"
+          R"({"io.modelcontextprotocol/subscriptionId":)" +
+          s.id_of("subscriptions/listen") + "}" + std::string(agreed) + "}}");
+  };
+  using texts = std::vector<std::string>;
+  session_rig s;
+  SUBCASE("of a legacy one, which gets no unsubscription for what it has refused") {
+    s.open_legacy();
+    s.core.watch(uris{"a:1"}, s.now);
+    CHECK(s.answers.empty());
+    s.answer("resources/subscribe", "{}");
+    s.core.watch(uris{"a:1", "a:2"}, s.now);
+    s.refuse("resources/subscribe", -32002);
+    CHECK(s.answers == texts{"a:1 yes", R"(a:2 {"code":-32002,"message":"no","data":null})"});
+    s.core.watch(uris{"a:1"}, s.now);
+    CHECK(s.count("resources/unsubscribe") == 0);
+    s.core.watch(uris{"a:1", "a:2"}, s.now);
+    CHECK(s.count("resources/subscribe") == 3);
+    s.answer("resources/subscribe", "{}");
+    s.core.watch({}, s.now);
+    CHECK(s.count("resources/unsubscribe") == 2);
+  }
+  SUBCASE("of a legacy one that does not answer") {
+    s.open_legacy();
+    s.core.watch(uris{"a:1"}, s.now);
+    s.advance(milliseconds(60'000));
+    CHECK(s.answers == texts{"a:1 no"});
+  }
+  SUBCASE("of a modern one that leaves a resource out") {
+    s.open_modern();
+    s.core.watch(uris{"a:1", "a:2"}, s.now);
+    ack(s, R"(,"notifications":{"resourceSubscriptions":["a:2","later"]})");
+    CHECK(s.answers == texts{"a:1 no", "a:2 yes"});
+    ack(s, R"(,"notifications":{})");
+    CHECK(s.answers.size() == 2);
+  }
+  SUBCASE("of a modern one that does not say what it agrees to") {
+    s.open_modern();
+    s.core.watch(uris{"a:1"}, s.now);
+    ack(s, "");
+    CHECK(s.answers == texts{"a:1 yes"});
+  }
+  SUBCASE("of a modern one that never acknowledges") {
+    s.open_modern();
+    s.core.watch(uris{"a:1"}, s.now);
+    s.advance(milliseconds(5'000));
+    CHECK(s.answers == texts{"a:1 yes"});
+  }
+  SUBCASE("of a modern one that refuses the whole subscription") {
+    s.open_modern();
+    ack(s, "");
+    s.core.watch(uris{"a:1"}, s.now);
+    s.refuse("subscriptions/listen", -32602);
+    CHECK(s.answers == texts{R"(a:1 {"code":-32602,"message":"no","data":null})"});
+  }
+  SUBCASE("of a modern one that ends it, since it is opened again") {
+    s.open_modern();
+    s.core.watch(uris{"a:1"}, s.now);
+    s.answer("subscriptions/listen", "{}");
+    CHECK(s.answers == texts{"a:1 yes"});
+  }
+}
+
+TEST_CASE("a modern server is asked to tell of tasks and its notifications are passed on") {
+  session_rig s;
+  s.open_modern();
+  s.core.watch(uris{"a:1"}, s.now, uris{"T1", "T2"});
+  CHECK(wanted(s) == R"({"toolsListChanged":true,"resourceSubscriptions":["a:1"],"taskIds":["T1","T2"]})");
+  CHECK(contains(s.sent.back(), R"(clientCapabilities":{"extensions":{"io.modelcontextprotocol/tasks":{}}})"));
+  const std::string id = s.id_of("subscriptions/listen");
+  s.say(R"({"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{"_meta":)"
+        R"({"io.modelcontextprotocol/subscriptionId":)" +
+        id + R"(},"notifications":{"toolsListChanged":true,"resourceSubscriptions":["a:1"],"taskIds":["T2"]}}})");
+  CHECK(s.answers == std::vector<std::string>{"a:1 yes", "task T1 no", "task T2 yes"});
+  const auto tell = [&](const std::string& mark) {
+    s.say(R"({"jsonrpc":"2.0","method":"notifications/tasks","params":{"taskId":"T2","_meta":{)"
+          R"("io.modelcontextprotocol/subscriptionId":)" +
+          mark + "}}}");
+  };
+  tell(id);
+  tell("4711");
+  CHECK(s.updates == std::vector<std::string>{R"(task {"taskId":"T2"})"});
+  s.core.watch(uris{"a:1"}, s.now);
+  CHECK(wanted(s) == R"({"toolsListChanged":true,"resourceSubscriptions":["a:1"]})");
+  session_rig old;
+  old.open_legacy();
+  old.core.watch({}, old.now, uris{"T1"});
+  CHECK(old.count("subscriptions/listen") == 0);
+  old.say(R"({"jsonrpc":"2.0","method":"notifications/tasks","params":{"taskId":"T1"}})");
+  CHECK(old.updates.empty());
+}
+
 TEST_CASE("an update keeps its meta but for the mark of our subscription") {
   session_rig s;
   s.open_modern();

@@ -17,6 +17,10 @@ struct watched_rig : supervisor_rig {
     launcher.add("srv", legacy_script({"echo"}, [c = std::string(capabilities)](scripted_process& p, const message& m) {
                    if (m.method() == "initialize")
                      p.answer(m, R"({"protocolVersion":"2025-11-25","serverInfo":{},"capabilities":)" + c + "}");
+                   else if (m.method() == "resources/subscribe" && contains(m.params.text(), "slow:"))
+                     return true;
+                   else if (m.method() == "resources/subscribe" && contains(m.params.text(), "no:"))
+                     p.refuse(m, -32002, "none");
                    else if (m.method() == "resources/subscribe" || m.method() == "resources/unsubscribe" ||
                             m.method() == "logging/setLevel")
                      p.answer(m, "{}");
@@ -71,6 +75,77 @@ TEST_CASE("a resource is subscribed to once for all who watch it, and until the 
   CHECK(r.count("resources/unsubscribe") == 1);
   r.update("a:1");
   CHECK(r.told.size() == 2);
+}
+
+TEST_CASE("the answer of the server to a subscription reaches all who wait for it once") {
+  watched_rig r;
+  std::vector<std::string> answers;
+  const auto ask = [&](const std::string& uri) {
+    return r.c->watch_resource(
+        uri, [](const raw_json&) {},
+        [&answers, uri](const call_outcome& o) {
+          answers.push_back(uri + (o.type == call_outcome::kind::result ? " yes" : " no"));
+        });
+  };
+  std::vector<watch> held{ask("a:1"), ask("a:1"), ask("no:1"), ask("no:1")};
+  CHECK(answers.empty());
+  r.turn();
+  CHECK(answers == std::vector<std::string>{"a:1 yes", "a:1 yes", "no:1 no", "no:1 no"});
+  answers.clear();
+  SUBCASE("one who comes later gets it at once") {
+    held.push_back(ask("a:1"));
+    held.push_back(ask("no:1"));
+    CHECK(answers == std::vector<std::string>{"a:1 yes", "no:1 no"});
+    CHECK(r.count("resources/subscribe") == 2);
+  }
+  SUBCASE("the server is asked again when nobody has waited in between") {
+    held.clear();
+    r.turn();
+    CHECK(r.count("resources/unsubscribe") == 1);
+    held.push_back(ask("no:1"));
+    r.turn();
+    CHECK(answers == std::vector<std::string>{"no:1 no"});
+    CHECK(r.count("resources/subscribe") == 3);
+  }
+  SUBCASE("one who has left gets none") {
+    ask("b:1").reset();
+    r.turn();
+    CHECK(answers.empty());
+  }
+  SUBCASE("a server that ends before it answers is asked again later") {
+    held.push_back(ask("slow:1"));
+    r.turn();
+    CHECK(answers.empty());
+    r.launcher.last().exit(1);
+    r.advance(1'000);
+    REQUIRE(r.launcher.count("srv") == 2);
+    REQUIRE(answers.size() == 1);
+    CHECK(answers[0] == "slow:1 yes");
+    CHECK(r.count("resources/subscribe") == 3);
+  }
+}
+
+TEST_CASE("a task of a modern server is watched until the last one leaves") {
+  supervisor_rig r;
+  r.launcher.add("srv", modern_script());
+  r.start({server_named("srv")});
+  const auto c = r.owner("srv__echo");
+  std::vector<std::string> told, answers;
+  auto w = c->watch_task_of(
+      nullptr, "T1", [&](const raw_json& p) { told.emplace_back(p.text()); },
+      [&](const call_outcome& o) { answers.emplace_back(o.type == call_outcome::kind::result ? "yes" : "no"); });
+  REQUIRE(w);
+  r.turn();
+  CHECK(contains(r.launcher.last().last("subscriptions/listen"), R"("taskIds":["T1"])"));
+  CHECK(answers == std::vector<std::string>{"no"});  // the script leaves it out of its acknowledgement
+  for (const char* id : {"T1", "T2", "T1/part"})
+    r.launcher.last().say(R"({"jsonrpc":"2.0","method":"notifications/tasks","params":{"taskId":")" + std::string(id) +
+                          R"("}})");
+  r.turn();
+  CHECK(told == std::vector<std::string>{R"({"taskId":"T1"})"});
+  w.reset();
+  r.turn();
+  CHECK_FALSE(contains(r.launcher.last().last("subscriptions/listen"), "taskIds"));
 }
 
 TEST_CASE("a watch is at the server before the next call") {

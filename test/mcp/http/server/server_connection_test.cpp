@@ -264,6 +264,35 @@ TEST_CASE("served connection: an answer that is cut has no last chunk, and HTTP/
   CHECK(old.got().ends_with("\r\n\r\nall<end>"));
 }
 
+TEST_CASE("served connection: an answer whose parts have all left ends the connection, too, if it is the last one") {
+  for (const bool at_once : {false, true}) {
+    CAPTURE(at_once);
+    const auto say = [&](served& s) {
+      s.line->begin(200, {});
+      s.turn();
+      at_once ? s.line->send_alone("part") : s.line->send("part");
+      s.turn();
+      REQUIRE(s.line->unsent() == 0);
+    };
+    served cut;
+    cut.answer_at_once = false;
+    cut.write(get_request("/a"));
+    say(cut);
+    cut.line->finish(false);
+    CHECK(cut.got().ends_with("4\r\npart\r\n<end>"));
+
+    served old;
+    old.answer_at_once = false;
+    old.write("GET /a HTTP/1.0\r\n\r\n");
+    say(old);
+    old.line->finish();
+    CHECK(old.got().ends_with("\r\n\r\npart<end>"));
+    old.time.advance(10s);
+    old.turn();
+    CHECK(old.left == "");
+  }
+}
+
 TEST_CASE("served connection: a caller that leaves is noticed while its answer is made") {
   served s;
   s.answer_at_once = false;
