@@ -177,8 +177,7 @@ TEST_CASE("command line: a wrong option or a verb in the place of an argument ge
   CHECK_FALSE(contains(run({"ask", "--frobnicate", "hi"}).err, "did you mean"));
   CHECK(contains(run({"servers", "restart", "my files"}).err, "(did you mean `mcpbx restart 'my files'`?)"));
   CHECK_FALSE(contains(run({"servers", "files"}).err, "did you mean"));
-  for (const auto& [word, ours] :
-       {std::pair("delete", "rm"), {"remove", "rm"}, {"ls", "list"}, {"continue", "resume"}})
+  for (const auto& [word, ours] : {std::pair("delete", "rm"), {"remove", "rm"}, {"ls", "list"}, {"continue", "resume"}})
     CHECK(run({"sessions", word, "x"}).err == "mcpbx: `sessions` knows no `" + std::string(word) +
                                                   "` (did you mean \"" + ours + "\"?); see `mcpbx sessions --help`\n");
   for (const auto& words : std::vector<std::vector<std::string>>{
