@@ -62,7 +62,7 @@ class secret_walk {
       } else if (m.key == "args" && m.value.is(node::kind::array)) {
         arguments(m.value, value, inside);
       } else if (known && (known->kind == shape::text || known->kind == shape::plain || known->kind == shape::word)) {
-        text(m.value, value, m.key, known->is_secret, inside);
+        text(m.value, value, m.key, known->is_secret, inside, m.key == "command");
       } else {
         any(m.value, value, m.key, inside);
       }
@@ -78,19 +78,64 @@ class secret_walk {
 
   /// A value below keys that the table does not describe: names decide.
   void any(const node& n, const json_span& span, std::string_view name, const std::string& path) {
-    if (n.is(node::kind::string)) text(n, span, name, secret_name(name), path);
+    if (n.is(node::kind::string)) text(n, span, name, secret_name(name), path, true);
     for (std::size_t i = 0; i < n.items.size(); ++i) any(n.items[i], span.parts[i].value, name, element_path(path, i));
     for (std::size_t i = 0; i < n.members.size(); ++i)
       any(n.members[i].value, span.parts[i].value, n.members[i].key, member_path(path, n.members[i].key));
   }
 
-  void text(const node& n, const json_span& span, std::string_view name, bool secret, const std::string& path) {
+  void text(const node& n, const json_span& span, std::string_view name, bool secret, const std::string& path,
+            bool in_sentences) {
     if (!n.is(node::kind::string)) return;
     const bool whole = (secret && !is_path_of_file(name, n.text)) || is_marked_token(n.text);
     if (whole && !has_references(n.text))
       add(n, span, behind_scheme(n.text), name, path);
     else
-      for (const auto part : address_secrets(n.text)) add(n, span, part, name, path);
+      parts(n, span, name, path, in_sentences);
+  }
+
+  /// Looks for secrets in a text that is none as a whole: an address, or several words.
+  void parts(const node& n, const json_span& span, std::string_view label, const std::string& path, bool in_sentences) {
+    const auto found = address_secrets(n.text);
+    if (in_sentences && (found.empty() || n.text.find(' ') != n.text.npos)) return sentence(n, span, label, path);
+    for (const auto part : found) add(n, span, part, label, path);
+  }
+
+  /// Looks at the words of a text that holds several: a command for a shell, or settings between semicolons.
+  void sentence(const node& n, const json_span& span, std::string_view label, const std::string& path) {
+    constexpr std::string_view between = " \t\r\n;|&'\"()`";
+    const std::string_view all = n.text;
+    bool is_value = false;  // the word before is an option whose name is a secret's
+    std::string_view option;
+    for (auto at = all.find_first_not_of(between); at != all.npos;) {
+      const auto end = std::min(all.find_first_of(between, at), all.size());
+      const auto word = all.substr(at, end - at);
+      at = all.find_first_not_of(between, end);
+      const bool named = std::exchange(is_value, false);
+      const auto cut = word.find_first_of("=:");
+      const auto name = word.substr(0, cut);
+      const auto bare = name.substr(std::min(name.find_first_not_of('-'), name.size()));
+      const auto take = [&](std::string_view value, std::string_view of) {
+        if (!has_references(value) && !value.starts_with('$') && !is_path_of_file(of, value))
+          add(n, span, value, label, path);
+      };
+      if (is_marked_token(word)) {
+        add(n, span, word, label, path);
+      } else if (named && !word.starts_with('-')) {
+        // "Authorization: Bearer X": the scheme stands between the name and the secret.
+        if (word == "Bearer" || word == "Basic" || word == "Token")
+          is_value = true;
+        else
+          take(word, option);
+      } else if (!secret_name(bare)) {
+        for (const auto part : address_secrets(word)) add(n, span, part, label, path);
+      } else if (cut == word.npos || cut + 1 == word.size()) {
+        is_value = word.starts_with('-') || cut != word.npos;
+        option = bare;
+      } else if (word.substr(cut, 3) != "://") {
+        take(word.substr(cut + 1), bare);
+      }
+    }
   }
 
   void arguments(const node& n, const json_span& span, const std::string& path) {
@@ -115,7 +160,7 @@ class secret_walk {
         if (!has_references(value) && !is_path_of_file(bare, value))
           add(word, span.parts[i].value, behind_scheme(value), bare, inside);
       } else {
-        for (const auto part : address_secrets(text)) add(word, span.parts[i].value, part, "address", inside);
+        parts(word, span.parts[i].value, "address", inside, true);
       }
     }
   }

@@ -4,6 +4,7 @@
 
 #include <doctest/doctest.h>
 
+#include <signal.h>
 #include <sys/stat.h>
 
 #include <string>
@@ -96,6 +97,19 @@ TEST_CASE("chat: Ctrl-C ends the answer that is coming or the line, and not the 
   chat.type(bye);
   CHECK(chat.wait() == 0);
   CHECK_FALSE(contains(model.log(), "half a line"));
+}
+
+TEST_CASE("chat: a signal that ends it leaves the terminal as it was") {
+  model_process model(script);
+  daemon_under_test d(talking(model));
+  for (const int how : {SIGTERM, SIGHUP, SIGQUIT}) {
+    pseudo_terminal chat(d, {"chat", "-m", "m/talk"});
+    chat.read_on_until(prompt);
+    CHECK_FALSE(chat.is_plain());
+    REQUIRE(::kill(chat.pid(), how) == 0);
+    CHECK_MESSAGE(eventually([&] { return chat.is_plain(); }), how);
+    CHECK(chat.wait() == 130);
+  }
 }
 
 TEST_CASE("chat: a pasted text of several lines is one input, and so are lines that go on") {

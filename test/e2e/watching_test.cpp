@@ -64,7 +64,7 @@ TEST_CASE("D4: top draws a screen of the terminal's size, and q gives the termin
 }
 
 TEST_CASE("D4: top gives the terminal back when it is killed, interrupted or loses its daemon") {
-  for (const int how : {SIGTERM, SIGINT, 0}) {
+  for (const int how : {SIGTERM, SIGINT, SIGHUP, SIGQUIT, 0}) {
     CAPTURE(how);
     daemon_under_test d(config().server("good"));
     d.wait_ready({"good"});

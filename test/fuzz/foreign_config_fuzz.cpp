@@ -26,7 +26,7 @@ void check_findings(const std::vector<diagnostic>& findings) {
 }
 
 void check_import(const program& p, const std::string& text, const std::string& folder) {
-  const std::array files{foreign_file{"/home/me/f", text, folder}};
+  const std::array files{foreign_file{"/home/me/f", text, folder, false}};
   const auto made = read_servers(p, files, {}, {});
   check_findings(made.errors);
   for (const auto& s : made.servers) {

@@ -65,12 +65,18 @@ class program_reader {
   foreign_reading run(std::span<const foreign_file> files, std::span<const foreign_file> beside) {
     std::vector<foreign_document> trees, narrowing;
     std::vector<diagnostic> beside_errors;
-    for (const auto& f : files) parse(f, from_.format, trees, out_.errors);
+    for (const auto& f : files) {
+      std::vector<diagnostic> wrong;
+      parse(f, from_.format, trees, wrong);
+      if (!f.rules_only) out_.errors.insert(out_.errors.end(), wrong.begin(), wrong.end());
+      if (f.rules_only || from_.rules_in_files) beside_errors.insert(beside_errors.end(), wrong.begin(), wrong.end());
+    }
     for (const auto& f : beside) {
       const auto format = f.path.ends_with(".yaml") ? foreign_format::yaml : foreign_format::json;
       parse(f, format, narrowing, beside_errors);
     }
-    for (const auto& d : trees) find_entries(d);
+    for (const auto& d : trees)
+      if (!d.file->rules_only) find_entries(d);
     std::vector<std::string> names;
     for (const auto& e : found_) names.push_back(e.name);
     auto rules = read_outside_rules(from_, trees, narrowing, names);

@@ -16,7 +16,8 @@ namespace mcpbx::conf {
 struct foreign_file {
   std::string path;  ///< for findings; its folder is where relative paths of a project's file begin
   std::string text;
-  std::string folder;  ///< the project's folder; "": a file of the user
+  std::string folder;       ///< the project's folder; "": a file of the user
+  bool rules_only = false;  ///< read for what it forbids: its own servers are not taken
 };
 
 /// Outcome for a server of another program.
@@ -52,7 +53,8 @@ struct own_places {
 };
 
 /// Reads the servers in `files` of `from`; of two with the same name the first file's counts. `beside` are the files
-/// that narrow them: if one of these cannot be read, every server is refused. Each taken entry passes the check of our
+/// that narrow them: if one of these cannot be read, every server is refused, as it is if one of `files` of a program
+/// that keeps such rules there cannot be. Each taken entry passes the check of our
 /// own configuration. Throws std::bad_alloc only.
 foreign_reading read_servers(const program& from, std::span<const foreign_file> files,
                              std::span<const foreign_file> beside, const own_places& own);

@@ -53,7 +53,7 @@ class rule_collector {
       append(made.off, texts(at(d.tree, {"mcp", "excluded"})));
       append(made.off, texts(at(d.tree, {"excludeMCPServers"})));
       for (const auto* list : {at(d.tree, {"tools", "exclude"}), at(d.tree, {"excludeTools"})})
-        for (const auto& tool : texts(list)) made.deny.push_back({"", tool.substr(0, tool.find('('))});
+        for (const auto& rule : texts(list)) tool_of_gemini(rule.substr(0, rule.find('(')));
     }
     for (const auto& d : beside_)
       for (const auto& m : d.tree.members)
@@ -68,6 +68,8 @@ class rule_collector {
         for (const auto& p : projects->members) switches_of_claude(p.value);
     }
     for (const auto& d : beside_) {
+      switches_of_claude(d.tree);
+      lists_of_claude(d);
       for (const auto& rule : texts(at(d.tree, {"permissions", "deny"}))) rule_of_claude(rule, made.deny);
       for (const auto& rule : texts(at(d.tree, {"permissions", "ask"}))) rule_of_claude(rule, made.ask);
     }
@@ -116,6 +118,7 @@ class rule_collector {
 
   void zed() {
     for (const auto& d : files_) {
+      permissions_of_zed(at(d.tree, {"agent", "tool_permissions"}));
       const auto* profiles = at(d.tree, {"agent", "profiles"});
       if (profiles == nullptr) continue;
       const auto* chosen = at(d.tree, {"agent", "default_profile"});
@@ -160,8 +163,60 @@ class rule_collector {
     append(made.off, texts(at(part, {"disabledMcpjsonServers"})));
   }
 
-  /// Returns a name as Claude Code writes it in names of tools.
-  static std::string claude_name(std::string_view name) {
+  /// Reads the lists of servers that a company's settings allow or forbid. Those by command or address are refused.
+  void lists_of_claude(const foreign_document& d) {
+    for (const std::string key : {"deniedMcpServers", "allowedMcpServers"}) {
+      const auto* list = at(d.tree, {key});
+      if (list == nullptr) continue;
+      std::vector<std::string> names;
+      bool others = !list->is(kind::array);
+      for (const auto& i : list->items) {
+        const auto* name = at(i, {"serverName"});
+        if (name != nullptr && name->is(kind::string))
+          names.push_back(name->text);
+        else
+          others = true;
+      }
+      if (others) refuse(d, *list, key, "names servers by commands or addresses, which mcpbx does not compare");
+      if (key.starts_with('a'))
+        narrow(std::move(names));
+      else
+        append(made.off, std::move(names));
+    }
+  }
+
+  /// Reads what is denied, or always asked for, of all tools and of those called mcp:SERVER:TOOL (Zed's page
+  /// on tool permissions). Patterns about arguments deny and ask for the whole tool.
+  void permissions_of_zed(const node* permissions) {
+    if (permissions == nullptr) return;
+    const auto rule = [&](const node& part, const std::string& server, const std::string& tool) {
+      const auto* usual = at(part, {"default"});
+      const auto filled = [&](std::string_view key) {
+        const auto* list = at(part, {key});
+        return list != nullptr && !list->items.empty();
+      };
+      if ((usual != nullptr && usual->text == "deny") || filled("always_deny"))
+        made.deny.push_back({server, tool});
+      else if ((!server.empty() && usual != nullptr && usual->text == "confirm") || filled("always_confirm"))
+        made.ask.push_back({server, tool});
+    };
+    rule(*permissions, "", "*");
+    if (const auto* tools = at(*permissions, {"tools"}))
+      for (const auto& t : tools->members)
+        for (const auto& server : servers_)
+          if (const auto front = "mcp:" + server + ":"; t.key.starts_with(front))
+            rule(t.value, server, t.key.substr(front.size()));
+  }
+
+  /// Reads the name of a tool, which may have the server's in front (Gemini CLI's page on MCP servers).
+  void tool_of_gemini(const std::string& tool) {
+    made.deny.push_back({"", tool});
+    prefixed(tool, "__", made.deny);
+    if (tool.starts_with("mcp_")) prefixed(std::string_view(tool).substr(4), "_", made.deny);
+  }
+
+  /// Returns a name as Claude Code and opencode write it in names of tools.
+  static std::string plain_name(std::string_view name) {
     std::string out;
     for (const char c : name) {
       const bool plain =
@@ -176,7 +231,7 @@ class rule_collector {
     rule.remove_prefix(5);
     rule = rule.substr(0, rule.find('('));
     for (const auto& server : servers_) {
-      const auto name = claude_name(server);
+      const auto name = plain_name(server);
       if (rule == name)
         into.push_back({server, "*"});
       else if (rule.starts_with(name + "__"))
@@ -196,6 +251,8 @@ class rule_collector {
   /// Reads opencode's object of patterns on SERVER_TOOL.
   void switches(const node* object) {
     if (object == nullptr) return;
+    if (object->is(kind::string) && object->text == "deny") made.deny.push_back({"", "*"});
+    if (object->is(kind::string) && object->text == "ask") made.ask.push_back({"", "*"});
     for (const auto& m : object->members) {
       const auto& v = m.value;
       const bool off = (v.is(kind::boolean) && !v.truth) || (v.is(kind::string) && v.text == "deny");
@@ -203,7 +260,7 @@ class rule_collector {
       if (!off && !asks) continue;
       auto& into = off ? made.deny : made.ask;
       for (const auto& server : servers_) {
-        const std::string front = server + "_";
+        const std::string front = plain_name(server) + "_";
         if (m.key.starts_with(front))
           into.push_back({server, m.key.substr(front.size())});
         else if (const auto star = m.key.find_first_of("*?");

@@ -18,33 +18,93 @@ constexpr std::array<std::string_view, 14> token_marks{"sk-",  "sk_",         "p
                                                        "ghs_", "github_pat_", "glpat-",   "xoxb-", "xoxp-",
                                                        "AKIA", "AIza",        "hf_",      "eyJ"};
 constexpr std::size_t shortest_token = 16, shortest_value = 6;
+constexpr std::string_view between = " \t\r\n", letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+constexpr std::string_view word_marks = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";
+constexpr auto npos = std::string_view::npos;
 
-bool looks_secret(std::string_view word) {
-  const auto begin = word.find_first_not_of("\"'`(<[{");
-  word = begin == std::string_view::npos ? std::string_view() : word.substr(begin);
-  const auto is_token = [](std::string_view text) {
-    return text.size() >= shortest_token &&
-           std::ranges::any_of(token_marks, [&](std::string_view mark) { return text.starts_with(mark); });
-  };
-  if (is_token(word)) return true;
-  const auto equals = word.find_first_of("=:");
-  if (equals == std::string_view::npos) return false;
-  const auto value = word.substr(equals + 1);
-  return is_token(value) ||
-         (value.size() >= shortest_value && !value.starts_with("//") && secret_name(word.substr(0, equals)));
+// Calls f with each part of the text between any of `separators`, until it returns true. Returns true if it did.
+template <class F>
+bool any_part(std::string_view text, std::string_view separators, F&& f) {
+  while (!text.empty()) {
+    const auto end = std::min(text.find_first_of(separators), text.size());
+    if (end > 0 && f(text.substr(0, end))) return true;
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return false;
+}
+
+bool has_token(std::string_view text) {
+  while (!text.empty()) {
+    const auto begin = std::min(text.find_first_of(word_marks), text.size());
+    text.remove_prefix(begin);
+    const auto part = text.substr(0, text.find_first_not_of(word_marks));
+    if (part.size() >= shortest_token &&
+        std::ranges::any_of(token_marks, [&](std::string_view mark) { return part.starts_with(mark); }))
+      return true;
+    // A token with dots (a JWT) has a long first part or long other ones.
+    if (part.starts_with("eyJ") && text.substr(0, text.find_first_of(between)).size() >= shortest_token) return true;
+    text.remove_prefix(part.size());
+  }
+  return false;
+}
+
+// Returns true for an address with a password, as in postgres://user:password@host.
+bool has_password(std::string_view text) {
+  for (auto at = text.find("://"); at != npos; at = text.find("://", at + 3)) {
+    const auto rest = text.substr(at + 3);
+    const auto authority = rest.substr(0, rest.find_first_of("/?# \t\r\n\"'<>"));
+    const auto user = authority.substr(0, std::min(authority.rfind('@'), authority.size()));
+    const auto colon = user.find(':');
+    if (user.size() < authority.size() && colon != npos && colon + 1 < user.size()) return true;
+  }
+  return false;
+}
+
+// Words that only follow a name may be prose ("the key: understanding"), unless they have more than letters.
+bool is_value(std::string_view word, bool apart) {
+  if (apart) word = word.substr(0, word.find_last_not_of(".,;:!?") + 1);
+  return word.size() >= shortest_value && (!apart || word.find_first_not_of(letters) != npos);
+}
+
+// Returns true for NAME=VALUE and NAME: VALUE, with quotes or without, anywhere in the text.
+bool has_named_value(std::string_view text) {
+  constexpr std::string_view around = " \t\"'`";
+  for (auto at = text.find_first_of("=:"); at != npos; at = text.find_first_of("=:", at + 1)) {
+    const char mark = text[at];
+    const auto behind = text.substr(at + 1);
+    if (behind.starts_with(mark) || behind.starts_with("//") || (at > 0 && text[at - 1] == mark)) continue;
+    const auto before = text.substr(0, text.substr(0, at).find_last_not_of(around) + 1);
+    const auto name = before.substr(before.find_last_not_of(word_marks) + 1);
+    if (name.empty() || !secret_name(name)) continue;
+    const auto value = behind.substr(std::min(behind.find_first_not_of(around), behind.size()));
+    const bool apart = behind.starts_with(' ') || behind.starts_with('\t');
+    if (is_value(value.substr(0, value.find_first_of(" \t\r\n\"'`&;,)]}")), apart)) return true;
+  }
+  return false;
+}
+
+// Returns true for `--token VALUE` and `Bearer VALUE`.
+bool has_following_value(std::string_view text) {
+  bool named = false, scheme = false;
+  return any_part(text, between, [&](std::string_view word) {
+    if ((named && is_value(word, true)) || (scheme && word.size() >= shortest_token)) return true;
+    named = word.starts_with("--") && !word.contains('=') && secret_name(word.substr(2));
+    word.remove_prefix(word.find_last_of("\"'`:=") + 1);
+    scheme = word == "Bearer" || word == "bearer" || word == "Basic";
+    return false;
+  });
+}
+
+bool has_secret(std::string_view text) {
+  return text.contains("PRIVATE KEY-----") || has_token(text) || has_password(text) || has_named_value(text) ||
+         has_following_value(text);
 }
 
 }  // namespace
 
 bool may_be_kept(std::string_view input) {
-  constexpr std::string_view blanks = " \t\r\n";
-  if (input.empty() || input.size() > line_history::most_entry || blanks.contains(input.front())) return false;
-  while (!input.empty()) {
-    const auto end = std::min(input.find_first_of(blanks), input.size());
-    if (looks_secret(input.substr(0, end))) return false;
-    input.remove_prefix(std::min(end + 1, input.size()));
-  }
-  return true;
+  if (input.empty() || input.size() > line_history::most_entry || between.contains(input.front())) return false;
+  return !has_secret(input);
 }
 
 line_history line_history::of_user() {

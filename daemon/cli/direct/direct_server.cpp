@@ -4,7 +4,6 @@
 #include "daemon/app/references/process_specs.hpp"
 #include "mcp/json/json_writer.hpp"
 #include "mcp/redact/cut_text.hpp"
-#include "mcp/redact/secret.hpp"
 #include "mcp/support/text.hpp"
 
 #include <unistd.h>
@@ -64,7 +63,7 @@ error direct_server::explained(const error& why, std::string_view during) {
             peer_.first_noise() + "\"";
   if (const auto words = trimmed(peer_.last_words()); !words.empty())
     text += "; last stderr: " +
-            cut_for_people(redactor::redact(std::string(tail_utf8(words, longest_words))), longest_words);
+            tail_for_people(words, longest_words, {.cut = {.front = peer_.words_are_cut(), .back = false}});
   return {why.code, std::move(text)};
 }
 
@@ -80,8 +79,8 @@ result<void> direct_server::shake_hands(line_peer::time_point deadline) {
   const auto found = peer_.call("server/discover", with_meta("{}"), deadline);
   if (!found) return std::unexpected(explained(found.error(), "server/discover"));
   if (!found->error) return {};
-  return fail(errc::peer, "it refused the handshake: " +
-                              cut_for_people(redactor::redact(member_text(hello->error, "message")), longest_words));
+  return fail(errc::peer,
+              "it refused the handshake: " + cut_for_people(member_text(hello->error, "message"), longest_words));
 }
 
 result<std::unique_ptr<direct_server>> direct_server::start(const conf::server_entry& entry,

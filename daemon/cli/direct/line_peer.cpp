@@ -3,6 +3,7 @@
 
 #include "daemon/cli/link/daemon_connection.hpp"
 #include "mcp/json/json_writer.hpp"
+#include "mcp/redact/cut_text.hpp"
 #include "mcp/rpc/message_sink.hpp"
 #include "mcp/support/text.hpp"
 
@@ -22,6 +23,7 @@ namespace {
 
 constexpr std::size_t kept_words = 2'048;
 constexpr std::size_t most_received = 10'000;  // messages that wait to be looked at
+constexpr std::size_t longest_reason = 400;    // bytes of an error's message
 
 class collected final : public mcp::message_sink {
  public:
@@ -50,7 +52,7 @@ std::string line_of(std::int64_t id, std::string_view method, std::string_view p
 
 std::string words_of(const raw_json& error) {
   const auto message = member_text(error, "message");
-  return message.empty() ? "an error without a message" : message;
+  return message.empty() ? "an error without a message" : cut_for_people(message, longest_reason, {.mark = " …"});
 }
 
 }  // namespace
@@ -69,7 +71,10 @@ void line_peer::drain_errors() {
     if (n == 0) errors_ = -1;
     if (n <= 0) return;
     words_.append(block.data(), static_cast<std::size_t>(n));
-    if (words_.size() > kept_words) words_ = std::string(tail_utf8(words_, kept_words));
+    if (words_.size() > kept_words) {
+      words_ = std::string(tail_utf8(words_, kept_words));
+      words_cut_ = true;
+    }
   }
 }
 
@@ -148,6 +153,7 @@ result<line_peer::reply> line_peer::call(std::string_view method, std::string_vi
       received_.clear();
       return r;
     }
+    received_.clear();  // answers to nothing: a peer may send any number of them
     if (auto done = pump(nothing, deadline); !done) return std::unexpected(done.error());
   }
 }

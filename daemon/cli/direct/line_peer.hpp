@@ -42,6 +42,8 @@ class line_peer {
 
   /// Returns the last 2 KiB of `errors`.
   const std::string& last_words() const noexcept { return words_; }
+  /// Returns true if something stood before last_words(), so that they may begin in the middle of a secret.
+  bool words_are_cut() const noexcept { return words_cut_; }
   /// Returns the number of lines that were no messages, and the first one.
   std::size_t noise() const noexcept { return noise_; }
   const std::string& first_noise() const noexcept { return first_noise_; }
@@ -59,6 +61,7 @@ class line_peer {
   std::deque<mcp::message> received_;
   std::string words_, first_noise_;
   std::size_t noise_ = 0;
+  bool words_cut_ = false;
 };
 
 }  // namespace mcpbx::cli

@@ -125,8 +125,8 @@ std::string home_of(const variable_lookup& variable) {
   return home && !home->empty() ? *home : "/";
 }
 
-void look_for(program_facts& p, const conf::server_entry& e, const variable_lookup& variable, bool has_unit,
-              const std::vector<std::string>& arguments, const std::string& env_path) {
+void look_for_command(program_facts& p, const conf::server_entry& e, const variable_lookup& variable, bool has_unit,
+                      const std::vector<std::string>& arguments, const std::string& env_path) {
   using enum program_facts::outcome;
   const std::string home = home_of(variable);
   mcp::process_spec spec;
@@ -226,7 +226,7 @@ program_facts checked_program(const conf::server_entry& e, const variable_lookup
   if (!command) return p;
   p.program = conf::expand_home(*command, home_of(variable));
   if (p.program == "mcpbx-toolbox") p.program = own_folder() + "/mcpbx-toolbox";
-  look_for(p, e, variable, has_unit, arguments, env_path);
+  look_for_command(p, e, variable, has_unit, arguments, env_path);
   return p;
 }
 

@@ -15,7 +15,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Adds the first file that a pattern stands for and that exists.
+/// Adds the first file that a pattern stands for and that exists. One that `narrows` and cannot be read is added with a
+/// broken text.
 void add_file(std::string_view pattern, const conf::environment& env, std::vector<conf::foreign_file>& into,
               std::vector<std::string>& unreadable, bool narrows) {
   for (const auto& path : conf::program_paths(pattern, env.values)) {
@@ -23,10 +24,24 @@ void add_file(std::string_view pattern, const conf::environment& env, std::vecto
     if (text && !*text) continue;
     if (!text) unreadable.push_back(text.error().message);
     if (text)
-      into.push_back({path, std::move(**text), ""});
+      into.push_back({path, std::move(**text), "", false});
     else if (narrows)
-      into.push_back({path, "", ""});
+      into.push_back({path, "", "", true});
     return;
+  }
+}
+
+/// Adds the rules that hold for a project's file: those of its folder, and those of the user's own files.
+void add_project_rules(found_program& found, const std::string& folder, const conf::environment& env) {
+  for (const auto end : found.program->project_rules)
+    if (!end.empty() && !folder.empty()) add_file(folder + std::string(end), env, found.beside, found.unreadable, true);
+  if (!found.program->rules_in_files) return;
+  std::vector<conf::foreign_file> others;
+  for (const auto pattern : found.program->files) add_file(pattern, env, others, found.unreadable, true);
+  for (auto& other : others) {
+    if (other.path == found.files.front().path) continue;
+    other.rules_only = true;
+    found.files.push_back(std::move(other));
   }
 }
 
@@ -47,7 +62,7 @@ std::vector<std::string> places_of(const conf::program& program, const conf::env
 
 found_program look_for(const conf::program& program, const conf::environment& env) {
   found_program out{&program, {}, {}, {}};
-  for (const auto pattern : program.files) add_file(pattern, env, out.files, out.unreadable, false);
+  for (const auto pattern : program.files) add_file(pattern, env, out.files, out.unreadable, program.rules_in_files);
   if (out.files.empty()) return out;
   for (const auto pattern : program.beside) add_file(pattern, env, out.beside, out.unreadable, true);
   return out;
@@ -84,7 +99,8 @@ result<found_program> look_at(const std::string& path, const conf::program* as, 
                       "has the names)");
     out.program = like.front();
   }
-  out.files.push_back({whole, std::move(**text), folder});
+  out.files.push_back({whole, std::move(**text), folder, false});
+  if (out.program == project.of) add_project_rules(out, folder, env);
   for (const auto pattern : out.program->beside) add_file(pattern, env, out.beside, out.unreadable, true);
   return out;
 }

@@ -124,6 +124,8 @@ result<own_file> look_at_own_file(const conf::program& program, const std::strin
 result<std::string> base_text(const own_file& file) {
   if (!file.text) return std::string();
   if (file.is_as_left()) return file.backup.value_or("");
+  // A file that should hold our entry alone has no part that is surely ours once somebody has changed it.
+  if (!file.program->own_file.empty()) return *file.text;
   if (!file.note) return conf::without_own_entry(*file.program, *file.text, *file.text, {}, file.path);
   // Without the backup the switches are set back to what an entry without them says.
   return conf::without_own_entry(*file.program, *file.text, file.backup.value_or(""), file.note->off, file.path);
@@ -135,8 +137,9 @@ result<own_change> plan_install(const own_file& file, const std::string& base, c
   if (!made) return std::unexpected(made.error());
   own_change out;
   out.same = file.text && made->text == *file.text;
-  out.note = {std::string(file.program->name), mark_of(made->text), !file.text || (file.note && file.note->created),
-              std::move(made->switched_off)};
+  // A file that we made is the person's as soon as something of theirs stands in it: it is never removed then.
+  const bool ours_alone = base.empty() && (!file.text || (file.note && file.note->created));
+  out.note = {std::string(file.program->name), mark_of(made->text), ours_alone, std::move(made->switched_off)};
   out.after = std::move(made->text);
   out.backup = base;
   out.left_on = std::move(made->left_on);
@@ -153,6 +156,10 @@ result<own_change> plan_uninstall(const own_file& file) {
     out.same = !file.note && !file.backup;
     return out;
   }
+  if (!file.program->own_file.empty() && !file.text->empty())
+    return fail(errc::config, file.path +
+                                  " is not as mcpbx left it, and nothing was changed: remove the file, or what is "
+                                  "not yours in it");
   const auto there = conf::has_own_entry(*file.program, *file.text, file.path);
   if (!there) return std::unexpected(there.error());
   if (!*there) {

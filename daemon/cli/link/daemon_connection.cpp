@@ -25,7 +25,7 @@ volatile sig_atomic_t last_signal = 0;
 int wake_pipe[2] = {-1, -1};
 
 extern "C" void on_interrupt(int signal) {
-  last_signal = signal;
+  if (last_signal == 0 || last_signal == SIGINT) last_signal = signal;  // a Ctrl-C takes back no other signal
   interrupts = interrupts + 1;
   const char byte = 1;
   const int kept = errno;
@@ -114,6 +114,12 @@ void catch_interrupts() {
   action.sa_handler = on_interrupt;
   ::sigaction(SIGINT, &action, nullptr);
   ::sigaction(SIGTERM, &action, nullptr);
+  // These end a program, too, and a terminal must be as before then. `nohup` ignores the first one.
+  for (const int signal : {SIGHUP, SIGQUIT}) {
+    struct sigaction before{};
+    if (::sigaction(signal, nullptr, &before) == 0 && before.sa_handler != SIG_IGN)
+      ::sigaction(signal, &action, nullptr);
+  }
 }
 
 daemon_connection::daemon_connection(int fd)
@@ -150,6 +156,8 @@ result<void> daemon_connection::send_line(std::string text) {
   std::string_view left = text;
   while (!left.empty()) {
     const ssize_t n = ::send(fd_, left.data(), left.size(), MSG_NOSIGNAL);
+    // A daemon that takes nothing must not keep a person who wants to go. The connection is of no use after a part.
+    if (n < 0 && errno == EINTR && interrupted()) return fail(errc::cancelled, "interrupted");
     if (n < 0 && errno == EINTR) continue;
     if (n < 0) return std::unexpected(closed());
     left.remove_prefix(static_cast<std::size_t>(n));

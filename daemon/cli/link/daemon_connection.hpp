@@ -86,7 +86,7 @@ class daemon_connection {
 /// Forgets the last SIGINT, which ended a question at the terminal and nothing else. Returns false, and forgets
 /// nothing, if another signal came or none.
 bool forget_interrupt();
-/// Returns true if SIGINT or SIGTERM came since the start. Installs no handler by itself.
+/// Returns true if a signal of catch_interrupts() came since the start. Installs no handler by itself.
 bool interrupted();
 /// Waits until `fd` has one of `events` (as for poll()) or its end. Returns false after an interrupt, even one before
 /// the wait.
@@ -96,7 +96,8 @@ bool wait_ready(std::span<pollfd> any);
 /// Waits likewise, but also ends when `at_most` is over or another signal came: then no `revents` is set. Returns false
 /// after an interrupt. `mask`, if given, is the mask of signals during the wait.
 bool wait_ready_for(std::span<pollfd> any, std::chrono::milliseconds at_most, const sigset_t* mask = nullptr);
-/// Makes SIGINT and SIGTERM wake call() instead of ending the program.
+/// Makes SIGINT, SIGTERM, SIGHUP and SIGQUIT wake call() instead of ending the program, so that a terminal is left as
+/// it was. SIGHUP and SIGQUIT stay ignored if they were (`nohup`).
 void catch_interrupts();
 
 /// Does the MCP handshake, for verbs that use MCP methods.

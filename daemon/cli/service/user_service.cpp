@@ -104,6 +104,12 @@ std::map<std::string, std::map<std::string, std::string>> read_properties(std::s
   return units;
 }
 
+/// Returns true for a text that cannot stand in a line of a unit: systemd ends lines at a carriage return and at NUL,
+/// too.
+bool breaks_lines(std::string_view text) {
+  return std::ranges::any_of(text, [](unsigned char c) { return c < 0x20 || c == 0x7F; });
+}
+
 error no_manager() {
   return {errc::unavailable,
           "there is no systemd that runs services for you here (`systemctl --user` does not work); mcpbx needs none: "
@@ -183,11 +189,12 @@ result<std::vector<std::string>> user_service::enable() const {
   if (!state().manager) return std::unexpected(no_manager());
   const auto where = folder();
   if (!where) return std::unexpected(where.error());
+  if (breaks_lines(program_))
+    return fail(errc::config, "the path of mcpbxd has a line break in it, which no unit can hold: move the program");
   std::vector<unit_file> files;
   if (!has_packaged_units())
     for (auto& unit : user_units(program_)) files.push_back({unit.name, std::string(written_mark) + unit.text});
-  if (const auto path = env_.filled("PATH"); path && path->find('\n') == path->npos)
-    files.push_back(path_drop_in(*path));
+  if (const auto path = env_.filled("PATH"); path && !breaks_lines(*path)) files.push_back(path_drop_in(*path));
   // First look, so that nothing is half written where a file is not ours.
   std::vector<unit_file> changed;
   for (auto& f : files) {

@@ -20,7 +20,10 @@ bool is_letter(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || is_digit(c) || (static_cast<unsigned char>(c) & 0x80) != 0;
 }
 
+// Returns the number of marks that the text begins with, at most the longest run: the whole text may be marks, and is
+// looked at again behind each run.
 std::size_t run_of(std::string_view text, char mark) {
+  text = text.substr(0, markdown_text::longest_run);
   const auto end = text.find_first_not_of(mark);
   return end == std::string_view::npos ? text.size() : end;
 }
@@ -97,7 +100,7 @@ std::size_t markdown_text::at_line_start(std::string_view rest, styled& out, boo
     put(out, look::plain, rest.substr(0, 1));
     return 1;
   }
-  const auto run = std::min(run_of(rest, first), longest_run);
+  const auto run = run_of(rest, first);
   const bool known = all || run < rest.size() || run == longest_run;
   const char next = run < rest.size() ? rest[run] : '\n';
   if (first == '`' || first == '~' || first == '#') {
@@ -159,7 +162,7 @@ std::size_t markdown_text::in_text(std::string_view rest, styled& out, bool all)
     return n;
   }
   if (mark == '`') {
-    const auto run = std::min(run_of(rest, mark), longest_run);
+    const auto run = run_of(rest, mark);
     if (run == rest.size() && run < longest_run && !all) return 0;
     const bool opens = span_run_ == 0 && run < longest_run;
     if (opens || span_run_ == run) {
@@ -180,7 +183,7 @@ std::size_t markdown_text::in_text(std::string_view rest, styled& out, bool all)
 // Reads a run of * or _, which opens or closes a style, or is text (CommonMark 0.31, section 6.2).
 std::size_t markdown_text::stars(std::string_view rest, styled& out, bool all) {
   const char mark = rest.front();
-  const auto run = std::min(run_of(rest, mark), longest_run);
+  const auto run = run_of(rest, mark);
   if (run == rest.size() && run < longest_run && !all) return 0;
   const char next = run < rest.size() ? rest[run] : '\n';
   const bool inside_word = mark == '_' && is_letter(before_) && is_letter(next);
@@ -209,7 +212,7 @@ std::size_t markdown_text::in_code(std::string_view rest, styled& out, bool all)
       return 1;
     }
     if (first == fence_) {
-      const auto run = std::min(run_of(rest, first), longest_run);
+      const auto run = run_of(rest, first);
       if (run == rest.size() && run < longest_run && !all) return 0;
       if (run >= fence_run_ && (run == rest.size() || is_blank(rest[run]))) {
         put(out, look::dim, rest.substr(0, run));

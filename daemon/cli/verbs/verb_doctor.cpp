@@ -90,7 +90,8 @@ doctor::trial_facts tried(const conf::server_entry& entry) {
 
 // Returns the exit status of a name that nobody has, or `done`.
 int check_name(context& c, const doctor::facts& all) {
-  if (all.only.empty()) return done;
+  // Entries behind a mistake in the configuration are not known, so the mistake is told instead.
+  if (all.only.empty() || !all.config.errors.empty()) return done;
   std::vector<std::string> names;
   for (const auto& p : all.programs) names.push_back(p.server);
   for (const auto& m : all.models) names.push_back(m.name);

@@ -127,7 +127,9 @@ int edit(context& c, const std::string& name) {
     c.screen->error("no editor is known: name one, as in `export EDITOR=nano`");
     return usage;
   }
-  const auto draft = (place->folder / "drafts" / file.filename()).native();
+  // A server may be called "config": its draft is not that of config.json.
+  const std::string front = file.parent_path() == place->folder / "config.d" ? "config.d-" : "";
+  const auto draft = (place->folder / "drafts" / (front + file.filename().native())).native();
   const std::string begun = place->text_of(file).value_or(std::string(first_text));
   int status = done;
   if (!begin_draft(c, draft, begun, status)) return status;

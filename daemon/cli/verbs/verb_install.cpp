@@ -79,7 +79,7 @@ known_servers servers_known(const conf::program& program, const std::string& pat
                             const conf::environment& env) {
   auto found = look_for(program, env);
   std::erase_if(found.files, [&](const conf::foreign_file& f) { return f.path != path; });
-  if (found.files.empty()) found.files.push_back({path, text, ""});
+  if (found.files.empty()) found.files.push_back({path, text, "", false});
   found.files.front().text = text;
   const auto known = with_secrets(config.servers, (place.folder / "secrets").native(), env.get("HOME").value_or(""));
   const std::vector<found_program> programs{std::move(found)};

@@ -122,6 +122,7 @@ std::string near_action(std::string_view word) {
                                                                                  {"search", "find"},
                                                                                  {"grep", "find"},
                                                                                  {"continue", "resume"}}};
+  if (word == "export") return " (did you mean `mcpbx export`?)";
   for (const auto& [other, ours] : others)
     if (word == other) return " (did you mean \"" + std::string(ours) + "\"?)";
   return did_you_mean(word, actions);

@@ -2,9 +2,12 @@
 // events leave together and a slow caller costs no more than the bound of the run's feed.
 #include "daemon/front/dialects/answered_run.hpp"
 
+#include "daemon/front/dialects/message_builder.hpp"
+
 #include <boost/asio/post.hpp>
 
 #include <algorithm>
+#include <ranges>
 #include <utility>
 
 namespace mcpbx::daemon {
@@ -17,6 +20,8 @@ constexpr milliseconds longest_silence{15'000};
 
 /// Time that a request naming an unknown tool waits for servers that are still starting.
 constexpr milliseconds settle_time{1'000};
+/// Unknown tools that a refusal names.
+constexpr std::size_t most_shown = 10;
 
 const std::string gone = "the caller went away";
 const std::string too_slow =
@@ -48,7 +53,9 @@ void answered_run::begin_run() {
     const auto missing = self->missing_tools();
     if (missing.empty()) return self->run();
     std::string names;
-    for (const auto& name : missing) names += (names.empty() ? "" : ", ") + json_quoted(name);
+    for (const auto& name : missing | std::views::take(most_shown))
+      names += (names.empty() ? "" : ", ") + shown_name(name);
+    if (missing.size() > most_shown) names += " and " + std::to_string(missing.size() - most_shown) + " more";
     self->fail({400,
                 "tool_choice: expected the name of a function in tools, or of a tool that mcpbx offers (`mcpbx tools` "
                 "lists them), got " +

@@ -168,7 +168,7 @@ void dialect_reader::add_tool(const std::string& name, const raw_json& descripti
   auto checked = w.member("inputSchema", schema).set("strict", strict).end_object().json();
   if (const auto good = check_caller_tool(checked); !good) return fault(place, good.error().message);
   if (!names_.insert(name).second)
-    return fault(place_at(place, "name"), "the name " + json_quoted(name) + " is there twice");
+    return fault(place_at(place, "name"), "the name " + shown_name(name) + " is there twice");
   out_.run.client_tools.push_back(std::move(checked));
 }
 

@@ -4,6 +4,7 @@
 #include "daemon/loop/json/message_json.hpp"
 #include "mcp/json/json_writer.hpp"
 #include "mcp/server/param_reader.hpp"
+#include "mcp/support/text.hpp"
 #include "providers/model/arguments.hpp"
 
 #include <variant>
@@ -15,6 +16,11 @@ using providers::role;
 request_fault wrong_member(std::string param, std::string_view expected, const raw_json& got) {
   std::string message = param + ": expected " + std::string(expected) + ", got " + mcp::describe(got);
   return {400, std::move(message), std::move(param), ""};
+}
+
+std::string shown_name(std::string_view name) {
+  constexpr std::size_t longest = 100;
+  return json_quoted(name.size() <= longest ? std::string(name) : std::string(cut_utf8(name, longest)) + "…");
 }
 
 raw_json given_member(const raw_json& object, std::string_view key) {
@@ -87,7 +93,7 @@ void message_builder::add_call(providers::message& into, std::string id, std::st
   call.arguments_text = std::move(arguments);
   providers::read_arguments(call);
   if (!open_.emplace(call.id, call.name).second)
-    return fault(place_at(place, id_key), "the id " + json_quoted(call.id) + " is another call's already");
+    return fault(place_at(place, id_key), "the id " + shown_name(call.id) + " is another call's already");
   into.blocks.emplace_back(std::move(call));
 }
 
@@ -107,7 +113,7 @@ void message_builder::add_result(const std::string& id, raw_json result, bool is
 
 void message_builder::close_calls(const std::string& place, std::string_view form) {
   if (open_.empty()) return;
-  fault(place, "expected " + std::string(form) + " with the result of the call " + json_quoted(open_.begin()->first) +
+  fault(place, "expected " + std::string(form) + " with the result of the call " + shown_name(open_.begin()->first) +
                    " before it, because the assistant message that made it comes first");
 }
 

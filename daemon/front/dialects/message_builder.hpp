@@ -19,6 +19,8 @@ namespace mcpbx::daemon {
 
 /// Returns a fault "expected …, got …" about a member.
 request_fault wrong_member(std::string param, std::string_view expected, const raw_json& got);
+/// Returns a name or id from a request for a sentence: quoted, and cut.
+std::string shown_name(std::string_view name);
 /// Returns the last member of this name, or an absent value if it is null.
 raw_json given_member(const raw_json& object, std::string_view key);
 /// Returns the place of a member, `place.key`, or of an element, `place[index]`.

@@ -61,6 +61,13 @@ http::server_answer in_form(fault_form form, request_fault f, std::vector<http::
   return a;
 }
 
+// Returns true if a body follows the head.
+bool announces_body(const http::request_head& head) {
+  const auto length = trimmed(http::find_header(head.headers, "content-length"));
+  return length.find_first_not_of('0') != std::string_view::npos ||
+         !http::find_header(head.headers, "transfer-encoding").empty();
+}
+
 http::server_limits limits_of(const door_context& door) {
   http::server_limits l;
   l.size.body = door.settings.framing.max_message_bytes;
@@ -121,6 +128,8 @@ std::optional<http::server_answer> http_caller::on_head(const http::request_head
     if (refused->status != 401) return refuse({refused->status, std::move(refused->message), "", "forbidden"});
     return refuse({401, std::move(refused->message), "", "invalid_api_key"}, {{"WWW-Authenticate", "Bearer"}});
   }
+  // A stranger must not fill the memory that all callers share.
+  if (without_token && announces_body(head)) return refuse({400, shown(path) + " takes no body.", "", "bad_request"});
   if (!without_token) {  // such a request earns no place for longer
     authorized_ = true;
     patience_.reset();

@@ -6,6 +6,7 @@
 #include "mcp/json/json_writer.hpp"
 
 #include <string_view>
+#include <unordered_set>
 #include <utility>
 #include <variant>
 
@@ -58,10 +59,14 @@ class item_reader {
                 R"("message", "function_call", "function_call_output", "reasoning" or "item_reference")", type);
   }
 
-  // Reads the item that the daemon itself has sent. It is no reference again, so this nests once.
+  // Reads the item that the daemon itself has sent. It is no reference again, so this nests once. Each item counts
+  // once, or a small request could ask for copies of a large item without an end.
   void read_reference(const raw_json& json, const std::string& place) {
-    const auto id = find_member(json, "id");
-    const auto item = items_ ? items_(id.as_string().value_or("")) : raw_json();
+    const auto id = find_member(json, "id").as_string().value_or("");
+    if (referenced_.contains(id))
+      return to_.fault(place_at(place, "id"), "the item " + shown_name(id) + " is there twice");
+    const auto item = items_ ? items_(id) : raw_json();
+    referenced_.insert(id);
     if (!item)
       return to_.fault(place_at(place, "id"),
                        "expected the id of an item of a response that mcpbx still has; send the item itself");
@@ -165,6 +170,7 @@ class item_reader {
   }
 
   const item_source& items_;
+  std::unordered_set<std::string> referenced_;  // ids
   message_builder to_;
 };
 

@@ -44,6 +44,20 @@ TEST_CASE("literal_secrets: a token that its maker marks is one under any name")
       list{"args[0] figd_0123456789abcdefghij", "env.A ghp_0123456789abcdefghij"});
 }
 
+TEST_CASE("literal_secrets: words inside of a sentence are looked at one by one") {
+  CHECK(found_in(R"({"command": "npx -y server --api-key s1 --port=80 --token=s2"})") ==
+        list{"command s1", "command s2"});
+  CHECK(
+      found_in(
+          R"({"args": ["-c", "export MODE=a TOKEN='s1'; run -H \"Authorization: Bearer s2\" https://u:s3@h/ | x"]})") ==
+      list{"args[1] s1", "args[1] s2", "args[1] s3"});
+  CHECK(found_in(R"({"env": {"DB": "Server=a;User=b;Password=s1;", "NOTE": "the token of today"}})") ==
+        list{"env.DB s1"});
+  CHECK(found_in(R"({"args": ["-c", "TOKEN=$T run --token ${env:T} --token-file ~/t --api-key --verbose"],
+                      "command": "/opt/my programs/token server"})")
+            .empty());
+}
+
 TEST_CASE("literal_secrets: references and keys that only sound like secrets are none") {
   CHECK(found_in(R"({"env": {"API_KEY": "${env:K}", "TOKEN": "a${file:/x}"}, "args": ["--token", "${env:T}",
                       "--api-key=${env:T}"], "url": "https://u:${env:P}@h/?key=${env:K}"})")

@@ -41,9 +41,10 @@ std::string told(const foreign_server& s) {
 
 std::string imported(const program& p, const std::string& text, const std::string& beside,
                      const std::string& folder = "") {
-  const std::array files{foreign_file{"/home/me/FILE", text, folder}};
+  const std::array files{foreign_file{"/home/me/FILE", text, folder, false}};
   std::vector<foreign_file> narrowing;
-  if (!beside.empty()) narrowing.push_back({p.format == foreign_format::yaml ? "BESIDE.yaml" : "BESIDE", beside, ""});
+  if (!beside.empty())
+    narrowing.push_back({p.format == foreign_format::yaml ? "BESIDE.yaml" : "BESIDE", beside, "", false});
   const auto made = read_servers(p, files, narrowing, own_places{{"127.0.0.1:8080"}});
   std::string out = listing(made.errors, "error");
   for (const auto& s : made.servers) out += told(s);
@@ -186,6 +187,80 @@ TEST_CASE("programs: servers are refused while the file that narrows them cannot
   CHECK(made.find("BESIDE:1:17") != std::string::npos);
 }
 
+TEST_CASE(
+    "programs: servers are refused while another file of a program that keeps rules in its files cannot be read") {
+  const foreign_file good{"/home/me/a.json", R"({"mcpServers": {"x": {"command": "c"}}})", "", false};
+  const auto fate = [&](std::string_view name, const foreign_file& other) {
+    const auto made = read_servers(*find_program(name), std::array{good, other}, {}, {});
+    REQUIRE(made.servers.size() == 1);
+    return std::pair(made.servers.front().fate, made.errors.size());
+  };
+  const foreign_file broken{"/home/me/b.json", R"({"tools": {"exclude": ["delete")", "", false};
+  CHECK(fate("gemini-cli", broken) == std::pair(server_fate::refused, std::size_t{1}));
+  CHECK(fate("cline", broken) == std::pair(server_fate::taken, std::size_t{1}));
+  const foreign_file rules{"/home/me/b.json", "{", "", true};
+  CHECK(fate("cline", rules) == std::pair(server_fate::refused, std::size_t{0}));
+}
+
+TEST_CASE("programs: a file that is read for its rules gives no server, and narrows those of the others") {
+  const std::array files{
+      foreign_file{"/p/.mcp.json", R"({"mcpServers": {"a": {"command": "a"}, "b": {"command": "b"}}})", "/p", false},
+      foreign_file{"/home/me/.claude.json",
+                   R"({"mcpServers": {"c": {"command": "c"}},
+                                         "projects": {"/p": {"disabledMcpjsonServers": ["b"]}}})",
+                   "", true}};
+  const auto made = read_servers(*find_program("claude-code"), files, {}, {});
+  REQUIRE(made.servers.size() == 2);
+  CHECK(made.servers[0].entry.find("disabled") == nullptr);
+  CHECK(made.servers[1].entry.find("disabled") != nullptr);
+}
+
+TEST_CASE(
+    "programs: what settings beside the servers forbid is forbidden under every name that the program has for it") {
+  const auto two = [](std::string_view name, const std::string& section, const std::string& rules,
+                      const std::string& beside = "") {
+    return import_text(
+        name,
+        "{" + rules + "\"" + section +
+            R"(": {"my.git": {"type": "local", "command": ["g"]}, "web": {"type": "local", "command": ["w"]}}})",
+        beside);
+  };
+  const auto claude = [](const std::string& settings) {
+    return import_text("claude-code", R"({"mcpServers": {"git": {"command": "g"}, "web": {"command": "w"}}})",
+                       settings);
+  };
+  const std::string off = R"(== git
+{"command":"g","disabled":true}
+== web
+{"command":"w"}
+)";
+  CHECK(claude(R"({"disabledMcpjsonServers": ["git"]})") == off);
+  CHECK(claude(R"({"deniedMcpServers": [{"serverName": "git"}]})") == off);
+  CHECK(claude(R"({"allowedMcpServers": [{"serverName": "web"}]})") == off);
+  CHECK(claude(R"({"deniedMcpServers": [{"serverUrl": "https://*"}]})").contains("== web: refused"));
+
+  CHECK(two("opencode", "mcp", R"("permission": {"my_git_delete": "deny"}, )").contains(R"("deny":["delete"])"));
+  CHECK(two("opencode", "mcp", R"("permission": "ask", )").contains(R"("approve":["*"])"));
+
+  const auto gemini = [](const std::string& tool) {
+    return import_text("gemini-cli",
+                       R"({"tools": {"exclude": [")" + tool + R"("]}, "mcpServers": {"git": {"command": "g"}}})");
+  };
+  CHECK(gemini("git__delete").contains(R"("delete")"));
+  CHECK(gemini("mcp_git_delete").contains(R"("delete")"));
+  CHECK(gemini("mcp_git_*").contains(R"("disabled":true)"));
+
+  const auto zed = [](const std::string& rules) {
+    return import_text("zed", R"({"agent": {"tool_permissions": )" + rules +
+                                  R"(}, "context_servers": {"git": {"command": "g", "args": []}}})");
+  };
+  CHECK(zed(R"({"tools": {"mcp:git:delete": {"default": "deny"}}})").contains(R"("deny":["delete"])"));
+  CHECK(zed(R"({"tools": {"mcp:git:push": {"default": "confirm"}}})").contains(R"("approve":["push"])"));
+  CHECK(zed(R"({"tools": {"mcp:git:push": {"always_deny": [{"pattern": "x"}]}}})").contains(R"("deny":["push"])"));
+  CHECK(zed(R"({"default": "deny"})").contains(R"("deny":["*"])"));
+  CHECK_FALSE(zed(R"({"default": "confirm"})").contains("approve"));
+}
+
 TEST_CASE("programs: YAML scalars are read by the core schema, and TOML ones by their types") {
   std::vector<diagnostic> errors;
   CHECK(
@@ -204,7 +279,7 @@ TEST_CASE("programs: YAML scalars are read by the core schema, and TOML ones by 
 TEST_CASE(
     "same servers: one that several programs know is written once, and what one of them forbids stays forbidden") {
   const auto servers = [](std::string_view name, const std::string& text) {
-    const std::array files{foreign_file{"F", text, ""}};
+    const std::array files{foreign_file{"F", text, "", false}};
     return read_servers(*find_program(name), files, {}, {}).servers;
   };
   auto all = servers(

@@ -211,6 +211,17 @@ TEST_CASE("D1: probes: alive always, ready when each server that starts by itsel
   const int foreign = d.enter(true);
   d.write(foreign, "GET /livez HTTP/1.1\r\nHost: evil.example\r\n\r\n");
   CHECK(contains(d.got(foreign), "HTTP/1.1 403"));
+  // Strangers may not fill the memory with bodies, which no probe needs.
+  for (const std::string body : {"Content-Length: 00030000000\r\n", "Transfer-Encoding: chunked\r\n"}) {
+    const int with_body = d.enter(true);
+    d.write(with_body, "GET /livez HTTP/1.1\r\nHost: localhost\r\n" + body + "\r\n");
+    const auto refused = d.got(with_body);
+    CHECK_MESSAGE(contains(refused, "HTTP/1.1 400"), refused);
+    CHECK(contains(refused, "/livez takes no body."));
+  }
+  const int empty_body = d.enter(true);
+  d.write(empty_body, "GET /livez HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n");
+  CHECK(contains(d.got(empty_body), "HTTP/1.1 200"));
   // A probe earns no place: a caller on the port has 5 s for a request with the token.
   const int port = d.enter(true);
   d.write(port, get("/livez"));

@@ -433,6 +433,15 @@ TEST_CASE("D2: allowed_tools that name functions which nobody has are refused wi
   CHECK(refused.starts_with("HTTP/1.1 400 "));
   CHECK(contains(refused, R"("type":"invalid_request_error","param":"tool_choice")"));
   CHECK(contains(refused, R"(lists them), got \"files__read\"")"));
+  // Neither many names nor long ones come back whole.
+  std::string many = "n1";
+  for (int i = 2; i <= 30; ++i) many += R"("}},{"type":"function","function":{"name":"n)" + std::to_string(i);
+  const int crowd = d.enter(), lengthy = d.enter();
+  d.write(crowd, allowing(many));
+  d.write(lengthy, allowing(std::string(50'000, 'n')));
+  for (const auto& then : std::exchange(d.backend.waiting, {})) then();
+  CHECK(contains(d.got(crowd), R"(\"n10\" and 20 more")"));
+  CHECK(d.got(lengthy).size() < 1'000);
   auto entry = std::make_shared<mcp::catalog_entry>();
   entry->name = "files__read";
   d.backend.catalog = std::make_shared<mcp::catalog>(std::vector<mcp::entry_ptr>{entry}, 2);

@@ -44,6 +44,20 @@ TEST_CASE("chat history: what begins with a blank or looks like a secret is not 
   CHECK_FALSE(may_be_kept(std::string(line_history::most_entry + 1, 'x')));
 }
 
+TEST_CASE("chat history: a secret is seen behind a blank, in an address, in quotes, behind an option and in a block") {
+  for (const char* secret :
+       {"password: hunter22222", "my password = \"hunter22222\"", "use {\"api_key\": \"abc123def\"} for it",
+        "connect to postgres://user:pw@db.example.org/x", "get https://example.org/x?a=1&token=abcdef123",
+        "run curl --api-key abc123def", "send Authorization: Bearer abcdefghijklmnopqrstuvwx",
+        "curl -H 'Authorization:Basic dXNlcjpwYXNzd29yZA=='", "(see:sk-abcdefghijklmnopqrst)",
+        "look:\n-----BEGIN OPENSSH PRIVATE KEY-----\nabc"})
+    CHECK_FALSE_MESSAGE(may_be_kept(secret), secret);
+  for (const char* kept : {"the key: understanding it", "call token::next_one() first", "if (token == expected_1) stop",
+                           "/file --token", "mail me@example.org about http://localhost:8080/a@b",
+                           "what is Basic English?", "explain the bearer token flow"})
+    CHECK_MESSAGE(may_be_kept(kept), kept);
+}
+
 TEST_CASE("chat history: the file has bounds, and lines that are none of ours are passed over") {
   temporary_directory folder;
   const auto path = folder / "h";

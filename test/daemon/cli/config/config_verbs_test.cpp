@@ -291,6 +291,15 @@ TEST_CASE_FIXTURE(config_home, "edit: a link to the file stays, and the file beh
   CHECK(contains(text(dir / "dotfiles/config.json"), "\"other\""));
 }
 
+TEST_CASE_FIXTURE(config_home, "edit: the draft of a server called config is not that of config.json") {
+  write(folder() + "/config.json", "{}");
+  write(drop_in("config.json"), R"({"mcpServers": {"config": {"command": "c"}}})");
+  write(dir / "fails", "#!/bin/sh\necho changed > \"$1\"\nexit 1\n");
+  ::setenv("EDITOR", ("sh '" + (dir / "fails") + "'").c_str(), 1);
+  CHECK(contains(run({"edit", "config"}).err, "stays in " + folder() + "/drafts/config.d-config.json"));
+  CHECK(contains(run({"edit"}).err, "stays in " + folder() + "/drafts/config.json"));
+}
+
 TEST_CASE_FIXTURE(config_home, "edit: a folder of drafts that others can write is not used") {
   write(folder() + "/config.json", own_text);
   write(folder() + "/drafts/config.json", "{}");

@@ -1,6 +1,7 @@
 // Programs for the length of a command: they talk, their ends are known, and nothing of them stays.
 #include "daemon/cli/direct/guarded_process.hpp"
 
+#include "daemon/cli/direct/direct_server.hpp"
 #include "daemon/cli/direct/line_peer.hpp"
 #include "test/support/contains.hpp"
 #include "test/support/temporary_directory.hpp"
@@ -9,6 +10,7 @@
 
 #include <poll.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -150,4 +152,38 @@ TEST_CASE("direct: repeated calls are counted, several at once, and an error amo
   const auto failed = other.repeat("tools/call", "{}", 2, 1, in(60));
   REQUIRE_FALSE(failed);
   CHECK(failed.error().code == errc::peer);
+}
+
+TEST_CASE("direct: answers to nothing are not kept, however many a server sends") {
+  // 64 MiB of answers before the true one: none of them may wait in memory.
+  const test::temporary_directory folder;
+  const std::string stray = R"({"jsonrpc":"2.0","id":"x","result":{"a":")" + std::string(1u << 20, 'x') + "\"}}\n";
+  folder.write("stray", stray);
+  const std::string script = R"(read l; i=0; while [ $i -lt 64 ]; do i=$((i+1)); cat stray; done; )"
+                             R"(echo '{"jsonrpc":"2.0","id":1,"result":{"ok":true}}'; read more)";
+  auto process = guarded_process::start(shell(script, folder.path()));
+  REQUIRE(process);
+  rusage before{}, after{};
+  REQUIRE(::getrusage(RUSAGE_SELF, &before) == 0);
+  line_peer peer(process->input(), process->output());
+  const auto got = peer.call("tools/list", "{}", in(60));
+  REQUIRE(got);
+  CHECK(got->result.text() == R"({"ok":true})");
+  REQUIRE(::getrusage(RUSAGE_SELF, &after) == 0);
+  CHECK(after.ru_maxrss - before.ru_maxrss < 32 * 1024);
+}
+
+TEST_CASE("direct: a secret at the cut end of a server's last words is not told in part") {
+  const test::temporary_directory folder;
+  conf::server_entry entry;
+  entry.name = "s";
+  entry.command = conf::reference_string{"sh", "", false};
+  // 395 bytes follow the secret, so its end is within the 400 that are told.
+  entry.args = {conf::reference_string{"-c", "", false},
+                conf::reference_string{"printf \"%s%395s\" \"$API_TOKEN\" end >&2; exit 3", "", false}};
+  entry.env = {{"API_TOKEN", conf::reference_string{"hunter2-secret-value-123456", "", false}}};
+  const auto server = direct_server::start(entry, milliseconds(20'000));
+  REQUIRE_FALSE(server);
+  CHECK(contains(server.error().message, "last stderr"));
+  CHECK_FALSE(contains(server.error().message, "23456"));
 }

@@ -23,7 +23,7 @@
 using namespace mcpbx;
 using mcpbx::test::config_home;
 using mcpbx::test::contains;
-using words = std::vector<std::string>;
+using word_list = std::vector<std::string>;
 
 namespace {
 
@@ -63,7 +63,7 @@ bool is_there(const std::string& path) {
 
 /// Runs the command line in a child that has a fault; returns its exit status, 128 + the signal when it was killed, 99
 /// if it has no such step.
-int faulty(const words& line, test::write_fault what, int step) {
+int faulty(const word_list& line, test::write_fault what, int step) {
   const pid_t child = ::fork();
   if (child == 0) {
     const int nothing = ::open("/dev/null", O_RDWR);
@@ -245,6 +245,64 @@ TEST_CASE_FIXTURE(host_home, "install: changes that the person makes afterwards 
   CHECK(text(cline()) == wanted);
 }
 
+TEST_CASE_FIXTURE(host_home, "uninstall: a file that mcpbx made stays once servers of the person stand in it") {
+  std::filesystem::create_directories(std::filesystem::path(cursor()).parent_path());
+  REQUIRE(run({"install", "cursor", "--yes"}).status == 0);
+  REQUIRE(run({"install", "cursor", "--socket", "/run/a.sock", "--yes"}).status == 0);
+  auto changed = text(cursor());
+  changed.insert(changed.find("\"mcpbx\""), "\"later\": {\"command\": \"l\"}, ");
+  write(cursor(), changed);
+  // A second install with other words must not take the file as ours.
+  REQUIRE(run({"install", "cursor", "--socket", "/run/b.sock", "--yes"}).status == 0);
+  CHECK(run({"uninstall", "cursor", "--yes"}).status == 0);
+  REQUIRE(is_there(cursor()));
+  CHECK(contains(text(cursor()), "\"later\": {\"command\": \"l\"}"));
+  CHECK_FALSE(contains(text(cursor()), "\"mcpbx\""));
+  CHECK_FALSE(is_there(cursor() + ".mcpbx-note"));
+}
+
+TEST_CASE_FIXTURE(host_home, "uninstall: a block of ours alone that a person has changed is left to them") {
+  const std::string block = dir / ".continue/mcpServers/mcpbx.yaml";
+  std::filesystem::create_directories(std::filesystem::path(block).parent_path());
+  REQUIRE(run({"install", "continue", "--yes"}).status == 0);
+  const auto changed = text(block) + "  - name: later\n    command: l\n";
+  write(block, changed);
+  const auto left = run({"uninstall", "continue", "--yes"});
+  CHECK(left.status == 2);
+  CHECK(contains(left.err, "is not as mcpbx left it"));
+  CHECK(text(block) == changed);
+  REQUIRE(run({"install", "continue", "--yes"}).status == 0);
+  CHECK(text(block + ".mcpbx-backup") == changed);
+  REQUIRE(run({"uninstall", "continue", "--yes"}).status == 0);
+  CHECK(text(block) == changed);
+}
+
+TEST_CASE_FIXTURE(host_home, "import: the file of a project is narrowed by its own settings and by the user's") {
+  const std::string project = dir / "work";
+  write(project + "/.mcp.json",
+        R"({"mcpServers": {"a": {"command": "a"}, "b": {"command": "b"}, "c": {"command": "c"}}})");
+  write(project + "/.claude/settings.json", R"({"permissions": {"deny": ["mcp__a__delete"]}})");
+  write(project + "/.claude/settings.local.json", R"({"disabledMcpjsonServers": ["b"]})");
+  write(dir / ".claude.json", R"({"projects": {"/work": {"disabledMcpServers": ["c"]}}})");
+  const auto r = run({"import", project + "/.mcp.json", "--dry-run"});
+  CHECK(r.status == 0);
+  CHECK(contains(r.err, "\"deny\": [\"delete\"]"));
+  CHECK(contains(r.out, "b       Claude Code  new, off"));
+  CHECK(contains(r.out, "c       Claude Code  new, off"));
+  write(project + "/.claude/settings.json", "{");
+  CHECK(contains(run({"import", project + "/.mcp.json", "--dry-run"}).out, "a       Claude Code  refused"));
+}
+
+TEST_CASE_FIXTURE(host_home, "import: a secret in a command of several words is in no output") {
+  write(cursor(), R"({"mcpServers": {"a": {"command": "npx -y server --api-key canary-2"},
+                                     "b": {"command": "sh", "args": ["-c", "TOKEN=canary-3 run"]}}})");
+  for (const word_list& line : {word_list{"import", "--dry-run"}, word_list{"import", "--dry-run", "--json"}}) {
+    const auto r = run(line);
+    CHECK(contains(r.out, "***"));
+    CHECK_FALSE(contains(r.out + r.err, "canary"));
+  }
+}
+
 TEST_CASE_FIXTURE(host_home, "uninstall: without the backup our entry goes all the same, and servers are switched on") {
   write(cline(), cline_text);
   REQUIRE(run({"import", "--yes"}).status == 0);
@@ -332,9 +390,9 @@ TEST_CASE_FIXTURE(host_home, "install: a file that changes between the question 
 }
 
 TEST_CASE("host verbs: one that is killed or fails at any step leaves the old or the new file, and the way back") {
-  for (const words& line : {words{"install", "cursor", "--yes"},
-                            {"uninstall", "cursor", "--yes"},
-                            {"import", "--from", "cursor", "--yes"}}) {
+  for (const word_list& line : {word_list{"install", "cursor", "--yes"},
+                                {"uninstall", "cursor", "--yes"},
+                                {"import", "--from", "cursor", "--yes"}}) {
     for (const auto what : {test::write_fault::killed, test::write_fault::fails}) {
       bool ended = false;
       for (int step = 0; !ended; ++step) {

@@ -1,13 +1,19 @@
 // The command line's end of the socket, in reads of any size.
 #include "daemon/cli/link/daemon_connection.hpp"
 
+#include "mcp/json/json_writer.hpp"
 #include "test/support/in_pieces.hpp"
 
 #include <doctest/doctest.h>
 
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <initializer_list>
 #include <string>
 #include <string_view>
 
@@ -51,6 +57,56 @@ TEST_CASE("cli: why the daemon refuses somebody is heard in reads of any size") 
                               "\n";
   CHECK(heard(refusal, std::string_view::npos).find("all places are taken") != std::string::npos);
   check_in_any_pieces(refusal, heard);
+}
+
+// Runs `f` in a child process that catches interrupts, and sends it signals until it ends. Returns its exit status.
+template <class F>
+int status_after(std::initializer_list<int> signals, F f) {
+  int ready[2];
+  REQUIRE(::pipe2(ready, O_CLOEXEC) == 0);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    for (const int signal : {SIGHUP, SIGQUIT}) ::signal(signal, SIG_DFL);
+    cli::catch_interrupts();
+    (void)!::write(ready[1], "r", 1);
+    ::_exit(f());
+  }
+  char byte = 0;
+  ::close(ready[1]);
+  CHECK(::read(ready[0], &byte, 1) == 1);
+  ::close(ready[0]);
+  int status = 0;
+  for (int i = 0; i < 2'000; ++i) {
+    ::poll(nullptr, 0, 10);
+    if (::waitpid(child, &status, WNOHANG) == child) return WIFEXITED(status) ? WEXITSTATUS(status) : 1'000;
+    for (const int signal : signals) ::kill(child, signal);
+  }
+  ::kill(child, SIGKILL);
+  ::waitpid(child, &status, 0);
+  return 2'000;
+}
+
+TEST_CASE("cli: an interrupt ends the sending to a daemon that takes nothing") {
+  int ends[2];
+  REQUIRE(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) == 0);
+  CHECK(status_after({SIGINT}, [&] {
+          cli::daemon_connection c(ends[1]);
+          const auto got = c.call("m", json_object("text", std::string(8u << 20, 'x')));
+          return !got && got.error().code == errc::cancelled ? 7 : 8;
+        }) == 7);
+  ::close(ends[0]);
+  ::close(ends[1]);
+}
+
+TEST_CASE("cli: each signal that ends programs is caught, and a Ctrl-C behind it takes it not back") {
+  for (const int signal : {SIGTERM, SIGHUP, SIGQUIT})
+    CHECK_MESSAGE(status_after({signal, SIGINT},
+                               [] {
+                                 for (int i = 0; i < 1'000 && !cli::interrupted(); ++i) ::poll(nullptr, 0, 10);
+                                 ::poll(nullptr, 0, 50);  // ends early at the second signal
+                                 return cli::forget_interrupt() ? 8 : 7;
+                               }) == 7,
+                  signal);
 }
 
 }  // namespace cli_connection

@@ -29,6 +29,7 @@ std::string read(const std::string& path) {
 struct person {
   const test::temporary_directory home;
   std::vector<std::string> orders;
+  std::string path = "/home/u/.local/bin:/usr/bin";
   bool manager = true;
   std::string refuses;  // the order that fails
   std::string properties =
@@ -37,7 +38,7 @@ struct person {
 
   user_service service(const std::string& program = "/opt/mcpbx dir/mcpbxd", std::vector<std::string> packaged = {}) {
     conf::environment env;
-    env.values = {{"HOME", home.path()}, {"PATH", "/home/u/.local/bin:/usr/bin"}};
+    env.values = {{"HOME", home.path()}, {"PATH", path}};
     return {env,
             [this](const std::vector<std::string>& words) -> command_end {
               if (!manager) return {1, "Failed to connect to bus\n"};
@@ -150,4 +151,16 @@ TEST_CASE(
             units[0].name.substr(0, units[0].name.find('.')).append(units[0].name.starts_with("mcpbx@") ? "%i" : "") +
             ".socket\n"));
   }
+}
+
+TEST_CASE("service: a path that would end a line of a unit is never written into one") {
+  person p;
+  const auto refused = p.service("/opt/x\rExecStartPre=/bin/evil\n/mcpbxd").enable();
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error().code == errc::config);
+  CHECK_FALSE(std::filesystem::exists(p.unit("mcpbx.service")));
+  CHECK(p.orders.empty());
+  p.path = "/usr/bin:/x\rExecStartPre=/bin/evil";
+  REQUIRE(p.service().enable());
+  CHECK_FALSE(std::filesystem::exists(p.unit("mcpbx.service.d/path.conf")));
 }

@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include <ctime>
 #include <random>
 #include <string>
 #include <vector>
@@ -148,4 +149,17 @@ TEST_CASE("markdown: little is kept back, and flush gives all of it") {
   }
   CHECK(taken + plain_of(m.flush()).size() == given);
   CHECK(m.flush().empty());
+}
+
+TEST_CASE("markdown: a long text of nothing but marks or line breaks is read once, not once for each of them") {
+  for (const char* mark : {"\n", "*", "`", "#", " ", "_*", "\\", "1", "- "}) {
+    std::string text;
+    while (text.size() < 256u << 10) text += mark;
+    const auto before = std::clock();
+    markdown_text m;
+    const auto size = plain_of(m.feed(text)).size() + plain_of(m.finish()).size();
+    CHECK(size == text.size());
+    // Reading all that follows behind each mark takes more than a minute.
+    CHECK_MESSAGE((std::clock() - before) / CLOCKS_PER_SEC < 10, mark);
+  }
 }

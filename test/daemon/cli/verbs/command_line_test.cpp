@@ -102,7 +102,7 @@ TEST_CASE("command line: without a verb the help is shown and the status is 2") 
 }
 
 TEST_CASE("command line: what comes later says so in one sentence and exits 2") {
-  const std::vector<std::vector<std::string>> table{{"logs", "-f"}, {"--socket", "/x", "answer"}};
+  const std::vector<std::vector<std::string>> table{{"answer", "x"}, {"--socket", "/x", "answer"}};
   for (const auto& words : table) {
     CAPTURE(words.front());
     const auto r = run(words);
@@ -141,8 +141,9 @@ TEST_CASE("command line: wrong words are named with the nearest right one") {
   CHECK(
       run({"tools", "--format", "yaml"}).err ==
       "mcpbx: there is no format `yaml`; write mcp, openai, openai-chat, openai-responses, anthropic, gemini, ollama, "
-      "dial, azure or react\n");
+      "dial, azure or react, see `mcpbx tools --help`\n");
   CHECK(run({"ask", "-c", "-s", "id", "hi"}).err == "mcpbx: write -s ID or -c, not both\n");
+  CHECK(contains(run({"sessions", "export", "x"}).err, "did you mean `mcpbx export`?"));
   CHECK(run({"sessions", "shwo", "x"}).err ==
         "mcpbx: `sessions` knows no `shwo` (did you mean \"show\"?); see `mcpbx sessions --help`\n");
   for (const auto& words : std::vector<std::vector<std::string>>{{"ask", "--results", "-"},
@@ -176,8 +177,7 @@ TEST_CASE("command line: a wrong option or a verb in the place of an argument ge
   CHECK_FALSE(contains(run({"ask", "--frobnicate", "hi"}).err, "did you mean"));
   CHECK(contains(run({"servers", "restart", "my files"}).err, "(did you mean `mcpbx restart 'my files'`?)"));
   CHECK_FALSE(contains(run({"servers", "files"}).err, "did you mean"));
-  for (const auto& [word, ours] :
-       {std::pair("delete", "rm"), {"remove", "rm"}, {"ls", "list"}, {"export", "show"}, {"continue", "resume"}})
+  for (const auto& [word, ours] : {std::pair("delete", "rm"), {"remove", "rm"}, {"ls", "list"}, {"continue", "resume"}})
     CHECK(run({"sessions", word, "x"}).err == "mcpbx: `sessions` knows no `" + std::string(word) +
                                                   "` (did you mean \"" + ours + "\"?); see `mcpbx sessions --help`\n");
   for (const auto& words : std::vector<std::vector<std::string>>{

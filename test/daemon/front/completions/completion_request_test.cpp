@@ -162,6 +162,11 @@ TEST_CASE("D2: what is wrong has a status, a sentence, its place and the code th
   const std::string one = R"({"id":"c","type":"function","function":{"name":"f","arguments":"{}"}})";
   CHECK(said(R"({"role":"assistant","tool_calls":[)" + one + "," + one + "]}") ==
         "400 messages[0].tool_calls[1].id | messages[0].tool_calls[1].id: the id \"c\" is another call's already");
+  // A long id does not come back whole.
+  const std::string long_id(100'000, 'i');
+  CHECK(said(R"({"role":"assistant","tool_calls":[{"id":")" + long_id +
+             R"(","type":"function","function":{"name":"f","arguments":"{}"}}]})")
+            .size() < 400);
   CHECK(with(R"("n":2)") == "400 n | n: expected 1, because a run of tools has one answer");
   CHECK(with(R"("temperature":9)") == "400 temperature | temperature: expected a number from 0 to 2, got 9");
   CHECK(with(R"("temperature":-0.1)").starts_with("400 temperature |"));

@@ -155,6 +155,9 @@ TEST_CASE("D2: responses: a fault names its place") {
   CHECK(wrong_item(R"({"role":"user","content":[{"type":"video"}]})") == "400 input[0].content[0].type");
   CHECK(wrong_item(R"({"role":"user","content":[{"type":"input_image","file_id":"f"}]})") == "400 input[0].content[0]");
   CHECK(wrong_item(R"({"type":"item_reference","id":"msg_old_1"})") == "400 input[0].id");
+  // An item counts once, or a small request could ask for copies of a large one without an end.
+  const std::string reference = R"({"type":"item_reference","id":"fc_x_0"})";
+  CHECK(wrong_item(reference + "," + output + "," + reference) == "400 input[2].id");
   CHECK(wrong_item(output) == "400 input[0].call_id");
   CHECK(wrong_item(call) == "400 input");
   CHECK(wrong_item(call + R"(,{"role":"user","content":"x"})") == "400 input[1]");

@@ -48,7 +48,10 @@ TEST_CASE("tool search: tools with more of the words come first") {
 }
 
 TEST_CASE("tool search: a rare word decides among words that many tools have") {
-  CHECK(name_list("files time").front() == "clock__now");
+  const std::vector<entry_ptr> few{tool("a__one", "common"), tool("b__two", "common"), tool("c__three", "rare")};
+  const auto found = search_tools(few, "common rare", 10);
+  REQUIRE(found.size() == 3);
+  CHECK(found.front().tool->name == "c__three");
 }
 
 TEST_CASE("tool search: nothing is found without words, without a match, or beyond the number asked for") {
