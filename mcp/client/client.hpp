@@ -106,6 +106,9 @@ struct server_question {
   std::string server;  ///< configured name
   std::string method;  ///< "sampling/createMessage", "elicitation/create" or "roots/list"
   raw_json params;     ///< as the server sent them; may be absent
+  /// Takes params of notifications/progress of whoever answers, with any token, until the question has ended. Null: the
+  /// server wants none.
+  std::function<void(const raw_json& params)> progress = {};
 };
 
 /// Interface that answers the questions that belong to a call. It must live until each question is answered or

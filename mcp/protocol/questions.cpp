@@ -13,13 +13,16 @@ bool is_question(std::string_view method) {
 }
 
 result<raw_json> question_params(const raw_json& params, std::string_view server, bool modern_caller,
-                                 const std::string& elicitation_id) {
+                                 const std::string& elicitation_id, std::string_view progress_token) {
   auto o = raw_object::open(params ? params : raw_json::literal("{}"), {"_meta"});
   if (!o) return std::unexpected(o.error());
   const raw_json meta = o->find("_meta");
   auto members = raw_object::open(meta.is_object() ? meta : raw_json::literal("{}"));
   if (!members) return std::unexpected(members.error());
-  members->erase(meta_key::progress_token);
+  if (progress_token.empty())
+    members->erase(meta_key::progress_token);
+  else
+    members->set(meta_key::progress_token, raw_json::string(progress_token));
   members->set(meta_key::asking_server, raw_json::string(server));
   o->set("_meta", members->json());
   if (modern_caller) {

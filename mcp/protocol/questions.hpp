@@ -12,12 +12,12 @@ namespace mcpbx::mcp {
 /// The methods that a tool server may ask with.
 bool is_question(std::string_view method);
 
-/// Returns the params of a question for its caller: `_meta` names the server, without a progress token, since progress
-/// of answers is not passed on. A modern caller gets no elicitationId and no task, which its revision does not have; a
+/// Returns the params of a question for its caller: `_meta` names the server, with this progress token instead of the
+/// server's, or none. A modern caller gets no elicitationId and no task, which its revision does not have; a
 /// legacy one gets `elicitation_id` for an elicitation in URL mode that has none. errc::invalid_argument, errc::limit:
 /// the params cannot be read.
 result<raw_json> question_params(const raw_json& params, std::string_view server, bool modern_caller,
-                                 const std::string& elicitation_id);
+                                 const std::string& elicitation_id, std::string_view progress_token = {});
 
 /// Returns the answer for a question that nobody answers: an elicitation is declined, which is a result; for other
 /// questions there is only an error. `error`: set to whether it is one.

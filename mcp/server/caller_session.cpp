@@ -128,7 +128,17 @@ void caller_session::take_notification(const message& m) {
         cancel(*id, params->find("reason").as_string().value_or(""));
   } else if (m.method() == "notifications/roots/list_changed") {
     roots_changed();
+  } else if (m.method() == "notifications/progress" && !progress_.empty()) {
+    const auto found = progress_.find(member_text(m.params, "progressToken"));
+    if (found == progress_.end()) return;
+    const auto progress = found->second;  // it may be forgotten meanwhile
+    progress(m.params);
   }
+}
+
+void caller_session::take_progress(std::string token, std::function<void(const raw_json& params)> progress) {
+  if (!closed_ && progress_.size() < options_.asks.max_open)
+    progress_.insert_or_assign(std::move(token), std::move(progress));
 }
 
 void caller_session::take_response(message&& m) {

@@ -20,6 +20,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -74,6 +75,11 @@ class caller_session final : private reply_taker {
   /// Calls `done` once, unless this fails: then nothing was sent. README.md has the errors and the rules for `done`.
   result<call_number> ask(std::string_view method, const raw_json& params, const reply_once* call, milliseconds limit,
                           pending_calls::done_handler done);
+  /// Passes progress with this token on to `progress`, until no_progress(). At most as many as there are open requests.
+  void take_progress(std::string token, std::function<void(const raw_json& params)> progress);
+  void no_progress(std::string_view token) {
+    if (const auto found = progress_.find(token); found != progress_.end()) progress_.erase(found);
+  }
   /// Ends that request as cancelled and tells the caller. Returns false if it had ended.
   bool withdraw(call_number ask, std::string_view reason);
   /// Ends the caller's subscriptions/listen with their results. `tell`: sends notifications/cancelled as well, which
@@ -172,10 +178,11 @@ class caller_session final : private reply_taker {
   recycling_map<std::string_view, open_request*, key_hash> open_;
   std::uint64_t next_serial_ = 1;
   counters counts_;
-  raw_json server_info_;                     // mcpbx's own, for modern callers; made for the first one
-  std::unique_ptr<caller_listens> listens_;  // null until there was one
-  std::unique_ptr<caller_watches> watches_;  // null until there was one
-  std::shared_ptr<caller_session*> link_;    // null until it is asked for
+  raw_json server_info_;  // mcpbx's own, for modern callers; made for the first one
+  std::map<std::string, std::function<void(const raw_json&)>, std::less<>> progress_;  // by token of ours
+  std::unique_ptr<caller_listens> listens_;                                            // null until there was one
+  std::unique_ptr<caller_watches> watches_;                                            // null until there was one
+  std::shared_ptr<caller_session*> link_;                                              // null until it is asked for
 };
 
 }  // namespace mcpbx::mcp

@@ -64,6 +64,8 @@ void passed_call::detach() {
 
 void passed_call::cancel(std::string_view why) {
   const auto self = shared_from_this();
+  if (session_)
+    for (const question& q : questions_) session_->no_progress(progress_token(q.number));
   session_ = nullptr;
   if (held_) std::exchange(held_, nullptr)->release(held_id_);
   if (const auto server = server_.lock(); server && !over_) server->cancel(ticket_, why);

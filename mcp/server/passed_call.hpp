@@ -102,6 +102,7 @@ class passed_call final : public question_handler, public held_call, public std:
   void settle(ticket t, call_outcome outcome);
   void decline(question& q);
   void answered(ticket t, call_outcome&& outcome);
+  std::string progress_token(ticket t) const;
   void flush();
   void gather();
   void park();

@@ -64,7 +64,8 @@ bool passed_call::ask_caller(question& q) {
   }
   if (!session_->may_be_asked(q.what.method, q.what.params)) return false;
   const ticket t = q.number;
-  const auto params = question_params(q.what.params, server_name_, false, "mcpbx-" + std::to_string(t));
+  const std::string token = q.what.progress ? progress_token(t) : std::string();
+  const auto params = question_params(q.what.params, server_name_, false, "mcpbx-" + std::to_string(t), token);
   if (!params) {
     settle(t, call_outcome::failed(params.error().code, "cannot be passed on: params: " + params.error().message));
     return true;
@@ -74,9 +75,10 @@ bool passed_call::ask_caller(question& q) {
                                    [weak = weak_from_this(), t](call_outcome&& outcome) {
                                      if (const auto self = weak.lock()) self->answered(t, std::move(outcome));
                                    });
-  if (question* now = find(t); now && asked)
+  if (question* now = find(t); now && asked) {
     now->asked = *asked;
-  else if (now && now->where == question::place::caller)
+    if (!token.empty() && attached()) session_->take_progress(token, now->what.progress);
+  } else if (now && now->where == question::place::caller)
     settle(t, call_outcome::failed(asked.error().code, asked.error().message));
   return true;
 }
@@ -114,7 +116,13 @@ void passed_call::decline(question& q) {
   settle(q.number, {error ? call_outcome::kind::error : call_outcome::kind::result, std::move(answer), {}});
 }
 
+// Returns the token for the progress of the caller's answer, which no other question of the session has.
+std::string passed_call::progress_token(ticket t) const {
+  return "mcpbx-" + std::to_string(reply_.request().serial()) + "-" + std::to_string(t);
+}
+
 void passed_call::answered(ticket t, call_outcome&& outcome) {
+  if (attached()) session_->no_progress(progress_token(t));
   if (find(t)) settle(t, std::move(outcome));
 }
 
@@ -135,7 +143,10 @@ void passed_call::withdraw(ticket t, std::string_view reason) {
   if (found == questions_.end()) return;
   const question q = std::move(*found);
   questions_.erase(found);
-  if (q.where == question::place::caller && attached()) session_->withdraw(q.asked, reason);
+  if (q.where == question::place::caller && attached()) {
+    session_->no_progress(progress_token(t));
+    session_->withdraw(q.asked, reason);
+  }
   if (q.where == question::place::other) q.other->withdraw(q.other_ticket, reason);
 }
 

@@ -16,7 +16,7 @@ using namespace mcpbx::e2e;
 namespace {
 
 // `talk` answers its n-th question with a word of its own, `stuck` never ends, `marked` answers in Markdown.
-constexpr std::string_view script =
+constexpr std::string_view talk_script =
     R"({"models":{"talk":[{"text":"answer one"},{"text":"answer two"},{"text":"answer three"}],)"
     R"("stuck":[{"text":"a few words that stop","fault":"hang-mid-stream"}],)"
     R"("marked":[{"text":"# Head\nso **strong** \u001b]0;evil\u0007 and `code`\n"}]}})";
@@ -39,7 +39,7 @@ std::string last_request(const model_process& model) {
 }  // namespace
 
 TEST_CASE("chat: questions share a session, the arrow keys bring them back, and Ctrl-D ends") {
-  model_process model(script);
+  model_process model(talk_script);
   daemon_under_test d(talking(model));
   {
     pseudo_terminal chat(d, {"chat", "-m", "m/talk"});
@@ -75,7 +75,7 @@ TEST_CASE("chat: questions share a session, the arrow keys bring them back, and 
 }
 
 TEST_CASE("chat: Ctrl-C ends the answer that is coming or the line, and not the program") {
-  model_process model(script);
+  model_process model(talk_script);
   daemon_under_test d(talking(model));
   pseudo_terminal chat(d, {"chat", "-m", "m/stuck"});
   chat.read_on_until(prompt);
@@ -100,7 +100,7 @@ TEST_CASE("chat: Ctrl-C ends the answer that is coming or the line, and not the 
 }
 
 TEST_CASE("chat: a signal that ends it leaves the terminal as it was") {
-  model_process model(script);
+  model_process model(talk_script);
   daemon_under_test d(talking(model));
   for (const int how : {SIGTERM, SIGHUP, SIGQUIT}) {
     pseudo_terminal chat(d, {"chat", "-m", "m/talk"});
@@ -113,7 +113,7 @@ TEST_CASE("chat: a signal that ends it leaves the terminal as it was") {
 }
 
 TEST_CASE("chat: a pasted text of several lines is one input, and so are lines that go on") {
-  model_process model(script);
+  model_process model(talk_script);
   daemon_under_test d(talking(model));
   pseudo_terminal chat(d, {"chat", "-m", "m/talk"});
   chat.read_on_until(prompt);
@@ -133,7 +133,7 @@ TEST_CASE("chat: a pasted text of several lines is one input, and so are lines t
 }
 
 TEST_CASE("chat: Markdown is styled where colours are, and no escape sequence of a model reaches the terminal") {
-  model_process model(script);
+  model_process model(talk_script);
   daemon_under_test d(talking(model));
   {
     pseudo_terminal plain(d, {"chat", "-m", "m/marked"});
@@ -159,7 +159,7 @@ TEST_CASE("chat: Markdown is styled where colours are, and no escape sequence of
 }
 
 TEST_CASE("chat: a call that needs a yes is asked about in place") {
-  model_process model(script);
+  model_process model(talk_script);
   daemon_under_test d(talking(model));
   d.wait_ready({"s"});
   pseudo_terminal chat(d, {"chat", "-m", R"(m/rounds-1 s__echo {"text":"hello"})"});
@@ -174,7 +174,7 @@ TEST_CASE("chat: a call that needs a yes is asked about in place") {
 }
 
 TEST_CASE("chat: undo goes on from before the last question in a new session, and the old one stays") {
-  model_process model(script);
+  model_process model(talk_script);
   daemon_under_test d(talking(model));
   pseudo_terminal chat(d, {"chat", "-m", "m/talk"});
   for (const std::string question : {"kept question", "wrong question"}) {
@@ -210,7 +210,7 @@ TEST_CASE("chat: undo goes on from before the last question in a new session, an
 }
 
 TEST_CASE("chat: when the daemon dies in the middle of an answer, the next question goes on with the session") {
-  model_process model(script);
+  model_process model(talk_script);
   daemon_under_test d(talking(model));
   pseudo_terminal chat(d, {"chat", "-m", "m/stuck"});
   chat.read_on_until(prompt);
@@ -235,7 +235,7 @@ TEST_CASE("chat: when the daemon dies in the middle of an answer, the next quest
 }
 
 TEST_CASE("chat: a terminal that can little gets plain lines and no sequences") {
-  model_process model(script);
+  model_process model(talk_script);
   daemon_under_test d(talking(model));
   d.env.push_back("TERM=dumb");
   pseudo_terminal chat(d, {"chat", "-m", "m/talk"});
@@ -252,7 +252,7 @@ TEST_CASE("chat: a terminal that can little gets plain lines and no sequences") 
 }
 
 TEST_CASE("chat: in a pipe each line or block is a question, and only answers go to standard output") {
-  model_process model(script);
+  model_process model(talk_script);
   daemon_under_test d(talking(model));
   const auto r = run_cli(d, {"chat", "-m", "m/talk"}, "first\n\n\"\"\"\nsecond\nlines\n\"\"\"\nthird");
   CHECK_MESSAGE(r.status == 0, r.err);
@@ -272,7 +272,7 @@ TEST_CASE("chat: in a pipe each line or block is a question, and only answers go
 }
 
 TEST_CASE("chat: files go with the next question, and one that cannot be sent is refused at once") {
-  model_process model(script);
+  model_process model(talk_script);
   daemon_under_test d(talking(model));
   d.write("notes.txt", "the notes");
   d.write("bad.bin", "\xff\xfe");
@@ -304,7 +304,7 @@ TEST_CASE("chat: the example of its help does what it says") {
 }
 
 TEST_CASE("chat: without sessions the conversation is carried along") {
-  model_process model(script);
+  model_process model(talk_script);
   daemon_under_test d(talking(model).top("store", R"({"url":"none"})"));
   const auto r = run_cli(d, {"chat", "-m", "m/talk"}, "first\nsecond\n/undo\nother\n");
   CHECK_MESSAGE(r.status == 0, r.err);

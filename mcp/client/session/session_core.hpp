@@ -139,6 +139,9 @@ class session_core {
   /// Answers a question of the server with a result, an error object, or an error that says the failure's text. Ignores
   /// questions that are not open.
   void answer(const rpc_id& question, call_outcome&& outcome);
+  /// Tells a legacy server of progress of an answer, with the token of its question. Dropped if the question is not
+  /// open or has no token, or the server does not read.
+  void answer_progress(const rpc_id& question, const raw_json& params);
   /// Sets the resources whose updates are wanted, which need not be the same as before. A legacy server gets one
   /// resources/subscribe or /unsubscribe for each change, a modern one a new subscription with all of them, and with
   /// `tasks`, ids of tasks whose changes are wanted (extension io.modelcontextprotocol/tasks).
@@ -279,6 +282,7 @@ class session_core {
   struct question {
     rpc_id id;
     std::size_t bytes = 0;
+    raw_json token;         // of its progress, or absent
     call_number about = 0;  // the request in whose stream it came
   };
   std::map<std::string, question, std::less<>> questions_;  // open ones, by key of the id

@@ -7,6 +7,13 @@
 #include <utility>
 
 namespace mcpbx::mcp {
+namespace {
+
+constexpr std::size_t longest_token = 1024;
+/// Bound in bytes on the outbox, above which progress of answers is dropped.
+constexpr std::size_t most_unsent_for_progress = std::size_t{64} << 10;
+
+}  // namespace
 
 /// Declares what mcpbx can pass on to some caller, as the revision that is asked for spells it. No caller is known yet:
 /// one that lacks a capability is found out when it is asked.
@@ -34,7 +41,10 @@ void session_core::on_question(const message& m) {
         outgoing::response());
   }
   if (m.method() == "roots/list") asked_roots_ = true;
-  questions_.emplace(m.id.key(), question{m.id, bytes, spoken_in_});
+  const raw_json token = find_member(find_member(m.params, "_meta"), meta_key::progress_token);
+  questions_.emplace(
+      m.id.key(),
+      question{m.id, bytes, token.text().size() <= longest_token ? token.detached() : raw_json(), spoken_in_});
   question_bytes_ += bytes;
   events_.session_asks(m.id, m.method(), m.params);
 }
@@ -47,6 +57,16 @@ bool session_core::on_question_cancelled(const raw_json& params) {
   question_bytes_ -= taken.mapped().bytes;
   events_.session_asks_no_more(taken.mapped().id);
   return true;
+}
+
+void session_core::answer_progress(const rpc_id& question, const raw_json& params) {
+  const auto found = questions_.find(question.key());
+  if (found == questions_.end() || !found->second.token || phase_ == phase::closed) return;
+  if (output_.session_unsent() > most_unsent_for_progress) return;
+  auto edited = raw_object::open(params);
+  if (!edited) return;
+  edited->set(meta_key::progress_token, found->second.token);
+  output_.session_send(make_notification("notifications/progress", edited->json()), outgoing());
 }
 
 void session_core::answer(const rpc_id& question, call_outcome&& outcome) {

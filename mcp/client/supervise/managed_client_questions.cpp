@@ -93,7 +93,13 @@ void managed_client::refuse_question(const rpc_id& id, std::string_view method, 
 void managed_client::session_asks(const rpc_id& id, std::string_view method, raw_json params) {
   const auto by = asked_call(params);
   if (!by) return refuse_question(id, method, by.error().message);
-  pose(*by, id, {options_.name, std::string(method), std::move(params)});
+  server_question q{options_.name, std::string(method), std::move(params)};
+  if (find_member(find_member(q.params, "_meta"), meta_key::progress_token))
+    q.progress = [weak = weak_from_this(), id](const raw_json& told) {
+      const auto self = weak.lock();
+      if (self && self->up() && self->questions_.contains(id.key())) self->session_->core()->answer_progress(id, told);
+    };
+  pose(*by, id, std::move(q));
 }
 
 // Passes a question of a legacy server to its call.

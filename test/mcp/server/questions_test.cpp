@@ -55,6 +55,43 @@ TEST_CASE("a question reaches the caller of the call with the name of its server
   CHECK(q.answered() == lines{R"({"code":-1,"message":"no"})", R"({"roots":[ ]})"});
 }
 
+TEST_CASE("progress of a caller's answer reaches the server that wants it until the question has ended") {
+  questioned q;
+  std::vector<std::string> told;
+  const auto ask = [&] {
+    q.server->calls.at(0).questions->ask(
+        {"s", "sampling/createMessage", raw_json::literal(R"({"_meta":{"progressToken":"sp1"}})"),
+         [&](const raw_json& p) { told.emplace_back(p.text()); }},
+        [&](mcp::call_outcome&&) {});
+    return at(q.caller.host.take().at(0), {"params", "_meta", "progressToken"});
+  };
+  const auto progress = [&](const std::string& token) {
+    q.caller.say(R"({"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":)" + token +
+                 R"(,"progress":1}})");
+  };
+  const std::string first = ask(), second = ask();
+  CHECK(first != second);
+  CHECK(first != "\"sp1\"");
+  progress(first);
+  progress("\"sp1\"");
+  progress("7");
+  CHECK(told == lines{R"({"progressToken":)" + first + R"(,"progress":1})"});
+  q.caller.say(R"({"jsonrpc":"2.0","id":1,"result":{}})");
+  q.caller.host.clock.advance(milliseconds(0));
+  progress(first);
+  CHECK(told.size() == 1);
+  progress(second);
+  CHECK(told.size() == 2);
+  SUBCASE("by the end of its call") {
+    q.server->answer(0, R"({"content":[]})");
+  }
+  SUBCASE("by the cancellation of its call") {
+    q.caller.say(R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}})");
+  }
+  progress(second);
+  CHECK(told.size() == 2);
+}
+
 TEST_CASE("an elicitation in URL mode of a modern server gets the id that a legacy caller needs") {
   questioned q(R"({"elicitation":{"url":{}}})", mcp::era::modern);
   q.question("elicitation/create", R"({"mode":"url","url":"https://x"})");

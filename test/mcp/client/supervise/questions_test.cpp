@@ -77,6 +77,27 @@ TEST_CASE("a question of a legacy server goes to the handler of its call, and th
   CHECK_FALSE(o.questions->questions[0].withdrawn);
 }
 
+TEST_CASE("progress of an answer reaches the server with the token of its question") {
+  asking_rig r;
+  asking_rig::open_one o;
+  r.open(o);
+  r.ask("1", "sampling/createMessage", R"({"_meta":{"progressToken":"sp1"}})");
+  r.ask("2", "sampling/createMessage", "{}");
+  REQUIRE(o.questions->questions.size() == 2);
+  CHECK_FALSE(o.questions->questions[1].question.progress);
+  const auto progress = o.questions->questions[0].question.progress;
+  REQUIRE(progress);
+  progress(raw_json::literal(R"({"progressToken":"mine","progress":1.0})"));
+  r.turn();
+  CHECK(r.last() ==
+        R"({"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"sp1","progress":1.0}})");
+  o.questions->answer(0, "{}");
+  r.turn();
+  progress(raw_json::literal(R"({"progress":2})"));
+  r.turn();
+  CHECK(contains(r.last(), R"("id":1,"result")"));
+}
+
 TEST_CASE("a question may come during any request, and an error of the caller reaches the server as it is") {
   asking_rig r;
   asking_rig::open_one o;
