@@ -89,6 +89,8 @@ int server_logs(context& c, const logs_options& o) {
       return open;
     });
     if (!o.follow || !open) break;
+    // An interrupt that came while lines were written ends it as well: the next call only sees later ones.
+    if (interrupted()) return interrupted_exit;
     params = json_object("server", o.server, "after", find_member(*got, "last"), "waitMs", longest_follow_ms);
   }
   out.end();
