@@ -11,7 +11,9 @@ if(MCPBX_ALONE)
   set_target_properties(OpenSSL::SSL PROPERTIES IMPORTED_LOCATION "${MCPBX_SSL_ARCHIVE}")
   set_target_properties(OpenSSL::Crypto PROPERTIES IMPORTED_LOCATION "${MCPBX_CRYPTO_ARCHIVE}"
     INTERFACE_LINK_LIBRARIES "${CMAKE_DL_LIBS};Threads::Threads")
-  set_target_properties(ZLIB::ZLIB PROPERTIES IMPORTED_LOCATION "${MCPBX_ZLIB_ARCHIVE}")
+  # CMake's own module knows zlib's place by configuration, which counts for more.
+  set_target_properties(ZLIB::ZLIB PROPERTIES IMPORTED_LOCATION "${MCPBX_ZLIB_ARCHIVE}"
+    IMPORTED_LOCATION_RELEASE "${MCPBX_ZLIB_ARCHIVE}")
 endif()
 
 # mcpbx_packages(): to be called when all targets are known.
