@@ -18,7 +18,7 @@ namespace mcpbx::manual {
 namespace {
 
 constexpr std::string_view version = "mcpbx " MCPBX_VERSION;
-constexpr std::string_view placeholder = "ARG";
+constexpr std::string_view unnamed_value = "ARG";  // of an option whose help names none
 
 // Calls f for each page below one that has a name.
 template <class F>
@@ -40,7 +40,7 @@ std::string tag_of(const CLI::Option& o) {
   for (const auto& name : o.get_snames()) add("-", name);
   for (const auto& name : o.get_lnames()) add("--", name);
   if (o.get_items_expected_max() > 0)
-    out += " " + roff_italic(o.get_type_name().empty() ? placeholder : o.get_type_name());
+    out += " " + roff_italic(o.get_type_name().empty() ? unnamed_value : o.get_type_name());
   return out;
 }
 

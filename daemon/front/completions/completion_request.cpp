@@ -78,10 +78,9 @@ class completion_reader : dialect_reader {
     auto word = choice.as_string().value_or("");
     const auto type = member_text(choice, "type");
     if (type == "function") {
-      out_.run.first_round_tool = member_text(find_member(choice, "function"), "name");
-      if (out_.run.first_round_tool.empty())
-        return wrong("tool_choice.function.name", "the name of a function", find_member(choice, "function"));
-      out_.named_tools = {out_.run.first_round_tool};
+      const auto function = find_member(choice, "function");
+      demand_tool(member_text(function, "name"), "tool_choice.function.name", function);
+      if (fault_) return;
       word = "required";
     } else if (type == "allowed_tools") {
       const auto allowed = find_member(choice, "allowed_tools");
@@ -94,12 +93,7 @@ class completion_reader : dialect_reader {
       keep_only(std::move(names), "tool_choice.allowed_tools.tools", list);
       word = member_text(allowed, "mode");
     }
-    if (word == "none")
-      out_.run.limits.max_rounds = 0;
-    else if (word == "required")
-      out_.run.first_round = tool_mode::required;
-    else if (word != "auto")
-      wrong("tool_choice", R"("none", "auto", "required" or an object that names a function)", choice);
+    take_tool_choice(word, choice);
   }
 
   void read_settings() {

@@ -183,6 +183,21 @@ void dialect_reader::keep_only(std::vector<std::string> names, const std::string
   out_.run.tools.only = std::move(names);
 }
 
+void dialect_reader::demand_tool(std::string name, std::string_view place, const raw_json& got) {
+  if (name.empty()) return wrong(std::string(place), "the name of a function", got);
+  out_.named_tools = {name};
+  out_.run.first_round_tool = std::move(name);
+}
+
+void dialect_reader::take_tool_choice(std::string_view word, const raw_json& choice) {
+  if (word == "none")
+    out_.run.limits.max_rounds = 0;
+  else if (word == "required")
+    out_.run.first_round = tool_mode::required;
+  else if (word != "auto")
+    wrong("tool_choice", R"("none", "auto", "required" or an object that names a function)", choice);
+}
+
 std::expected<dialect_request, request_fault> dialect_reader::finish() {
   if (fault_) return std::unexpected(std::move(*fault_));
   auto& limits = out_.run.limits;

@@ -54,6 +54,11 @@ class dialect_reader {
                 const std::string& place);
   /// Restricts the tools of both the caller and the daemon to these names, found at `place`.
   void keep_only(std::vector<std::string> names, const std::string& place, const raw_json& list);
+  /// Demands a call of this tool, named at `place`, in the first round.
+  void demand_tool(std::string name, std::string_view place, const raw_json& got);
+  /// Takes the word of OpenAI's `tool_choice`. A demand for a call binds the first round only; otherwise the model
+  /// could never answer.
+  void take_tool_choice(std::string_view word, const raw_json& choice);
   /// Returns true if the list of tools has been refused as too long.
   bool too_many_tools(std::size_t index);
 

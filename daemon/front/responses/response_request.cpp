@@ -83,17 +83,15 @@ class response_reader : dialect_reader {
              strict.is_true(), place);
   }
 
-  // Reads tool_choice. A demand for a call binds the first round only; otherwise the model could never answer.
+  // Reads tool_choice.
   void read_tool_choice() {
     const auto choice = given("tool_choice");
     if (!choice || fault_) return;
     auto word = choice.as_string().value_or("");
     const auto type = member_text(choice, "type");
     if (type == "function") {
-      out_.run.first_round_tool = member_text(choice, "name");
-      if (out_.run.first_round_tool.empty())
-        return wrong("tool_choice.name", "the name of a function", find_member(choice, "name"));
-      out_.named_tools = {out_.run.first_round_tool};
+      demand_tool(member_text(choice, "name"), "tool_choice.name", find_member(choice, "name"));
+      if (fault_) return;
       word = "required";
     } else if (type == "allowed_tools") {
       const auto list = find_member(choice, "tools");
@@ -105,12 +103,7 @@ class response_reader : dialect_reader {
       keep_only(std::move(names), "tool_choice.tools", list);
       word = member_text(choice, "mode");
     }
-    if (word == "none")
-      out_.run.limits.max_rounds = 0;
-    else if (word == "required")
-      out_.run.first_round = tool_mode::required;
-    else if (word != "auto")
-      wrong("tool_choice", R"("none", "auto", "required" or an object that names a function)", choice);
+    take_tool_choice(word, choice);
   }
 
   void read_settings() {

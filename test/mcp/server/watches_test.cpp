@@ -106,7 +106,7 @@ TEST_CASE("resources of a server that is starting are looked for when it has had
   CHECK(w.listen(R"({"resourceSubscriptions":["a:2","mcpbx://s/a:1","nobody:has"]})").empty());
   CHECK(w.listen(R"({"resourceSubscriptions":["a:2"]})", "9").empty());
   w.caller.say(R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":9}})");
-  // Those that wait for nobody are answered at once.
+  // A listen that waits for nobody is answered at once.
   CHECK(w.listen(R"({"resourceSubscriptions":["mcpbx://s/a:1"]})", "7") ==
         acknowledged("7", R"({"resourceSubscriptions":["mcpbx://s/a:1"]})"));
   w.caller.host.take();
