@@ -32,8 +32,8 @@ void tagged_parser::visible(std::string_view text, parse_sink& sink) {
       if (before.empty()) text.remove_prefix(skip_blanks(text, 0));
     }
     shown_ = true;
-    if (first_shown_.size() < bare_reasoning.size())
-      first_shown_ += text.substr(0, bare_reasoning.size() - first_shown_.size());
+    note_first(before);
+    note_first(text);
     said_ = said_ || text.find_first_not_of('`') != npos;
     last_shown_ = text.back();
     if (quoted_ && text.find('\n') != npos) quoted_ = false;
@@ -45,6 +45,13 @@ void tagged_parser::visible(std::string_view text, parse_sink& sink) {
   if (quoted_ && blanks.find('\n') != npos) quoted_ = false;
   pending_ += blanks;
   pending_blanks_ += blanks;
+}
+
+// Keeps the first bytes of all that is shown. Blanks before them do not count, those between them do.
+void tagged_parser::note_first(std::string_view text) {
+  if (first_shown_.empty()) text.remove_prefix(skip_blanks(text, 0));
+  if (first_shown_.size() < bare_reasoning.size())
+    first_shown_ += text.substr(0, bare_reasoning.size() - first_shown_.size());
 }
 
 void tagged_parser::control(std::string_view token) {

@@ -144,6 +144,7 @@ class tagged_parser final : public text_parser {
   void spoil(parse_sink& sink, std::string_view why);
   void release(std::size_t end, parse_sink& sink);
   void visible(std::string_view text, parse_sink& sink);
+  void note_first(std::string_view text);
   void control(std::string_view token);
   void call_found();
   void forget_drafts(std::size_t from);

@@ -103,4 +103,12 @@ TEST_CASE("F10: a call of each family in reasoning is none") {
   }
 }
 
+TEST_CASE("F10: Harmony's first word is reasoning behind blanks, and is none with blanks in it, at every split") {
+  CHECK(parse_at_every_step("harmony", "\n \nanalysisThey want four.assistantfinalFour.").answer == "Four.");
+  for (const std::string_view blank : {" ", "\r", "\n", "\r\r\r\t\n"}) {
+    const auto raw = "analy" + std::string(blank) + "sis\ncommentary to=functions.x js {}assistantfinalSo.";
+    CHECK(parse_at_every_step("harmony", raw).answer == raw);
+  }
+}
+
 }  // namespace
