@@ -8,7 +8,6 @@
 #include <doctest/doctest.h>
 
 #include <fcntl.h>
-#include <signal.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -143,7 +142,6 @@ TEST_CASE("stream transport: in any event its user may close, destroy, send, pau
 }
 
 TEST_CASE("stream transport: in any event its user may close, destroy, send, pause or finish, over pipes") {
-  ::signal(SIGPIPE, SIG_IGN);
   at_every_event([](asio::io_context& io, acting& a) {
     int in[2], out[2];
     REQUIRE(::pipe2(in, O_CLOEXEC | O_NONBLOCK) == 0);

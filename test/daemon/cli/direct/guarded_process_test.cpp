@@ -27,7 +27,6 @@ using std::chrono::milliseconds;
 namespace {
 
 mcp::process_spec shell(const std::string& script, const std::string& directory = "/") {
-  ::signal(SIGPIPE, SIG_IGN);  // as the command line does
   mcp::process_spec spec;
   spec.argv = {"sh", "-c", script};
   spec.environment = {"PATH=/usr/bin:/bin"};
