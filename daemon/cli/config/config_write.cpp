@@ -263,6 +263,7 @@ int write_entries(context& c, const config_place& place, const std::vector<new_e
       const auto before = place.text_of(path);
       at = steps.insert(steps.end(), step_of_write{file_change{path, before, before.value_or("")}, {}});
     }
+    if (!at->change.before) at->change.after->insert(0, entries[i].comment);
     auto text =
         conf::with_entry(*at->change.after, entries[i].name, move ? moved[i].entry : entries[i].entry, path.native());
     if (!text) return explain(c, error{errc::config, text.error().message});

@@ -316,7 +316,7 @@ TEST_CASE_FIXTURE(config_home, "edit: an editor that fails, and a text that stay
   ::setenv("VISUAL", "false", 1);
   const auto failed = run({"edit"});
   CHECK(failed.status == 1);
-  CHECK(contains(failed.err, "the editor `false` ended with status 1, and nothing was changed"));
+  CHECK(contains(failed.err, "the editor `false` failed with status 1, and nothing was changed"));
   CHECK(files() == before);
   ::setenv("VISUAL", "true", 1);
   const auto same = run({"edit"});
