@@ -113,6 +113,7 @@ void message_post::on_head(int status, const std::vector<http::header>& headers)
 void message_post::begin_answer(const std::vector<http::header>& headers) {
   using form = answer_reader::form;
   resumptions_failed_ = refusals_ = 0;
+  if (message_.method == "notifications/initialized") core_->handshake_over();
   if (message_.id == 0 || message_.answered_elsewhere) return reader_.begin(form::none);
   if (message_.method == "initialize") core_->take_session(http::find_header(headers, "mcp-session-id"));
   const std::string type = media_type(http::find_header(headers, "content-type"));
