@@ -48,11 +48,14 @@ result<std::string> message_with_files(const std::string& question, const std::s
   json_writer w(out);
   w.begin_object().member("role", "user").key("content").begin_array();
   if (!question.empty()) w.token(json_object("type", "text", "text", question));
+  // Some APIs take the texts of a message as one, so a blank line parts them.
+  std::string gap = question.empty() ? "" : "\n\n";
   std::size_t room = most_attached - std::min(input.size(), most_attached);
   if (!input.empty()) {
-    auto block = block_of({"Standard input", "standard input", "input.pdf"}, input);
+    auto block = block_of({gap + "Standard input", "standard input", "input.pdf"}, input);
     if (!block) return block;
     w.token(*block);
+    gap = "\n\n";
   }
   for (const auto& path : paths) {
     auto bytes = read_file(path, room, "--file");
@@ -63,9 +66,10 @@ result<std::string> message_with_files(const std::string& question, const std::s
     if (!bytes) return bytes;
     room -= bytes->size();
     const auto name = std::filesystem::path(path).filename().string();
-    auto block = block_of({"File " + name, "the file " + name, name}, *bytes);
+    auto block = block_of({gap + "File " + name, "the file " + name, name}, *bytes);
     if (!block) return block;
     w.token(*block);
+    gap = "\n\n";
   }
   w.end_array().end_object();
   return out;

@@ -224,7 +224,7 @@ verb verb_auth() {
   return {.name = "auth",
           .place = 12,
           .summary = "log in to remote tool servers",
-          .more = "Example: mcpbx auth login saas --no-browser\n",
+          .more = "Example:\n  mcpbx auth login saas --no-browser",
           .declare = declare_auth,
           .actions = auth_actions};
 }

@@ -31,7 +31,7 @@ verb verb_status() {
           .summary = "how the daemon is",
           .more =
               "At a terminal numbers have units, and those that are zero are left out; elsewhere there is a "
-              "line for each\nmember of --json.",
+              "line for each\nmember of --json.\n\nExample:\n  mcpbx status",
           .declare = [](CLI::App&) -> verb_action { return status; }};
 }
 

@@ -86,7 +86,10 @@ verb verb_wait() {
       .more =
           R"(Starts the daemon if none runs; keeps trying a socket that --socket or $MCPBX_SOCKET names. The status is 0 when every
 enabled server is ready (lazy ones count as ready), 1 when one took too long, or cannot start or is in a crash loop and no
-other one is still starting (named on standard error), 3 only if the socket never answered.)",
+other one is still starting (named on standard error), 3 only if the socket never answered.
+
+Example:
+  mcpbx wait --timeout 30)",
       .declare = declare_wait};
 }
 

@@ -35,12 +35,12 @@ TEST_CASE("ask --file: images are told by their first bytes, whatever their name
         R"({"type":"image","mimeType":"image/webp","data":"UklGRgQAAABXRUJQ"})");
 }
 
-TEST_CASE("ask --file: a PDF is a file with its name, text is quoted under its name") {
+TEST_CASE("ask --file: a PDF is a file with its name, text is quoted under its name, a blank line below the question") {
   const mcpbx::test::temporary_directory f;
   CHECK(content({f.write("plan.pdf", "%PDF-1")}) ==
         R"({"type":"file","mimeType":"application/pdf","name":"plan.pdf","data":"JVBERi0x"})");
   CHECK(content({f.write("n.md", "ä\n"), f.write("empty", "")}) ==
-        R"({"type":"text","text":"File n.md:\n\nä\n"},{"type":"text","text":"File empty:\n\n"})");
+        R"({"type":"text","text":"\n\nFile n.md:\n\nä\n"},{"type":"text","text":"\n\nFile empty:\n\n"})");
 }
 
 TEST_CASE("ask --file: what cannot be sent is an error that names the file and the mend") {
@@ -64,7 +64,7 @@ TEST_CASE("ask --file: all files together hold 16 MiB at most") {
 TEST_CASE("ask: piped input is a block between the question and its files, marked as input") {
   const mcpbx::test::temporary_directory f;
   CHECK(content({f.write("n.md", "b")}, "a\n") ==
-        R"({"type":"text","text":"Standard input:\n\na\n"},{"type":"text","text":"File n.md:\n\nb"})");
+        R"({"type":"text","text":"\n\nStandard input:\n\na\n"},{"type":"text","text":"\n\nFile n.md:\n\nb"})");
   CHECK(content({}, "GIF89a") == R"({"type":"image","mimeType":"image/gif","data":"R0lGODlh"})");
   CHECK(content({}, "%PDF-1") ==
         R"({"type":"file","mimeType":"application/pdf","name":"input.pdf","data":"JVBERi0x"})");
