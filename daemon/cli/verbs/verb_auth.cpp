@@ -5,7 +5,7 @@
 #include "daemon/cli/terminal/approval.hpp"
 #include "daemon/cli/terminal/fitted_table.hpp"
 #include "daemon/cli/terminal/foreign_text.hpp"
-#include "daemon/cli/terminal/session_text.hpp"
+#include "daemon/cli/text/session_text.hpp"
 #include "mcp/json/json_writer.hpp"
 #include "mcp/process/started_apart.hpp"
 #include "mcp/support/text.hpp"
