@@ -1,5 +1,6 @@
 // CPU time of each verb, of a completion, of a reload with 50 servers that stay as they are, and of `mcpbx top` at a
 // terminal.
+#include "test/bench/calls.hpp"
 #include "test/bench/session.hpp"
 #include "test/bench/suites.hpp"
 

@@ -31,7 +31,7 @@ std::string origin_mark(const foreign_server& server);
 /// Returns the marks at the beginning of a file of ours.
 std::vector<std::string> origin_marks_in(std::string_view text);
 
-/// Returns the name of another program's server as one of ours: 1 to 56 bytes, without control characters.
+/// Returns the name of another program's server as one of ours: 1 to 56 bytes, without characters that nobody sees.
 std::string our_name(std::string_view name);
 
 /// Decides over the servers of all programs in their order. Two servers are the same if command, arguments,

@@ -1,10 +1,10 @@
 // `mcpbx edit`: the person's editor on a draft of a configuration file, which is taken over once it is right.
 #include "conf/places.hpp"
 #include "daemon/cli/base/daemon_calls.hpp"
-#include "daemon/cli/base/text_editor.hpp"
 #include "daemon/cli/base/verb.hpp"
 #include "daemon/cli/config/config_write.hpp"
 #include "daemon/cli/config/entry_changes.hpp"
+#include "daemon/cli/input/text_editor.hpp"
 #include "daemon/cli/terminal/approval.hpp"
 #include "daemon/cli/terminal/read_line.hpp"
 #include "mcp/support/text.hpp"
