@@ -23,7 +23,7 @@ struct file_change {
 struct new_entry {
   std::string name;
   std::string entry;         ///< a JSON object
-  std::string comment = {};  ///< lines in front of a new file, each with its end
+  std::string comment = {};  ///< lines in front of a new file of config.d, each with its end
 };
 
 /// Returns the files that have the entry `name` in mcpServers, in the order of merging. Files that cannot be parsed

@@ -176,8 +176,8 @@ TEST_CASE_FIXTURE(config_home, "add: a configuration with errors is told, and st
   const auto before = files();
   const auto r = run({"add", "time", "--yes", "--", "clock"});
   CHECK(r.status == 2);
-  CHECK(contains(r.err, "the configuration has errors, and nothing was written; `mcpbx edit` opens it:\n" + folder() +
-                            "/config.json:2:2: unknown key"));
+  CHECK(contains(
+      r.err, "the configuration has errors, and nothing was written:\n" + folder() + "/config.json:2:2: unknown key"));
   CHECK(files() == before);
 }
 
