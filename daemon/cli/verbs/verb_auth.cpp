@@ -5,7 +5,7 @@
 #include "daemon/cli/terminal/approval.hpp"
 #include "daemon/cli/terminal/fitted_table.hpp"
 #include "daemon/cli/terminal/foreign_text.hpp"
-#include "daemon/cli/terminal/session_text.hpp"
+#include "daemon/cli/text/session_text.hpp"
 #include "mcp/json/json_writer.hpp"
 #include "mcp/process/started_apart.hpp"
 #include "mcp/support/text.hpp"
@@ -224,7 +224,7 @@ verb verb_auth() {
   return {.name = "auth",
           .place = 12,
           .summary = "log in to remote tool servers",
-          .more = "Example: mcpbx auth login saas --no-browser\n",
+          .more = "Example:\n  mcpbx auth login saas --no-browser",
           .declare = declare_auth,
           .actions = auth_actions};
 }
