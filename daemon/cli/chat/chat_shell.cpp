@@ -1,7 +1,6 @@
 // One turn at a time: an input, its actions, and the run that one of them may begin.
 #include "daemon/cli/chat/chat_shell.hpp"
 
-#include "daemon/cli/base/attachments.hpp"
 #include "daemon/cli/base/daemon_calls.hpp"
 #include "daemon/cli/base/follow_run.hpp"
 #include "daemon/cli/base/server_wait.hpp"
@@ -10,8 +9,9 @@
 #include "daemon/cli/chat/line_history.hpp"
 #include "daemon/cli/chat/piped_lines.hpp"
 #include "daemon/cli/chat/typed_lines.hpp"
+#include "daemon/cli/input/attachments.hpp"
 #include "daemon/cli/terminal/fitted_table.hpp"
-#include "daemon/cli/terminal/tool_text.hpp"
+#include "daemon/cli/text/tool_text.hpp"
 #include "mcp/json/json_writer.hpp"
 #include "mcp/redact/hidden_text.hpp"
 #include "mcp/support/text.hpp"

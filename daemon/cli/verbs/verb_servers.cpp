@@ -3,8 +3,8 @@
 #include "daemon/cli/base/verb.hpp"
 #include "daemon/cli/terminal/fitted_table.hpp"
 #include "daemon/cli/terminal/foreign_text.hpp"
-#include "daemon/cli/terminal/server_text.hpp"
-#include "daemon/cli/terminal/status_text.hpp"
+#include "daemon/cli/text/server_text.hpp"
+#include "daemon/cli/text/status_text.hpp"
 #include "mcp/support/text.hpp"
 
 #include <CLI/CLI.hpp>

@@ -1,7 +1,7 @@
 // `mcpbx status`: shows the state of the daemon.
 #include "daemon/cli/base/daemon_calls.hpp"
 #include "daemon/cli/base/verb.hpp"
-#include "daemon/cli/terminal/status_text.hpp"
+#include "daemon/cli/text/status_text.hpp"
 
 namespace mcpbx::cli {
 namespace {

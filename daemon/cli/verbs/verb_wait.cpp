@@ -1,8 +1,8 @@
 // `mcpbx wait`: waits until tool servers are ready.
 #include "daemon/cli/base/daemon_calls.hpp"
-#include "daemon/cli/base/option_checks.hpp"
 #include "daemon/cli/base/server_wait.hpp"
 #include "daemon/cli/base/verb.hpp"
+#include "daemon/cli/input/option_checks.hpp"
 #include "mcp/redact/hidden_text.hpp"
 #include "mcp/socket/unix_socket.hpp"
 

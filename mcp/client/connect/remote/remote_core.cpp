@@ -390,11 +390,11 @@ void remote_core::no_endpoint(std::string why, std::string_view problem) {
 
 // The end.
 
-void remote_core::not_opened(std::string why, std::string_view problem, milliseconds wait) {
+void remote_core::not_opened(std::string why, std::string_view problem, milliseconds wait, bool mend) {
   if (over_) return;
   const auto self = shared_from_this();
   record_->problem = problem;
-  why += way_out(problem);
+  if (mend) why += way_out(problem);
   clear();
   auto* const link = std::exchange(link_, nullptr);
   if (link != nullptr && !closing_) return link->on_not_opened({std::move(why), true, wait});

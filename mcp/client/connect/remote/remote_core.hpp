@@ -117,7 +117,8 @@ class remote_core final : public std::enable_shared_from_this<remote_core> {
   /// Reports that a request gets no answer.
   void lost(message_post& post, errc code, std::string why, bool unseen = false);
   /// Ends the connection before it has proven itself.
-  void not_opened(std::string why, std::string_view problem, milliseconds wait = {});
+  /// Adds a way out to `why` unless that has one (`mend`).
+  void not_opened(std::string why, std::string_view problem, milliseconds wait = {}, bool mend = true);
   /// Ends the session in favour of a new one. `unseen`: the request that was refused because of it, or 0.
   void expire(const std::string& how, std::int64_t unseen);
   /// Ends the connection, because the server or the network has ended it.
