@@ -207,7 +207,9 @@ void entry_tokens::refused(int status, std::string_view challenge, std::string_v
       return again(false);
     }
     const auto ask_person = [this, more_scopes](std::function<void(bool)> then) {
-      set_waiting(more_scopes
+      // A login would bring tokens that cannot be kept beside those that are there.
+      set_waiting(!unreadable_.empty() ? "cannot use its login: " + unreadable_
+                  : more_scopes
                       ? "needs a login with more rights: run `mcpbx auth login " + shell_word(entry_.server) + "`"
                       : "needs a login: run `mcpbx auth login " + shell_word(entry_.server) + "`");
       if (!preparing_ && !present_login() && !may_log_in_alone()) return then(false);
