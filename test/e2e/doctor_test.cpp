@@ -180,7 +180,7 @@ TEST_CASE("D4: doctor --online that is interrupted while the model is silent lea
           .top("store", R"({"url": "sqlite:@DIR@/j.db"})"));
   d.env.push_back("MCPBX_CONFIG=" + d.file("config.json"));
   auto doctor = start_cli(d, {"doctor", "m", "--online"});
-  REQUIRE(eventually([&] { return model.count("request") == 1; }));
+  REQUIRE(eventually([&] { return contains(model.log(), "Reply with the word ok"); }));
   doctor->signal(SIGINT);
   CHECK(doctor->wait().status == 130);
   CHECK(run_cli(d, {"--json", "sessions", "--all"}).out == "[]\n");

@@ -120,6 +120,15 @@ result<connected> connect_or_explain(context& c, bool may_start, int& status, co
   return fail(errc::invalid_argument, "the connection cannot be bound");
 }
 
+namespace {
+
+// A list of errors with their places is of the files; other errors may be of their references, models or modes.
+std::string_view command_for_config(std::string_view words) {
+  return words.contains('\n') ? "`mcpbx edit` opens it" : command_for_status(no_answer);
+}
+
+}  // namespace
+
 std::string cause_of(const answer& a) {
   return find_member(find_member(a.error, "data"), "cause").as_string().value_or("");
 }
@@ -159,15 +168,16 @@ exit_status status_of(const answer& a) {
 }
 
 int explain(context& c, const error& e) {
-  const auto command = e.code == errc::config ? command_for_status(no_answer) : command_for_status(status_of(e));
+  const auto command = e.code == errc::config ? command_for_config(e.message) : command_for_status(status_of(e));
   if (e.code != errc::cancelled) c.screen->error(with_command(e.message, command));
   return status_of(e);
 }
 
 int explain(context& c, const answer& a, std::string_view hint) {
   const bool config = cause_of(a) == to_string(errc::config);
-  const auto command = command_for_status(config ? no_answer : status_of(a));
-  c.screen->error(with_hint(with_command(a.error_message(), command), hint));
+  const auto words = a.error_message();
+  const auto command = config ? command_for_config(words) : command_for_status(status_of(a));
+  c.screen->error(with_hint(with_command(words, command), hint));
   return status_of(a);
 }
 

@@ -69,17 +69,24 @@ bool delete_session(daemon_connection& link, std::string_view session) {
   return false;
 }
 
-// Ends a run whose answer has not come, and deletes the session that it began. The session is known by the run that
-// goes on in it, or else by its question and the time.
+// Ends a run whose answer has not come, and deletes the session that it began.
 void forget_run(daemon_connection& link, const std::string& run, std::int64_t begun_ms) {
-  const auto listed = ask(link, "mcpbx/sessions/list", R"({"limit":50})", milliseconds(5'000));
+  constexpr milliseconds limit(5'000);
+  // The answer comes when the end is in the journal, and so is the session.
+  (void)ask(link, "mcpbx/cancel", json_object("run", run), limit);
+  const auto listed = ask(link, "mcpbx/sessions/list", R"({"limit":50})", limit);
   if (!listed) return;
-  (void)ask(link, "mcpbx/cancel", json_object("run", run), milliseconds(5'000));
   for_each_element(find_member(*listed, "sessions"), [&](const raw_json& s) {
-    const bool ours =
-        member_text(s, "running") == run || (!find_member(s, "running") && member_text(s, "title") == small_question &&
-                                             find_member(s, "createdMs").as_integer().value_or(0) >= begun_ms);
-    if (ours) delete_session(link, member_text(s, "session"));
+    if (find_member(s, "createdMs").as_integer().value_or(0) < begun_ms) return true;
+    const auto session = member_text(s, "session");
+    const auto whole = ask(link, "mcpbx/sessions/get", json_object("session", session, "limit", 0), limit);
+    bool ours = false;
+    if (whole)
+      for_each_element(find_member(*whole, "runs"), [&](const raw_json& one) {
+        ours = ours || member_text(one, "run") == run;
+        return !ours;
+      });
+    if (ours) delete_session(link, session);
     return !ours;
   });
 }

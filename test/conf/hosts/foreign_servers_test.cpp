@@ -244,7 +244,7 @@ TEST_CASE(
 
   const auto cursor = [](const std::string& rule) {
     return import_text("cursor", R"({"mcpServers": {"git": {"command": "g"}, "web": {"command": "w"}}})",
-                       R"({"permissions": {"allow": ["Mcp(git:*)"], "deny": ["Shell(rm)", ")" + rule + R"("]}})");
+                       R"x({"permissions": {"allow": ["Mcp(git:*)"], "deny": ["Shell(rm)", ")x" + rule + R"x("]}})x");
   };
   const std::string no_delete = R"(== git
 {"command":"g","tools":{"deny":["delete"]}}
