@@ -1,7 +1,7 @@
 // The caller of a call as its tool server may know it and ask it, and the logs that the caller wants.
 #include "mcp/protocol/extensions.hpp"
 #include "mcp/protocol/log_levels.hpp"
-#include "mcp/protocol/questions.hpp"
+#include "mcp/protocol/questions/questions.hpp"
 #include "mcp/protocol/revisions.hpp"
 #include "mcp/server/caller_session.hpp"
 
