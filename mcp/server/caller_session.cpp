@@ -3,7 +3,7 @@
 #include "mcp/server/caller_session.hpp"
 
 #include "mcp/protocol/revisions.hpp"
-#include "mcp/server/modern_request.hpp"
+#include "mcp/server/base/modern_request.hpp"
 #include "mcp/support/text.hpp"
 
 #include <string_view>

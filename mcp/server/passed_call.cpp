@@ -4,13 +4,13 @@
 #include "mcp/json/json_writer.hpp"
 #include "mcp/protocol/eras.hpp"
 #include "mcp/protocol/modern_answers.hpp"
-#include "mcp/protocol/questions.hpp"
+#include "mcp/protocol/questions/questions.hpp"
 #include "mcp/protocol/revisions.hpp"
+#include "mcp/server/base/rpc_errors.hpp"
+#include "mcp/server/base/task_routes.hpp"
 #include "mcp/server/caller_session.hpp"
 #include "mcp/server/incoming_call.hpp"
 #include "mcp/server/result_uris.hpp"
-#include "mcp/server/rpc_errors.hpp"
-#include "mcp/server/task_routes.hpp"
 
 #include <utility>
 

@@ -6,8 +6,8 @@
 #include "mcp/client/client.hpp"
 #include "mcp/json/raw_json.hpp"
 #include "mcp/protocol/caller_capabilities.hpp"
+#include "mcp/server/base/reply_once.hpp"
 #include "mcp/server/held_calls.hpp"
-#include "mcp/server/reply_once.hpp"
 #include "mcp/server/tool_call_reply.hpp"
 #include "mcp/support/time.hpp"
 

@@ -1,10 +1,10 @@
 // The questions of the tool server about a call: who answers them, and the way of a modern caller's answers.
 #include "mcp/json/json_writer.hpp"
-#include "mcp/protocol/questions.hpp"
+#include "mcp/protocol/questions/questions.hpp"
 #include "mcp/protocol/revisions.hpp"
+#include "mcp/server/base/rpc_errors.hpp"
 #include "mcp/server/caller_session.hpp"
 #include "mcp/server/passed_call.hpp"
-#include "mcp/server/rpc_errors.hpp"
 
 #include <algorithm>
 #include <utility>

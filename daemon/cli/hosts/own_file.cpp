@@ -124,9 +124,11 @@ result<own_file> look_at_own_file(const conf::program& program, const std::strin
 result<std::string> base_text(const own_file& file) {
   if (!file.text) return std::string();
   if (file.is_as_left()) return file.backup.value_or("");
+  // Nothing has been done yet, or it was killed before the file changed. An entry of our name is the person's then, and
+  // the backup keeps it.
+  if (!file.note || file.text == file.backup) return *file.text;
   // A file that should hold our entry alone has no part that is surely ours once somebody has changed it.
   if (!file.program->own_file.empty()) return *file.text;
-  if (!file.note) return conf::without_own_entry(*file.program, *file.text, *file.text, {}, file.path);
   // Without the backup the switches are set back to what an entry without them says.
   return conf::without_own_entry(*file.program, *file.text, file.backup.value_or(""), file.note->off, file.path);
 }
@@ -162,12 +164,13 @@ result<own_change> plan_uninstall(const own_file& file) {
                                   "not yours in it");
   const auto there = conf::has_own_entry(*file.program, *file.text, file.path);
   if (!there) return std::unexpected(there.error());
-  if (!*there) {
+  if (!*there || file.text == file.backup) {
     out.after = file.text;
     out.same = !file.note && !file.backup;
     return out;
   }
-  auto text = base_text(file);
+  auto text =
+      file.note ? base_text(file) : conf::without_own_entry(*file.program, *file.text, *file.text, {}, file.path);
   if (!text) return std::unexpected(text.error());
   out.after = std::move(*text);
   return out;

@@ -1,8 +1,8 @@
 // Calls of one tool server: accepted or refused, queued, sent, ended. This is the hot path: a call that can be sent at
 // once and needs one request costs one open call, one pending call and its bytes. managed_client_inputs.cpp and
 // managed_client_task_runs.cpp have calls that need more.
-#include "mcp/client/catalog/tool_result.hpp"
 #include "mcp/client/supervise/managed_client.hpp"
+#include "mcp/client/supervise/tool_result.hpp"
 #include "mcp/protocol/revisions.hpp"
 #include "mcp/support/shared_bytes.hpp"
 

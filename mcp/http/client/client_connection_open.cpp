@@ -198,10 +198,17 @@ void client_connection::start_tls() {
     self->tls_ = *std::move(stream);
     self->tls_->async_handshake(asio::ssl::stream_base::client, [self](const boost::system::error_code& ec) {
       if (self->closed_) return;
-      if (ec) return self->fail(http::stage::tls, errc::unavailable, "was refused: " + tls_failure(*self->tls_, ec));
+      if (ec) return self->handshake_failed(ec);
       self->send();
     });
   });
+}
+
+void client_connection::handshake_failed(const boost::system::error_code& ec) {
+  if (const auto owner = owner_.lock()) owner->tls_failed(route_->trust);
+  if (const auto why = client_certificate_failure(ec); !why.empty())
+    return fail(http::stage::tls, errc::peer, "was not asked: " + why);
+  fail(http::stage::tls, errc::unavailable, "was refused: " + tls_failure(*tls_, ec));
 }
 
 }  // namespace mcpbx::http

@@ -121,6 +121,10 @@ class client::impl final : public connection_owner, public std::enable_shared_fr
     if (!posted) tls_loaded(t, std::unexpected(std::move(posted.error())));
   }
 
+  void tls_failed(const trust& t) override {
+    if (const auto known = contexts_.find(t); known != contexts_.end()) known->second.made.reset();
+  }
+
   void tls_loaded(const trust& t, const result<tls_context>& loaded) {
     auto& asked = contexts_[t];
     if (loaded) asked.made = *loaded;

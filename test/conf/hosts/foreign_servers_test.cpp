@@ -309,6 +309,13 @@ TEST_CASE(
   CHECK(rows[5].same_as == "known");
 }
 
+TEST_CASE("same servers: a name with characters that nobody sees becomes one that a person can type") {
+  CHECK(our_name("\u202egnp\u200b") == "-gnp-");
+  CHECK(our_name("new\nline\x1b[0m") == "new-line-[0m");
+  CHECK(our_name(" n\u00e4me ") == "n\u00e4me");
+  CHECK(our_name("") == "server");
+}
+
 TEST_CASE("programs: an error about a command of several words does not repeat the words, which may be secret") {
   const auto made = import_text("cursor", R"({"mcpServers": {"x": {"command": "npx -y p --api-key canary"}}})");
   CHECK(made.find("write \"npx\" there") != std::string::npos);

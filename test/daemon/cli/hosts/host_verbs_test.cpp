@@ -318,6 +318,23 @@ TEST_CASE_FIXTURE(host_home, "uninstall: without the backup our entry goes all t
   CHECK(text(cline()) == cline_text);
 }
 
+TEST_CASE_FIXTURE(host_home, "uninstall: an entry of our name that stood there before comes back with the file") {
+  const std::string mine = "{\"mcpServers\": {\"mcpbx\": {\"command\": \"/opt/mine\", \"env\": {\"A\": \"b\"}}}}\n";
+  const std::string toml = "[mcp_servers.mcpbx]\ncommand = \"/opt/mine\"\n\n[tui]\na = 1\n";
+  write(cursor(), mine);
+  write(codex(), toml);
+  for (const char* name : {"cursor", "codex"}) {
+    CHECK(run({"install", name, "--yes"}).status == 0);
+    CHECK(run({"uninstall", name, "--yes"}).status == 0);
+  }
+  CHECK(text(cursor()) == mine);
+  CHECK(text(codex()) == toml);
+  CHECK_FALSE(is_there(cursor() + ".mcpbx-backup"));
+  // A person who pasted our entry by hand has it taken out.
+  CHECK(run({"uninstall", "cursor", "--yes"}).status == 0);
+  CHECK(text(cursor()) == "{\"mcpServers\": {}}\n");
+}
+
 TEST_CASE_FIXTURE(host_home, "install: TOML and YAML files are changed and put back like JSON ones") {
   const std::string toml = "model = \"x\"\n\n[mcp_servers.git]\ncommand = \"git-mcp\"\n";
   const std::string yaml = "extensions:\n  git: # mine\n    type: stdio\n    cmd: git-mcp\n";

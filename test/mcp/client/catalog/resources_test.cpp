@@ -3,7 +3,7 @@
 #include "mcp/protocol/resources.hpp"
 
 #include "mcp/client/catalog/catalog_builder.hpp"
-#include "mcp/client/catalog/narrowed.hpp"
+#include "mcp/client/views/narrowed.hpp"
 #include "mcp/protocol/tools.hpp"
 #include "mcp/support/shared_bytes.hpp"
 #include "test/mcp/client/supervisor_rig.hpp"
