@@ -4,7 +4,7 @@
 #include "daemon/answers/sampling.hpp"
 #include "daemon/policy/policy.hpp"
 #include "mcp/json/json_writer.hpp"
-#include "mcp/protocol/elicitation.hpp"
+#include "mcp/protocol/questions/elicitation.hpp"
 #include "mcp/redact/cut_text.hpp"
 #include "mcp/rpc/rpc_message.hpp"
 #include "mcp/support/formatted.hpp"

@@ -2,9 +2,9 @@
 #include "daemon/app/run_parts.hpp"
 
 #include "conf/places.hpp"
+#include "daemon/app/journal/store.hpp"
 #include "daemon/app/options/guard.hpp"
 #include "daemon/app/options/runner_options.hpp"
-#include "daemon/app/store.hpp"
 #include "daemon/front/base/process_memory.hpp"
 #include "daemon/guard/audit/audited_journal.hpp"
 #include "mcp/support/heap.hpp"

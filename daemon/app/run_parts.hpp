@@ -3,7 +3,7 @@
 #include "conf/model/model.hpp"
 #include "daemon/answers/own_answers.hpp"
 #include "daemon/app/base_parts.hpp"
-#include "daemon/app/left_runs.hpp"
+#include "daemon/app/journal/left_runs.hpp"
 #include "daemon/app/models/model_lists.hpp"
 #include "daemon/app/process/heap_trimmer.hpp"
 #include "daemon/app/references/current_configuration.hpp"

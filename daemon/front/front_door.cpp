@@ -6,7 +6,7 @@
 #include "daemon/front/new_caller.hpp"
 #include "daemon/front/rpc/methods.hpp"
 #include "daemon/store/records/principal.hpp"
-#include "mcp/server/rpc_errors.hpp"
+#include "mcp/server/base/rpc_errors.hpp"
 #include "mcp/support/heap.hpp"
 #include "mcp/support/log.hpp"
 #include "mcp/transport/stream_transport.hpp"

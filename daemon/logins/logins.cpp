@@ -127,6 +127,10 @@ error logins::unknown(std::string_view server) const {
 void logins::begin(std::string_view server, std::function<void(result<login_invitation>)> then) {
   auto* const tokens = find(server);
   if (!tokens) return then(std::unexpected(unknown(server)));
+  if (tokens->entry().own_authorization)
+    return then(fail(errc::config, "server " + json_quoted(server) +
+                                       " gets the Authorization header of its entry, so that nothing would use the "
+                                       "tokens of a login; take it out of \"headers\" first"));
   const auto told = std::make_shared<bool>(false);
   const auto shared = std::make_shared<std::function<void(result<login_invitation>)>>(std::move(then));
   tokens->log_in(
@@ -136,6 +140,7 @@ void logins::begin(std::string_view server, std::function<void(result<login_invi
         const login* const present = t->present_login();
         if (!present) return;  // it has ended: the other handler tells how
         *told = true;
+        t->note_shown();
         const auto& flow = present->flow();
         (*shared)(login_invitation{std::string(present->address()), present->redirect_uri(), flow.issuer(),
                                    flow.resource(), flow.scopes(), present->opened_address()});
@@ -152,11 +157,11 @@ void logins::begin(std::string_view server, std::function<void(result<login_invi
 void logins::when_over(std::string_view server, std::function<void(result<void>)> then) {
   auto* const tokens = find(server);
   if (!tokens) return then(std::unexpected(unknown(server)));
-  if (!tokens->present_login()) {
+  if (!tokens->is_logging_in()) {
     if (tokens->last_outcome()) return then(*tokens->last_outcome());
     return then(fail(errc::invalid_argument, "no login to server " + json_quoted(server) + " is under way"));
   }
-  tokens->log_in(nullptr, std::move(then));
+  tokens->when_logged_in(std::move(then));
 }
 
 result<void> logins::complete(std::string_view server, std::string_view pasted) {

@@ -4,8 +4,8 @@
 #include "daemon/toolbox/toolbox_tools.hpp"
 #include "mcp/rpc/line_framer.hpp"
 #include "mcp/rpc/rpc_message.hpp"
-#include "mcp/server/method_table.hpp"
-#include "mcp/server/reply_once.hpp"
+#include "mcp/server/base/method_table.hpp"
+#include "mcp/server/base/reply_once.hpp"
 
 #include <cstdint>
 #include <functional>

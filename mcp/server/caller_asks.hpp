@@ -2,7 +2,7 @@
 // answers are those of pending_calls, as towards tool servers. Knows no I/O; the time comes through the host.
 #pragma once
 #include "mcp/rpc/pending_calls.hpp"
-#include "mcp/server/caller_host.hpp"
+#include "mcp/server/base/caller_host.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -1,5 +1,5 @@
 // The handshake of a caller's session, and the table of MCP's methods that callers can use.
-#include "mcp/client/catalog/server_instructions.hpp"
+#include "mcp/client/views/server_instructions.hpp"
 #include "mcp/json/json_writer.hpp"
 #include "mcp/protocol/log_levels.hpp"
 #include "mcp/protocol/revisions.hpp"

@@ -3,7 +3,7 @@
 #include "mcp/server/caller_session.hpp"
 
 #include "mcp/protocol/revisions.hpp"
-#include "mcp/server/modern_request.hpp"
+#include "mcp/server/base/modern_request.hpp"
 #include "mcp/support/text.hpp"
 
 #include <string_view>
@@ -119,7 +119,9 @@ void caller_session::dispatch(const message& m, reply_once reply) {
 
 void caller_session::take_notification(const message& m) {
   if (m.method() == "notifications/initialized") {
-    if (phase_ == phase::answered) phase_ = phase::ready;
+    if (phase_ != phase::answered) return;
+    phase_ = phase::ready;
+    offer_roots();
   } else if (m.method() == "notifications/cancelled") {
     // Errors in a cancellation are ignored: the request may have been answered meanwhile, and notifications get no
     // answer.

@@ -3,7 +3,7 @@
 
 #include "mcp/protocol/revisions.hpp"
 #include "mcp/rpc/rpc_message.hpp"
-#include "mcp/server/param_reader.hpp"
+#include "mcp/server/base/param_reader.hpp"
 #include "mcp/support/text.hpp"
 
 #include <utility>

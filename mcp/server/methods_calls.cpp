@@ -2,10 +2,10 @@
 // params but the name of the thing that is asked for.
 #include "mcp/json/json_writer.hpp"
 #include "mcp/protocol/revisions.hpp"
+#include "mcp/server/base/task_routes.hpp"
 #include "mcp/server/call_shapes.hpp"
 #include "mcp/server/caller_session.hpp"
 #include "mcp/server/incoming_call.hpp"
-#include "mcp/server/task_routes.hpp"
 #include "mcp/support/text.hpp"
 
 #include <expected>

@@ -1,10 +1,10 @@
 // The questions of the tool server about a call: who answers them, and the way of a modern caller's answers.
 #include "mcp/json/json_writer.hpp"
-#include "mcp/protocol/questions.hpp"
+#include "mcp/protocol/questions/questions.hpp"
 #include "mcp/protocol/revisions.hpp"
+#include "mcp/server/base/rpc_errors.hpp"
 #include "mcp/server/caller_session.hpp"
 #include "mcp/server/passed_call.hpp"
-#include "mcp/server/rpc_errors.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -52,6 +52,15 @@ void passed_call::route(ticket t) {
     if (const auto self = weak.lock()) self->answered(t, std::move(outcome));
   });
   if ((asked = find(t))) asked->other_ticket = number;
+}
+
+bool passed_call::can_answer(const server_question& q) {
+  if (!attached()) return held_ != nullptr;
+  caller_host& host = session_->host();
+  const modern_request* m = reply_.request().modern();
+  const bool able =
+      m ? host.held() && check_answerable(m->able, q.method, q.params) : session_->may_be_asked(q.method, q.params);
+  return able || host.lends(q);
 }
 
 // Asks the caller, or lets the question wait for others if the caller is a modern one. Returns false if it cannot

@@ -2,10 +2,10 @@
 #include "mcp/server/task_listing.hpp"
 
 #include "mcp/json/json_writer.hpp"
+#include "mcp/server/base/param_reader.hpp"
+#include "mcp/server/base/rpc_errors.hpp"
+#include "mcp/server/base/task_routes.hpp"
 #include "mcp/server/caller_session.hpp"
-#include "mcp/server/param_reader.hpp"
-#include "mcp/server/rpc_errors.hpp"
-#include "mcp/server/task_routes.hpp"
 
 #include <charconv>
 #include <optional>

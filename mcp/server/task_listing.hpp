@@ -3,7 +3,7 @@
 #pragma once
 #include "mcp/client/client.hpp"
 #include "mcp/json/raw_json.hpp"
-#include "mcp/server/reply_once.hpp"
+#include "mcp/server/base/reply_once.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -2,8 +2,8 @@
 // one, and then to the caller.
 #pragma once
 #include "mcp/rpc/rpc_message.hpp"
-#include "mcp/server/call_recorder.hpp"
-#include "mcp/server/reply_once.hpp"
+#include "mcp/server/base/call_recorder.hpp"
+#include "mcp/server/base/reply_once.hpp"
 #include "mcp/support/error.hpp"
 
 #include <cstddef>

@@ -3,10 +3,7 @@
 
 #include <doctest/doctest.h>
 
-#include <sstream>
 #include <string>
-#include <string_view>
-#include <vector>
 
 using namespace mcpbx::e2e;
 
@@ -64,21 +61,4 @@ TEST_CASE("D4: doctor with a name starts that server without a daemon, tells wha
   CHECK(mute.status == 1);
   CHECK(contains(mute.out, "server-silent"));
   CHECK(w.tagged().empty());
-}
-
-TEST_CASE("D4: the examples in the help of doctor, why and bench run") {
-  daemon_under_test d(config().entry("toolbox", R"({"command": "mcpbx-toolbox"})"));
-  d.wait_ready({"toolbox"});
-  d.env.push_back("MCPBX_CONFIG=" + d.file("config.json"));
-  for (const std::string verb : {"doctor", "why", "bench"}) {
-    const auto help = run_cli(d, {verb, "--help"}).out;
-    constexpr std::string_view mark = "Example:\n  mcpbx ";
-    const auto at = help.find(mark);
-    REQUIRE_MESSAGE(at != std::string::npos, help);
-    std::vector<std::string> words;
-    std::istringstream line(help.substr(at + mark.size(), help.find('\n', at + mark.size()) - at - mark.size()));
-    for (std::string word; line >> word;) words.push_back(word);
-    const auto r = run_cli(d, words);
-    CHECK_MESSAGE(r.status == 0, verb, ": ", r.out, r.err);
-  }
 }

@@ -2,6 +2,7 @@
 #include "conf/hosts/import/same_servers.hpp"
 
 #include "conf/hosts/import/node_making.hpp"
+#include "conf/model/forms.hpp"
 #include "mcp/json/json_writer.hpp"
 #include "mcp/support/text.hpp"
 
@@ -142,7 +143,13 @@ bool covers(const server_entry& ours, const node& foreign) {
 
 std::string our_name(std::string_view name) {
   std::string out;
-  for (const char c : trimmed(name)) out += static_cast<unsigned char>(c) < 0x20 || c == 0x7F ? '-' : c;
+  const auto text = trimmed(name);
+  for (std::size_t begin = 0, end = 0; begin < text.size(); begin = end) {
+    end = begin + 1;
+    while (end < text.size() && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) ++end;
+    const auto one = text.substr(begin, end - begin);
+    out += forms::entry_name.accepts(one) ? one : "-";
+  }
   out = std::string(cut_utf8(out, 56));
   return out.empty() ? "server" : out;
 }

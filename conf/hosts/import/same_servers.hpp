@@ -19,7 +19,7 @@ struct import_row {
   std::vector<std::string> notes;  ///< sentences about what joining changed
 };
 
-/// Returns the name of another program's server as one of ours: 1 to 56 bytes, without control characters.
+/// Returns the name of another program's server as one of ours: 1 to 56 bytes, without characters that nobody sees.
 std::string our_name(std::string_view name);
 
 /// Decides over the servers of all programs in their order. Two servers are the same if command, arguments,

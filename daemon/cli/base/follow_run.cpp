@@ -1,16 +1,16 @@
 // Prints the events of a run as they come, and asks its questions.
 #include "daemon/cli/base/follow_run.hpp"
 
-#include "daemon/cli/base/client_tools.hpp"
 #include "daemon/cli/base/daemon_calls.hpp"
 #include "daemon/cli/base/mcp_contents.hpp"
 #include "daemon/cli/base/run_end.hpp"
 #include "daemon/cli/base/server_questions.hpp"
+#include "daemon/cli/input/client_tools.hpp"
 #include "daemon/cli/terminal/approval.hpp"
 #include "daemon/cli/terminal/foreign_text.hpp"
 #include "daemon/cli/terminal/markdown_text.hpp"
 #include "daemon/cli/terminal/open_questions.hpp"
-#include "daemon/cli/terminal/usage_line.hpp"
+#include "daemon/cli/text/usage_line.hpp"
 #include "mcp/json/json_writer.hpp"
 #include "mcp/redact/hidden_text.hpp"
 #include "mcp/support/text.hpp"

@@ -2,7 +2,7 @@
 // (docs/requirements.md, L11).
 #include "daemon/cli/base/run_end.hpp"
 
-#include "daemon/cli/base/client_tools.hpp"
+#include "daemon/cli/input/client_tools.hpp"
 #include "daemon/cli/link/daemon_connection.hpp"
 #include "mcp/support/error.hpp"
 #include "mcp/support/text.hpp"

@@ -2,7 +2,7 @@
 #include "daemon/cli/base/server_wait.hpp"
 
 #include "daemon/cli/terminal/fitted_table.hpp"
-#include "daemon/cli/terminal/status_text.hpp"
+#include "daemon/cli/text/status_text.hpp"
 
 #include <poll.h>
 

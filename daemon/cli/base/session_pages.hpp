@@ -1,7 +1,7 @@
 // A whole session, read from the daemon page by page.
 #pragma once
 #include "daemon/cli/base/context.hpp"
-#include "daemon/cli/terminal/session_text.hpp"
+#include "daemon/cli/text/session_text.hpp"
 
 #include <optional>
 #include <string>

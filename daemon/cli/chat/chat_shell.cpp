@@ -1,7 +1,6 @@
 // One turn at a time: an input, its actions, and the run that one of them may begin.
 #include "daemon/cli/chat/chat_shell.hpp"
 
-#include "daemon/cli/base/attachments.hpp"
 #include "daemon/cli/base/daemon_calls.hpp"
 #include "daemon/cli/base/follow_run.hpp"
 #include "daemon/cli/base/server_wait.hpp"
@@ -10,7 +9,9 @@
 #include "daemon/cli/chat/line_history.hpp"
 #include "daemon/cli/chat/piped_lines.hpp"
 #include "daemon/cli/chat/typed_lines.hpp"
-#include "daemon/cli/terminal/tool_text.hpp"
+#include "daemon/cli/input/attachments.hpp"
+#include "daemon/cli/terminal/fitted_table.hpp"
+#include "daemon/cli/text/tool_text.hpp"
 #include "mcp/json/json_writer.hpp"
 #include "mcp/redact/hidden_text.hpp"
 #include "mcp/support/text.hpp"
@@ -137,10 +138,8 @@ class chat_shell {
   }
 
   void tell(const std::string& text) {
-    if (at_terminal_ || c_.json)
-      c_.screen->err_line(terminal::dim(printable(text, true)));
-    else
-      c_.screen->err_line(printable(text, true));
+    for (auto& line : wrapped(printable(text, true), at_terminal_ ? c_.screen->err_width() : 0))
+      c_.screen->err_line(at_terminal_ || c_.json ? terminal::dim(std::move(line)) : styled(std::move(line)));
   }
   void fail_with(const std::string& text, int status) {
     c_.screen->error(text);

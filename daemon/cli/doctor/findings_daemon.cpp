@@ -85,7 +85,7 @@ void judge_socket(const facts& all, findings& out) {
       break;
     case silent:
       out.push_back({daemon_hangs, subject, process + " listens at " + s.file.path + " and does not answer",
-                     s.holder > 0 ? "kill " + std::to_string(s.holder) : "mcpbx stop"});
+                     s.holder > 0 ? "kill " + std::to_string(s.holder) : "end the process that `ss -xlp` shows there"});
       break;
     case denied:
       out.push_back({daemon_denied, subject, "the socket " + s.file.path + " refuses this user: " + s.problem,
@@ -135,6 +135,10 @@ void judge_daemon(const facts& all, findings& out) {
                      "kill " + pid});
     }
   }
+  if (!all.daemon && !all.socket.lock_held && !all.state.taken_port.empty())
+    out.push_back({port_taken, "HTTP port",
+                   "another process listens at " + all.state.taken_port + ", so no daemon can start",
+                   "choose another port in \"http.address\", or end that process: ss -ltnp"});
   const auto& u = all.unit;
   if (u.name.empty() || (!u.enabled && u.active != "failed")) return;
   if (u.active == "failed")

@@ -14,6 +14,9 @@
 namespace mcpbx::cli {
 namespace {
 
+/// Columns that a name gets at most where no terminal limits the table.
+constexpr std::size_t most_of_a_name = 72;
+
 std::string outcome_of(const conf::import_row& row) {
   const auto& s = *row.server;
   if (s.fate == conf::server_fate::refused) return "refused";
@@ -68,7 +71,10 @@ void show_import(terminal& screen, const import_plan& plan) {
   for (const auto& row : plan.rows) {
     const auto& s = *row.server;
     const auto how = s.fate == conf::server_fate::refused ? look::red : row.name.empty() ? look::dim : look::plain;
-    table.add({{visible(name_of_row(row)), std::string(s.from->title), {outcome_of(row), how}, visible(line_of(row))}});
+    table.add({{cut_columns(visible(name_of_row(row)), most_of_a_name),
+                std::string(s.from->title),
+                {outcome_of(row), how},
+                visible(line_of(row))}});
     for (const auto& e : s.errors) refused.push_back(e.text());
     if (s.fate != conf::server_fate::taken) continue;
     for (auto& n : notes_of(row)) notes.push_back(std::move(n));

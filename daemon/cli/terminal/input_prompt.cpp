@@ -5,7 +5,7 @@
 #include "daemon/cli/link/daemon_connection.hpp"
 #include "daemon/cli/terminal/foreign_text.hpp"
 #include "mcp/json/json_writer.hpp"
-#include "mcp/protocol/elicitation.hpp"
+#include "mcp/protocol/questions/elicitation.hpp"
 #include "mcp/redact/hidden_text.hpp"
 #include "mcp/support/text.hpp"
 

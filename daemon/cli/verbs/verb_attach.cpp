@@ -1,8 +1,8 @@
 // `mcpbx attach`: follows a run that exists.
 #include "daemon/cli/base/daemon_calls.hpp"
 #include "daemon/cli/base/follow_run.hpp"
-#include "daemon/cli/base/option_checks.hpp"
 #include "daemon/cli/base/verb.hpp"
+#include "daemon/cli/input/option_checks.hpp"
 #include "mcp/json/json_writer.hpp"
 
 #include <CLI/CLI.hpp>

@@ -5,7 +5,7 @@
 #include "daemon/cli/terminal/approval.hpp"
 #include "daemon/cli/terminal/fitted_table.hpp"
 #include "daemon/cli/terminal/foreign_text.hpp"
-#include "daemon/cli/terminal/session_text.hpp"
+#include "daemon/cli/text/session_text.hpp"
 #include "mcp/json/json_writer.hpp"
 #include "mcp/process/started_apart.hpp"
 #include "mcp/support/text.hpp"
@@ -125,10 +125,18 @@ int log_in(context& c, daemon_connection& link, const auth_options& o) {
     if (!over) return explain(c, over.error());
     if (over->error) return explain(c, *over);
   }
-  if (c.json)
+  if (c.json) {
     c.screen->out_json(json_object("server", o.server, "state", "logged_in"));
-  else
-    c.screen->err_line("logged in to " + quoted_name(o.server));
+    return done;
+  }
+  c.screen->err_line("logged in to " + quoted_name(o.server));
+  // Tokens that could not be written are gone with the daemon, which is to be known now.
+  if (const auto report = link.call("mcpbx/auth/status", "{}", {}); report && !report->error)
+    for_each_element(find_member(report->result, "servers"), [&](const raw_json& row) {
+      const auto problem = member_text(row, "problem");
+      if (member_text(row, "server") == o.server && !problem.empty()) c.screen->err_line("but " + problem);
+      return true;
+    });
   return done;
 }
 
@@ -166,7 +174,8 @@ int show_status(context& c, daemon_connection& link, const auth_options& o) {
     std::string end = until ? date_of(*until) : std::string();
     if (find_member(row, "renews").is_true()) end += end.empty() ? "renewed" : ", renewed";
     rows.push_back({name, state_words(row), end, member_text(row, "issuer")});
-    if (const auto problem = member_text(row, "problem"); !problem.empty()) problems += name + ": " + problem + "\n";
+    if (const auto problem = member_text(row, "problem"); !problem.empty())
+      problems += (problem.starts_with("server " + quoted_name(name)) ? "" : name + ": ") + problem + "\n";
     return true;
   });
   if (!o.server.empty() && !known) {
@@ -224,7 +233,7 @@ verb verb_auth() {
   return {.name = "auth",
           .place = 12,
           .summary = "log in to remote tool servers",
-          .more = "Example: mcpbx auth login saas --no-browser\n",
+          .more = "Example:\n  mcpbx auth login saas --no-browser",
           .declare = declare_auth,
           .actions = auth_actions};
 }

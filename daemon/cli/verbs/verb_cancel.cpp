@@ -30,7 +30,11 @@ verb_action declare_cancel(CLI::App& page) {
 }  // namespace
 
 verb verb_cancel() {
-  return {.name = "cancel", .place = 3, .summary = "end a run", .more = "", .declare = declare_cancel};
+  return {.name = "cancel",
+          .place = 3,
+          .summary = "end a run",
+          .more = "Example:\n  mcpbx cancel nightly",
+          .declare = declare_cancel};
 }
 
 }  // namespace mcpbx::cli

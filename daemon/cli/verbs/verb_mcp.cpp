@@ -87,7 +87,10 @@ verb verb_mcp() {
       .summary = "be one MCP server with all tools, on stdin and stdout",
       .more =
           R"(For MCP hosts that only spawn programs: command `mcpbx`, argument `mcp`. The host sees the tools of all servers as those of
-one; several hosts share one daemon.)",
+one; several hosts share one daemon.
+
+Example:
+  mcpbx mcp --profile reader)",
       .declare = declare_mcp};
 }
 

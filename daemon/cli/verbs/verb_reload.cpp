@@ -36,7 +36,10 @@ verb verb_reload() {
       .summary = "have the daemon read its configuration again",
       .more =
           R"(A wrong file changes nothing, and its errors are printed. Tool servers whose entries are the same keep running, and
-runs end with what they began with. SIGHUP does the same.)",
+runs end with what they began with. SIGHUP does the same.
+
+Example:
+  mcpbx reload)",
       .declare = [](CLI::App&) -> verb_action { return reload; }};
 }
 

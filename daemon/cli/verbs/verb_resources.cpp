@@ -1,11 +1,11 @@
 // `mcpbx resources`: lists the resources and templates of all tool servers, or reads one.
 #include "daemon/cli/base/daemon_calls.hpp"
 #include "daemon/cli/base/mcp_contents.hpp"
-#include "daemon/cli/base/prompt_words.hpp"
 #include "daemon/cli/base/server_questions.hpp"
 #include "daemon/cli/base/server_wait.hpp"
 #include "daemon/cli/base/verb.hpp"
-#include "daemon/cli/terminal/offer_text.hpp"
+#include "daemon/cli/input/prompt_words.hpp"
+#include "daemon/cli/text/offer_text.hpp"
 #include "mcp/json/json_writer.hpp"
 #include "mcp/redact/hidden_text.hpp"
 #include "mcp/support/encodings.hpp"

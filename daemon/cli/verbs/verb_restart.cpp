@@ -30,7 +30,11 @@ verb_action declare_restart(CLI::App& page) {
 }  // namespace
 
 verb verb_restart() {
-  return {.name = "restart", .place = 11, .summary = "restart one tool server", .more = "", .declare = declare_restart};
+  return {.name = "restart",
+          .place = 11,
+          .summary = "restart one tool server",
+          .more = "Example:\n  mcpbx restart files",
+          .declare = declare_restart};
 }
 
 }  // namespace mcpbx::cli

@@ -3,8 +3,8 @@
 #include "daemon/cli/base/verb.hpp"
 #include "daemon/cli/terminal/fitted_table.hpp"
 #include "daemon/cli/terminal/foreign_text.hpp"
-#include "daemon/cli/terminal/server_text.hpp"
-#include "daemon/cli/terminal/status_text.hpp"
+#include "daemon/cli/text/server_text.hpp"
+#include "daemon/cli/text/status_text.hpp"
 #include "mcp/support/text.hpp"
 
 #include <CLI/CLI.hpp>
@@ -123,7 +123,11 @@ States: disabled, starting, ready, lazy (starts at its first call), restarting, 
 10 s; it is tried again, ever more rarely), failed (could not be started; tried again likewise), stopped. What a server
 that is not well wrote last stands below the table. LAST ERROR quotes the last line of its stderr that has the word error,
 cannot, fatal, panic or exception in it, or the end of a Python traceback, else its last line; the error goes away when
-the server has answered a call or has been ready for a minute.)",
+the server has answered a call or has been ready for a minute.
+
+Examples:
+  mcpbx servers
+  mcpbx servers files)",
       .declare = declare_servers};
 }
 

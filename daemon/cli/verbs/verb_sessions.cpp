@@ -1,9 +1,9 @@
 // `mcpbx sessions`: lists, shows, resumes and removes stored conversations.
 #include "daemon/cli/base/daemon_calls.hpp"
-#include "daemon/cli/base/option_checks.hpp"
 #include "daemon/cli/base/session_pages.hpp"
 #include "daemon/cli/base/verb.hpp"
-#include "daemon/cli/terminal/session_text.hpp"
+#include "daemon/cli/input/option_checks.hpp"
+#include "daemon/cli/text/session_text.hpp"
 #include "daemon/cli/verbs/verb_ask.hpp"
 #include "mcp/json/json_writer.hpp"
 #include "mcp/support/text.hpp"

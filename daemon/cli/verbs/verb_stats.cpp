@@ -1,9 +1,9 @@
 // `mcpbx stats`: tokens, calls and failures of the last days, from the journal.
 #include "daemon/cli/base/daemon_calls.hpp"
-#include "daemon/cli/base/option_checks.hpp"
 #include "daemon/cli/base/verb.hpp"
+#include "daemon/cli/input/option_checks.hpp"
 #include "daemon/cli/terminal/fitted_table.hpp"
-#include "daemon/cli/terminal/session_text.hpp"
+#include "daemon/cli/text/session_text.hpp"
 #include "mcp/json/json_writer.hpp"
 #include "mcp/support/text.hpp"
 

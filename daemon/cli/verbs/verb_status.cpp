@@ -1,7 +1,7 @@
 // `mcpbx status`: shows the state of the daemon.
 #include "daemon/cli/base/daemon_calls.hpp"
 #include "daemon/cli/base/verb.hpp"
-#include "daemon/cli/terminal/status_text.hpp"
+#include "daemon/cli/text/status_text.hpp"
 
 namespace mcpbx::cli {
 namespace {
@@ -31,7 +31,7 @@ verb verb_status() {
           .summary = "how the daemon is",
           .more =
               "At a terminal numbers have units, and those that are zero are left out; elsewhere there is a "
-              "line for each\nmember of --json.",
+              "line for each\nmember of --json.\n\nExample:\n  mcpbx status",
           .declare = [](CLI::App&) -> verb_action { return status; }};
 }
 

@@ -30,7 +30,10 @@ verb verb_stop() {
       .summary = "stop the daemon and every tool server",
       .more =
           R"(Running work has 3 s to end, then tool servers are told to end and, where they do not, ended. Returns when all is gone.
-Detached runs, and those that wait for their caller's own tools, go on at the next start.)",
+Detached runs, and those that wait for their caller's own tools, go on at the next start.
+
+Example:
+  mcpbx stop)",
       .declare = [](CLI::App&) -> verb_action { return stop; }};
 }
 

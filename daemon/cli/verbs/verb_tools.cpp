@@ -3,7 +3,7 @@
 #include "daemon/cli/base/daemon_calls.hpp"
 #include "daemon/cli/base/server_wait.hpp"
 #include "daemon/cli/base/verb.hpp"
-#include "daemon/cli/terminal/tool_text.hpp"
+#include "daemon/cli/text/tool_text.hpp"
 #include "mcp/json/json_writer.hpp"
 #include "mcp/redact/hidden_text.hpp"
 #include "mcp/support/text.hpp"

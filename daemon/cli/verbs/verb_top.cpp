@@ -2,7 +2,7 @@
 #include "daemon/cli/base/daemon_calls.hpp"
 #include "daemon/cli/base/verb.hpp"
 #include "daemon/cli/terminal/full_screen.hpp"
-#include "daemon/cli/terminal/top_text.hpp"
+#include "daemon/cli/text/top_text.hpp"
 
 #include <CLI/CLI.hpp>
 

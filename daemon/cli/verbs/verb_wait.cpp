@@ -1,8 +1,8 @@
 // `mcpbx wait`: waits until tool servers are ready.
 #include "daemon/cli/base/daemon_calls.hpp"
-#include "daemon/cli/base/option_checks.hpp"
 #include "daemon/cli/base/server_wait.hpp"
 #include "daemon/cli/base/verb.hpp"
+#include "daemon/cli/input/option_checks.hpp"
 #include "mcp/redact/hidden_text.hpp"
 #include "mcp/socket/unix_socket.hpp"
 
@@ -86,7 +86,10 @@ verb verb_wait() {
       .more =
           R"(Starts the daemon if none runs; keeps trying a socket that --socket or $MCPBX_SOCKET names. The status is 0 when every
 enabled server is ready (lazy ones count as ready), 1 when one took too long, or cannot start or is in a crash loop and no
-other one is still starting (named on standard error), 3 only if the socket never answered.)",
+other one is still starting (named on standard error), 3 only if the socket never answered.
+
+Example:
+  mcpbx wait --timeout 30)",
       .declare = declare_wait};
 }
 

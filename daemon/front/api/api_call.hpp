@@ -1,7 +1,7 @@
 // One method of the socket, asked over HTTP: a caller of JSON-RPC whose transport is an exchange. Its messages become
 // server-sent events or one JSON body, so that /api says what the socket says and nothing is written twice.
 #pragma once
-#include "daemon/front/base/exchange.hpp"
+#include "daemon/front/exchange/exchange.hpp"
 #include "daemon/front/rpc/rpc_caller.hpp"
 #include "mcp/json/raw_json.hpp"
 #include "mcp/support/time.hpp"

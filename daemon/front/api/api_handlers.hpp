@@ -1,6 +1,6 @@
 // Handlers of /api and of the paths that tell whether the daemon lives.
 #pragma once
-#include "daemon/front/base/exchange.hpp"
+#include "daemon/front/exchange/exchange.hpp"
 
 #include <memory>
 

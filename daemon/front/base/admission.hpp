@@ -1,7 +1,7 @@
 // The calls that a caller may make itself, whatever protocol it speaks.
 #pragma once
 #include "daemon/front/base/door_context.hpp"
-#include "mcp/server/caller_host.hpp"
+#include "mcp/server/base/caller_host.hpp"
 #include "mcp/support/error.hpp"
 
 #include <string>

@@ -1,7 +1,7 @@
 // Audit of the calls of one connection.
 #pragma once
 #include "daemon/guard/audit/audit_log.hpp"
-#include "mcp/server/call_recorder.hpp"
+#include "mcp/server/base/call_recorder.hpp"
 #include "mcp/support/time.hpp"
 
 #include <sys/types.h>

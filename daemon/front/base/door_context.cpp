@@ -3,7 +3,7 @@
 
 #include "daemon/loop/tools/chosen_tools.hpp"
 #include "daemon/policy/policy.hpp"
-#include "mcp/client/catalog/narrowed.hpp"
+#include "mcp/client/views/narrowed.hpp"
 #include "mcp/support/shared_bytes.hpp"
 
 #include <memory>

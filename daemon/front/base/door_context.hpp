@@ -15,10 +15,10 @@
 #include "daemon/policy/policy.hpp"
 #include "mcp/client/stderr_lines.hpp"
 #include "mcp/json/json_writer.hpp"
+#include "mcp/server/base/method_table.hpp"
+#include "mcp/server/base/task_routes.hpp"
 #include "mcp/server/caller_session.hpp"
 #include "mcp/server/held_calls.hpp"
-#include "mcp/server/method_table.hpp"
-#include "mcp/server/task_routes.hpp"
 #include "mcp/support/time.hpp"
 #include "mcp/transport/stream_transport.hpp"
 

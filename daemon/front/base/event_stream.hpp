@@ -4,7 +4,7 @@
 #include "daemon/front/base/outgoing_queue.hpp"
 #include "daemon/loop/run/run_feed.hpp"
 #include "mcp/json/raw_json.hpp"
-#include "mcp/server/reply_once.hpp"
+#include "mcp/server/base/reply_once.hpp"
 #include "mcp/support/error.hpp"
 
 #include <memory>

@@ -1,7 +1,7 @@
 // The conversation of a mcpbx/chat request: `input`, `messages`, or results of a parked run's calls.
 #pragma once
 #include "daemon/loop/run/runner.hpp"
-#include "mcp/server/param_reader.hpp"
+#include "mcp/server/base/param_reader.hpp"
 
 namespace mcpbx::daemon {
 

@@ -3,7 +3,7 @@
 #pragma once
 #include "daemon/loop/run/runner.hpp"
 #include "mcp/json/raw_json.hpp"
-#include "mcp/server/param_reader.hpp"
+#include "mcp/server/base/param_reader.hpp"
 #include "mcp/support/error.hpp"
 #include "providers/model/message.hpp"
 

@@ -3,7 +3,7 @@
 #pragma once
 #include "daemon/loop/run/runner.hpp"
 #include "mcp/client/catalog/item_filter.hpp"
-#include "mcp/server/param_reader.hpp"
+#include "mcp/server/base/param_reader.hpp"
 
 #include <cstdint>
 #include <functional>

@@ -2,9 +2,9 @@
 // the caller leaves.
 #pragma once
 #include "daemon/front/base/door_context.hpp"
-#include "daemon/front/base/exchange.hpp"
 #include "daemon/front/dialects/answer_writer.hpp"
 #include "daemon/front/dialects/dialect_request.hpp"
+#include "daemon/front/exchange/exchange.hpp"
 #include "daemon/loop/run/run_feed.hpp"
 #include "mcp/support/time.hpp"
 

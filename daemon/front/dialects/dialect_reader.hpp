@@ -4,7 +4,7 @@
 #include "daemon/front/chat/chat_params.hpp"
 #include "daemon/front/dialects/dialect_request.hpp"
 #include "mcp/json/raw_json.hpp"
-#include "mcp/server/param_reader.hpp"
+#include "mcp/server/base/param_reader.hpp"
 
 #include <cstddef>
 #include <cstdint>

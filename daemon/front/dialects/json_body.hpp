@@ -1,7 +1,7 @@
 // The body of a request as JSON.
 #pragma once
-#include "daemon/front/base/exchange.hpp"
 #include "daemon/front/dialects/dialect_request.hpp"
+#include "daemon/front/exchange/exchange.hpp"
 #include "mcp/json/raw_json.hpp"
 
 #include <expected>

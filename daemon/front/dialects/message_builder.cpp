@@ -3,7 +3,7 @@
 
 #include "daemon/loop/json/message_json.hpp"
 #include "mcp/json/json_writer.hpp"
-#include "mcp/server/param_reader.hpp"
+#include "mcp/server/base/param_reader.hpp"
 #include "mcp/support/text.hpp"
 #include "providers/model/arguments.hpp"
 

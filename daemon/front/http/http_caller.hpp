@@ -2,9 +2,9 @@
 #pragma once
 #include "daemon/front/base/caller.hpp"
 #include "daemon/front/base/door_context.hpp"
-#include "daemon/front/base/exchange.hpp"
 #include "daemon/front/base/http_access.hpp"
-#include "daemon/front/base/route.hpp"
+#include "daemon/front/exchange/exchange.hpp"
+#include "daemon/front/exchange/route.hpp"
 #include "mcp/http/server/server_connection.hpp"
 
 #include <sys/types.h>

@@ -1,6 +1,6 @@
 // The table of HTTP routes.
 #pragma once
-#include "daemon/front/base/route.hpp"
+#include "daemon/front/exchange/route.hpp"
 
 #include <span>
 

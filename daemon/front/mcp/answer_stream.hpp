@@ -3,9 +3,9 @@
 // another one, from the event on that the caller names (2025-11-25, transports, "Resumability and Redelivery").
 #pragma once
 #include "daemon/front/base/door_context.hpp"
-#include "daemon/front/base/exchange.hpp"
 #include "daemon/front/base/news_round.hpp"
 #include "daemon/front/base/outgoing_queue.hpp"
+#include "daemon/front/exchange/exchange.hpp"
 #include "daemon/front/mcp/patience.hpp"
 #include "mcp/support/small_queue.hpp"
 #include "mcp/transport/transport.hpp"

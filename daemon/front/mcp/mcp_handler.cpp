@@ -7,7 +7,7 @@
 #include "daemon/front/mcp/mcp_room.hpp"
 #include "daemon/front/mcp/modern_headers.hpp"
 #include "daemon/front/mcp/posted_message.hpp"
-#include "mcp/server/rpc_errors.hpp"
+#include "mcp/server/base/rpc_errors.hpp"
 #include "mcp/support/percent.hpp"
 #include "mcp/support/text.hpp"
 

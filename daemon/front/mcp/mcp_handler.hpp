@@ -1,6 +1,6 @@
 // /mcp: Streamable HTTP of all revisions at one path. README.md tells how the eras are told apart.
 #pragma once
-#include "daemon/front/base/exchange.hpp"
+#include "daemon/front/exchange/exchange.hpp"
 
 #include <memory>
 

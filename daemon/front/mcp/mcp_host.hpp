@@ -3,7 +3,7 @@
 #include "daemon/front/base/caller_audit.hpp"
 #include "daemon/front/base/door_context.hpp"
 #include "mcp/client/call_scope.hpp"
-#include "mcp/server/caller_host.hpp"
+#include "mcp/server/base/caller_host.hpp"
 
 #include <sys/types.h>
 

@@ -1,6 +1,6 @@
 // Handlers of POST /v1/messages and its neighbour that counts tokens.
 #pragma once
-#include "daemon/front/base/exchange.hpp"
+#include "daemon/front/exchange/exchange.hpp"
 
 #include <memory>
 

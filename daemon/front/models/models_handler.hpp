@@ -1,6 +1,6 @@
 // Handlers of GET /v1/models and GET /v1/models/NAME: the configured models and profiles in OpenAI's format.
 #pragma once
-#include "daemon/front/base/exchange.hpp"
+#include "daemon/front/exchange/exchange.hpp"
 
 #include <memory>
 

@@ -1,6 +1,6 @@
 // Handler of POST /v1/responses.
 #pragma once
-#include "daemon/front/base/exchange.hpp"
+#include "daemon/front/exchange/exchange.hpp"
 
 #include <memory>
 

@@ -1,7 +1,7 @@
 // The answer to `dryRun` of mcpbx/chat: model, endpoint, tools, and the size of the prompt.
 #include "daemon/front/rpc/methods.hpp"
 #include "mcp/json/json_writer.hpp"
-#include "mcp/server/rpc_errors.hpp"
+#include "mcp/server/base/rpc_errors.hpp"
 
 #include <string>
 #include <string_view>

@@ -2,7 +2,7 @@
 #include "daemon/front/base/process_memory.hpp"
 #include "daemon/front/rpc/methods.hpp"
 #include "daemon/loop/tools/round_tools.hpp"
-#include "mcp/client/catalog/tool_search.hpp"
+#include "mcp/client/views/tool_search.hpp"
 #include "mcp/json/json_writer.hpp"
 #include "mcp/redact/hidden_text.hpp"
 #include "mcp/redact/secret.hpp"

@@ -2,7 +2,7 @@
 #include "daemon/front/rpc/opening_questions.hpp"
 
 #include "daemon/front/base/door_context.hpp"
-#include "mcp/protocol/questions.hpp"
+#include "mcp/protocol/questions/questions.hpp"
 
 #include <boost/asio/post.hpp>
 

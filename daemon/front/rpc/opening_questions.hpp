@@ -3,7 +3,7 @@
 #pragma once
 #include "daemon/front/rpc/rpc_caller.hpp"
 #include "mcp/client/client.hpp"
-#include "mcp/server/reply_once.hpp"
+#include "mcp/server/base/reply_once.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
 

@@ -5,7 +5,7 @@
 #include "mcp/json/json_writer.hpp"
 #include "mcp/protocol/features.hpp"
 #include "mcp/redact/cut_text.hpp"
-#include "mcp/server/rpc_errors.hpp"
+#include "mcp/server/base/rpc_errors.hpp"
 #include "mcp/support/text.hpp"
 
 #include <utility>

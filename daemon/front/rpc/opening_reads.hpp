@@ -6,7 +6,7 @@
 #include "daemon/front/rpc/rpc_caller.hpp"
 #include "mcp/client/catalog/catalog.hpp"
 #include "mcp/client/client.hpp"
-#include "mcp/server/reply_once.hpp"
+#include "mcp/server/base/reply_once.hpp"
 
 #include <cstddef>
 #include <functional>

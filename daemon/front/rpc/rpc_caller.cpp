@@ -7,7 +7,7 @@
 #include "daemon/store/records/principal.hpp"
 #include "mcp/json/json_writer.hpp"
 #include "mcp/redact/hidden_text.hpp"
-#include "mcp/server/rpc_errors.hpp"
+#include "mcp/server/base/rpc_errors.hpp"
 #include "mcp/support/log.hpp"
 #include "mcp/support/shared_bytes.hpp"
 #include "mcp/support/text.hpp"
@@ -233,7 +233,7 @@ void rpc_caller::ask_flush() {
   const std::shared_ptr<news_round::outlet> self(shared_from_this(), this);
   if (door_.news.take(self)) return;
   boost::asio::post(door_.executor, [weak = weak_from_this()] {
-    if (const auto self = weak.lock()) self->outbox_.flush();
+    if (const auto self = weak.lock(); self && !self->closed_) self->deliver();
   });
 }
 

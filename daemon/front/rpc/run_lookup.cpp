@@ -2,7 +2,7 @@
 #include "daemon/front/rpc/run_lookup.hpp"
 
 #include "mcp/json/json_writer.hpp"
-#include "mcp/server/rpc_errors.hpp"
+#include "mcp/server/base/rpc_errors.hpp"
 
 #include <optional>
 

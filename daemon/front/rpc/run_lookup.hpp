@@ -1,7 +1,7 @@
 // The search for the run of a name: among active runs, in the journal, and at the daemons that share it.
 #pragma once
 #include "daemon/front/base/door_context.hpp"
-#include "mcp/server/reply_once.hpp"
+#include "mcp/server/base/reply_once.hpp"
 
 #include <cstdint>
 #include <functional>

@@ -2,7 +2,7 @@
 // arguments, the outcome.
 #pragma once
 #include "mcp/json/raw_json.hpp"
-#include "mcp/server/call_recorder.hpp"
+#include "mcp/server/base/call_recorder.hpp"
 
 #include <sys/types.h>
 

@@ -2,7 +2,7 @@
 // Also sends the status lines for people, from fixed sentences or written by a model (docs/requirements.md, L15).
 #pragma once
 #include "daemon/loop/core/run_core.hpp"
-#include "daemon/loop/run/run_clock.hpp"
+#include "daemon/loop/limits/run_clock.hpp"
 #include "daemon/loop/run/run_feed.hpp"
 #include "daemon/loop/run/status_writer.hpp"
 #include "daemon/loop/tools/round_tools.hpp"

@@ -6,7 +6,7 @@
 #include "daemon/loop/results/read_result.hpp"
 #include "daemon/loop/run_words.hpp"
 #include "daemon/loop/tools/caller_tools.hpp"
-#include "mcp/protocol/elicitation.hpp"
+#include "mcp/protocol/questions/elicitation.hpp"
 #include "mcp/support/text.hpp"
 
 #include <algorithm>

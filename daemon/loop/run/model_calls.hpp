@@ -2,7 +2,7 @@
 // within a call are made by providers/call.
 #pragma once
 #include "daemon/loop/core/run_core.hpp"
-#include "daemon/loop/run/run_clock.hpp"
+#include "daemon/loop/limits/run_clock.hpp"
 #include "daemon/loop/run/run_feed.hpp"
 #include "daemon/loop/run/runner.hpp"
 #include "daemon/loop/tools/tool_offer.hpp"

@@ -2,7 +2,7 @@
 // repeated is sent again after a pause that doubles each time (docs/requirements.md, L13).
 #pragma once
 #include "daemon/loop/core/run_core.hpp"
-#include "daemon/loop/run/run_clock.hpp"
+#include "daemon/loop/limits/run_clock.hpp"
 #include "daemon/loop/run/server_questions.hpp"
 #include "daemon/loop/tools/tool_offer.hpp"
 #include "daemon/loop/tools/tool_source.hpp"

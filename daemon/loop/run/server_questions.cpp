@@ -6,7 +6,7 @@
 #include "daemon/policy/policy.hpp"
 #include "mcp/crypto/sha256.hpp"
 #include "mcp/json/json_writer.hpp"
-#include "mcp/protocol/elicitation.hpp"
+#include "mcp/protocol/questions/elicitation.hpp"
 #include "mcp/redact/secret_name.hpp"
 #include "mcp/rpc/rpc_message.hpp"
 #include "mcp/support/text.hpp"

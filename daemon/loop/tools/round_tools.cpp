@@ -5,7 +5,7 @@
 #include "daemon/loop/results/read_result.hpp"
 #include "daemon/loop/run_words.hpp"
 #include "daemon/loop/tools/chosen_tools.hpp"
-#include "mcp/client/catalog/server_instructions.hpp"
+#include "mcp/client/views/server_instructions.hpp"
 #include "mcp/support/log.hpp"
 #include "mcp/support/text.hpp"
 

@@ -1,8 +1,8 @@
 // Searches the lists, then the templates and the URIs that were seen in results.
 #include "mcp/client/catalog/resource_routes.hpp"
 
-#include "mcp/client/catalog/uri_template.hpp"
 #include "mcp/protocol/resources.hpp"
+#include "mcp/protocol/uri_template.hpp"
 
 #include <algorithm>
 #include <cstddef>

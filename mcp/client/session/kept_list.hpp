@@ -2,8 +2,8 @@
 // the definitions that were left out. Knows no I/O; session_core requests the pages and reports the news.
 #pragma once
 #include "mcp/client/catalog/list_hints.hpp"
-#include "mcp/client/catalog/refresh_gate.hpp"
 #include "mcp/client/session/feature_lister.hpp"
+#include "mcp/client/session/refresh_gate.hpp"
 #include "mcp/protocol/features.hpp"
 #include "mcp/rpc/pending_calls.hpp"
 #include "mcp/rpc/rpc_message.hpp"

@@ -238,6 +238,8 @@ void client_connection::ended(const boost::system::error_code& ec) {
     if (owner) return owner->run_fresh(std::move(t));
     task_ = std::move(t);
   }
+  // With TLS 1.3 the verdict on our certificate comes after the handshake, and before the request is looked at.
+  if (!reused_ && !client_certificate_failure(ec).empty()) return handshake_failed(ec);
   fail(sending_ ? http::stage::send : http::stage::first_byte, errc::io,
        "closed the connection without an answer" + what);
 }

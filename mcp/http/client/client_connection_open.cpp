@@ -7,6 +7,7 @@
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/local/stream_protocol.hpp>
 #include <boost/asio/write.hpp>
+#include <openssl/ssl.h>
 
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -198,10 +199,18 @@ void client_connection::start_tls() {
     self->tls_ = *std::move(stream);
     self->tls_->async_handshake(asio::ssl::stream_base::client, [self](const boost::system::error_code& ec) {
       if (self->closed_) return;
-      if (ec) return self->fail(http::stage::tls, errc::unavailable, "was refused: " + tls_failure(*self->tls_, ec));
+      if (ec) return self->handshake_failed(ec);
       self->send();
     });
   });
+}
+
+void client_connection::handshake_failed(const boost::system::error_code& ec) {
+  const auto why = client_certificate_failure(ec);
+  const bool refused = !why.empty() || SSL_get_verify_result(tls_->native_handle()) != X509_V_OK;
+  if (const auto owner = owner_.lock(); owner && refused) owner->tls_failed(route_->trust);
+  if (!why.empty()) return fail(http::stage::tls, errc::peer, "was not asked: " + why);
+  fail(http::stage::tls, errc::unavailable, "was refused: " + tls_failure(*tls_, ec));
 }
 
 }  // namespace mcpbx::http

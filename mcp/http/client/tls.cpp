@@ -2,6 +2,8 @@
 #include "mcp/http/client/tls.hpp"
 
 #include <boost/asio/ip/address.hpp>
+#include <boost/asio/ssl/error.hpp>
+#include <openssl/err.h>
 #include <openssl/ssl.h>
 #include <openssl/x509v3.h>
 
@@ -81,6 +83,24 @@ result<std::unique_ptr<tls_stream>> make_tls_stream(stream_socket& socket, const
   stream->set_verify_mode(ssl::verify_peer, ec);
   if (ec) return fail(errc::io, "TLS cannot be set up for \"" + host + "\": " + ec.message());
   return stream;
+}
+
+std::string client_certificate_failure(const boost::system::error_code& ec) {
+  if (ec.category() != boost::asio::error::get_ssl_category()) return {};
+  switch (ERR_GET_REASON(static_cast<unsigned long>(ec.value()))) {
+    case SSL_R_TLSV13_ALERT_CERTIFICATE_REQUIRED:
+      return "it wants a certificate of the client";
+    case SSL_R_SSLV3_ALERT_BAD_CERTIFICATE:
+    case SSL_R_SSLV3_ALERT_UNSUPPORTED_CERTIFICATE:
+    case SSL_R_SSLV3_ALERT_CERTIFICATE_REVOKED:
+    case SSL_R_SSLV3_ALERT_CERTIFICATE_EXPIRED:
+    case SSL_R_SSLV3_ALERT_CERTIFICATE_UNKNOWN:
+    case SSL_R_TLSV1_ALERT_UNKNOWN_CA:
+    case SSL_R_TLSV1_ALERT_ACCESS_DENIED:
+      return "it does not take the certificate of the client: " + ec.message();
+    default:
+      return {};
+  }
 }
 
 std::string tls_failure(tls_stream& stream, const boost::system::error_code& ec) {

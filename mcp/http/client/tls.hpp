@@ -27,6 +27,10 @@ result<tls_context> load_tls(const trust& t);
 result<std::unique_ptr<tls_stream>> make_tls_stream(stream_socket& socket, const tls_context& context,
                                                     const std::string& host);
 
+/// Returns a clause about a peer that does not go on because of our certificate, or because we have shown none; "" for
+/// another failure.
+std::string client_certificate_failure(const boost::system::error_code& ec);
+
 /// Returns the reason of a failed handshake as a clause: "its certificate is not trusted: self-signed certificate".
 std::string tls_failure(tls_stream& stream, const boost::system::error_code& ec);
 

@@ -176,7 +176,13 @@ TEST_CASE("programs: a broken file gives its place and no server") {
   for (int i = 0; i < 100'000; ++i) deep += ".a";
   CHECK(import_text("codex", deep + " = 1\n").find("more than 64 parts") != std::string::npos);
   CHECK(import_text("codex", "x = {" + deep + " = 1}\n").find("more than 64 parts") != std::string::npos);
-  CHECK(import_text("cursor", std::string(max_foreign_bytes + 1, ' ')).find("more than 4 MiB") != std::string::npos);
+  CHECK(import_text("cursor", std::string(max_foreign_bytes + 1, ' ')).find("more than 32 MiB") != std::string::npos);
+  std::string many = "[";
+  for (int i = 0; i < 2'000'002; ++i) many += "1,";
+  CHECK(import_text("cursor", many + "1]").find("more than 2,000,000 values") != std::string::npos);
+  // Claude Code keeps its history beside its servers.
+  const std::string history = R"({"history": [")" + std::string(8u << 20, 'x') + R"("], "mcpServers": )";
+  CHECK(import_text("claude-code", history + R"({"a": {"command": "b"}}})") == "== a\n{\"command\":\"b\"}\n");
   CHECK(import_text("goose", "") == "");
   CHECK(import_text("codex", "") == "");
 }
@@ -307,6 +313,13 @@ TEST_CASE(
   CHECK(rows[3].name == "web-2");
   CHECK(rows[4].same_as == "git");
   CHECK(rows[5].same_as == "known");
+}
+
+TEST_CASE("same servers: a name with characters that nobody sees becomes one that a person can type") {
+  CHECK(our_name("\u202egnp\u200b") == "-gnp-");
+  CHECK(our_name("new\nline\x1b[0m") == "new-line-[0m");
+  CHECK(our_name(" n\u00e4me ") == "n\u00e4me");
+  CHECK(our_name("") == "server");
 }
 
 TEST_CASE("programs: an error about a command of several words does not repeat the words, which may be secret") {

@@ -3,7 +3,7 @@
 
 #include "daemon/policy/policy.hpp"
 #include "mcp/async/system_time.hpp"
-#include "mcp/server/param_reader.hpp"
+#include "mcp/server/base/param_reader.hpp"
 #include "test/daemon/app/loaded.hpp"
 #include "test/support/manual_time.hpp"
 

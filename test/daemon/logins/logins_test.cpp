@@ -59,6 +59,24 @@ TEST_CASE("logins: what a person pastes is as good as the browser") {
   CHECK_FALSE(world.all->complete("files", "again"));
 }
 
+TEST_CASE("logins: a late question about the end of a login is answered once its tokens are written and in use") {
+  login_world world;
+  std::optional<login_invitation> told;
+  world.all->begin("files", [&](result<login_invitation> i) { told = std::move(i).value(); });
+  REQUIRE(world.loop.until([&] { return told.has_value(); }));
+  auto held = daemon::state_lock::take(world.dir / "credentials.json");
+  REQUIRE(held);
+  CHECK(world.all->complete("files", authorization_server::redirect_of(told->address)));
+  REQUIRE(world.loop.until([&] { return !world.tokens().header().empty(); }));
+  bool over = false;
+  world.all->when_over("files", [&](const result<void>& o) { over = o.has_value(); });
+  for (int i = 0; i < 5; ++i) world.loop.context.poll();
+  CHECK_FALSE(over);
+  held = fail(errc::io, "given back");
+  REQUIRE(world.loop.until([&] { return over; }));
+  CHECK(world.changed.size() == 1);
+}
+
 TEST_CASE("logins: two people who log in at once see the same login") {
   login_world world;
   std::vector<login_invitation> told;
@@ -139,9 +157,15 @@ TEST_CASE("logins: with auth.open a refusal opens the browser and the request wa
   login_world world;
   world.all->set_entries({world.entry({.open = {"xdg-open", "--new"}})});
   std::optional<bool> again;
+  int others = 0;
   world.tokens().refused(401, "Bearer", "", [&](bool a) { again = a; });
+  for (int i = 0; i < 10; ++i) world.tokens().refused(401, "Bearer", "", [&](bool a) { others += a ? 1 : 100; });
   REQUIRE(world.loop.until([&] { return !world.programs.empty(); }));
   CHECK_FALSE(again.has_value());
+  // Neither those who come together nor those who come later open the browser once more.
+  for (int i = 0; i < 10; ++i) world.tokens().refused(401, "Bearer", "", [&](bool a) { others += a ? 1 : 100; });
+  world.loop.context.poll();
+  CHECK(world.programs.size() == 1);
   REQUIRE(world.programs[0].size() == 3);
   // Others see the command line, and the address in it leads to the login once.
   const std::string opened = world.programs[0][2];
@@ -154,6 +178,8 @@ TEST_CASE("logins: with auth.open a refusal opens the browser and the request wa
   CHECK(get(world.loop, authorization_server::redirect_of(address)).status == 200);
   REQUIRE(world.loop.until([&] { return again.has_value(); }));
   CHECK(*again);
+  CHECK(others == 20);
+  CHECK(world.programs.size() == 1);
   CHECK(world.tokens().header() == "Bearer token-number-1");
 }
 
@@ -440,6 +466,18 @@ TEST_CASE("G44: a request of a login goes to no private address that a public na
   REQUIRE_FALSE(got->has_value());
   CHECK(got->error().message.starts_with(
       "auth.example.com was not asked: it has the address 10.0.0.1 of a private network; if that is right, set"));
+}
+
+TEST_CASE("logins: none is begun for an entry whose own Authorization header would be sent all the same") {
+  login_world world;
+  auto entry = world.entry();
+  entry.own_authorization = true;
+  entry.fingerprint += " own";
+  world.all->set_entries({std::move(entry)});
+  std::string said;
+  world.all->begin("files", [&](const result<login_invitation>& i) { said = i.error().message; });
+  CHECK(said.contains("take it out of \"headers\" first"));
+  CHECK(world.as.registrations == 0);
 }
 
 TEST_CASE("logins: an unknown server is refused with the nearest name, and nothing is under way unasked") {

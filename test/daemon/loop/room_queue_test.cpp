@@ -1,5 +1,5 @@
 // The queue of runs that wait for memory, on a manual clock.
-#include "daemon/loop/run/room_queue.hpp"
+#include "daemon/loop/limits/room_queue.hpp"
 
 #include "test/support/manual_time.hpp"
 

@@ -2,9 +2,9 @@
 // between them), and scripted tool servers of either era behind it. The clock is turned. Every message that is written
 // in any direction is a step: it is recorded, and a test may do something just before it leaves.
 #pragma once
+#include "mcp/server/base/task_routes.hpp"
 #include "mcp/server/caller_session.hpp"
 #include "mcp/server/held_calls.hpp"
-#include "mcp/server/task_routes.hpp"
 #include "test/mcp/client/supervisor_rig.hpp"
 
 #include <functional>

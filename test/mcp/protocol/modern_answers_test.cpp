@@ -1,7 +1,7 @@
 // Results, errors and questions on their way to callers of the modern era.
 #include "mcp/protocol/modern_answers.hpp"
 
-#include "mcp/protocol/questions.hpp"
+#include "mcp/protocol/questions/questions.hpp"
 
 #include <doctest/doctest.h>
 

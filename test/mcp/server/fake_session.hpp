@@ -3,9 +3,9 @@
 #pragma once
 #include "mcp/client/catalog/catalog.hpp"
 #include "mcp/rpc/line_framer.hpp"
+#include "mcp/server/base/task_routes.hpp"
 #include "mcp/server/caller_session.hpp"
 #include "mcp/server/held_calls.hpp"
-#include "mcp/server/task_routes.hpp"
 #include "test/support/manual_time.hpp"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // Tests of params: every error has its path, the expected and the found value.
-#include "mcp/server/param_reader.hpp"
+#include "mcp/server/base/param_reader.hpp"
 
 #include <doctest/doctest.h>
 

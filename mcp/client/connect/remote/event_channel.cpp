@@ -22,7 +22,10 @@ void event_channel::start() {
   if (!deprecated_) return;
   timer_->arm(core_->time().now() + endpoint_wait, [this] {
     const auto self = shared_from_this();
-    if (!ended_ && !has_endpoint_) broken("did not name an endpoint within 10 s", "slow", false);
+    if (ended_ || has_endpoint_) return;
+    // A login waits for a person; until then the server is one that wants it.
+    if (asking_ && !core_->proven()) return core_->not_opened(core_->unauthorized(), "unauthorized");
+    broken("did not name an endpoint within 10 s", "slow", false);
   });
 }
 
@@ -45,6 +48,7 @@ void event_channel::on_head(int status, const std::vector<http::header>& headers
     http_.reset();
     return refused(joined_headers(headers, "www-authenticate"));
   }
+  if (status / 100 == 3 && status != 304 && redirected(http::find_header(headers, "location"))) return;
   if (deprecated_)
     return broken("answered a GET with " + status_text(status, "") + (status == 200 ? " and no event stream" : ""),
                   "protocol", false);
@@ -55,6 +59,16 @@ void event_channel::on_head(int status, const std::vector<http::header>& headers
   if (status / 100 == 5 || status == 408 || status == 429) return again();
   // 405: the server offers no such stream. Any other answer means the same to a client.
   drop();
+}
+
+// Goes where the server sends it within the origin, as a POST does: many servers add a slash to their paths.
+bool event_channel::redirected(std::string_view location) {
+  auto target = same_origin(core_->url(), location);
+  if (!target || ++redirects_ > most_redirects) return false;
+  http_.reset();
+  core_->moved_to(std::move(*target));
+  start();
+  return true;
 }
 
 void event_channel::refused(std::string_view challenge) {
@@ -69,9 +83,11 @@ void event_channel::refused(std::string_view challenge) {
   auto then = [weak = weak_from_this(), give_up](bool again) {
     const auto self = weak.lock();
     if (!self || self->ended_ || self->core_->over()) return;
+    self->asking_ = false;
     if (again) return self->start();
     give_up();
   };
+  asking_ = true;
   if (core_->proven() && !deprecated_) return core_->tokens()->stream_refused(token_, std::move(then));
   core_->tokens()->refused(401, challenge, token_, std::move(then));
 }

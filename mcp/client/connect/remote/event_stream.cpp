@@ -97,6 +97,7 @@ void event_stream::take_value(std::string_view piece, event_sink& sink) {
 void event_stream::end_line(event_sink& sink) {
   if (line_is_empty_) {
     const std::string name = std::exchange(name_, {});
+    id_ = next_id_;
     if (std::exchange(has_data_, false)) sink.on_event_end(name);
   } else {
     if (part_ == part::field) begin_value();  // a field without a colon has an empty value
@@ -113,7 +114,7 @@ void event_stream::end_line(event_sink& sink) {
         break;
       case part::id:
         // An id that cannot be sent back is worse than none: the stream would be resumed at a wrong place.
-        id_ = too_long_ || value_.contains('\0') ? std::string() : value_;
+        next_id_ = too_long_ || value_.contains('\0') ? std::string() : value_;
         break;
       case part::retry: {
         std::int64_t ms = -1;
@@ -137,6 +138,7 @@ void event_stream::restart() {
   field_.clear();
   value_.clear();
   name_.clear();
+  next_id_ = id_;
   mark_bytes_ = 0;
   begins_ = line_is_empty_ = true;
   after_cr_ = has_data_ = too_long_ = false;

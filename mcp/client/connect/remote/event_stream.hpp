@@ -31,7 +31,8 @@ class event_stream {
   /// Begins another stream of the same events after a drop: half an event is forgotten, the last id is kept.
   void restart();
 
-  /// Returns the last id, or "" if there was none.
+  /// Returns the id of the last whole event that had one or came after one, or "": an event that was cut has to come
+  /// again (HTML, "Interpreting an event stream").
   const std::string& last_id() const noexcept { return id_; }
   /// Returns the time to wait before resuming that the server named last; negative: none.
   milliseconds retry() const noexcept { return retry_; }
@@ -48,6 +49,7 @@ class event_stream {
   std::string field_;  // the name of the field that is being read
   std::string value_;  // the value of a field that is kept
   std::string name_, id_;
+  std::string next_id_;          // the id that the end of the event brings
   std::uint8_t mark_bytes_ = 0;  // bytes received of a byte order mark
   bool begins_ = true;           // nothing but a part of such a mark has come
   bool after_cr_ = false, has_data_ = false, line_is_empty_ = true, too_long_ = false, saw_field_ = false;

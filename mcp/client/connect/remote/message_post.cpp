@@ -113,6 +113,7 @@ void message_post::on_head(int status, const std::vector<http::header>& headers)
 void message_post::begin_answer(const std::vector<http::header>& headers) {
   using form = answer_reader::form;
   resumptions_failed_ = refusals_ = 0;
+  if (message_.method == "notifications/initialized") core_->handshake_over();
   if (message_.id == 0 || message_.answered_elsewhere) return reader_.begin(form::none);
   if (message_.method == "initialize") core_->take_session(http::find_header(headers, "mcp-session-id"));
   const std::string type = media_type(http::find_header(headers, "content-type"));
@@ -192,7 +193,9 @@ void message_post::judge() {
   const auto self = shared_from_this();
   if (status_ / 100 == 2) {
     if (message_.id == 0 || message_.answered_elsewhere) return done();
-    return lost(errc::protocol, "was accepted (HTTP status " + std::to_string(status_) + ") and not answered");
+    return lost(errc::protocol, error_.empty()
+                                    ? "was accepted (HTTP status " + std::to_string(status_) + ") and not answered"
+                                    : "was answered without a content type, which would tell how to read it");
   }
   if ((status_ == 401 || status_ == 403) && ask_for_token()) return;
   const std::string what = status_text(status_, error_);
@@ -252,17 +255,29 @@ bool message_post::ask_for_token() {
   auto then = [weak = weak_from_this(), status = status_](bool again) {
     const auto self = weak.lock();
     if (!self || self->ended_ || self->core_->over()) return;
+    if (std::exchange(self->asking_, false) && self->timer_) self->timer_->cancel();
     if (again) return self->resuming_ ? self->begin() : self->start();
     if (status == 401) return self->refused_for_good();
     self->refusals_ = most_refusals;
     if (self->resuming_) return self->judge_resumption();
     self->judge();
   };
+  asking_ = true;
   if (resuming_ && status_ == 401)
     core_->tokens()->stream_refused(token_, std::move(then));
   else
     core_->tokens()->refused(status_, challenge_, token_, std::move(then));
+  if (asking_ && !ended_ && !core_->proven()) limit_login();
   return true;
+}
+
+// Lets the opening of a connection wait for a login that nobody is asked for. One that waits for a person goes on
+// without it: until then the server is one that wants a login, and not one that is slow.
+void message_post::limit_login() {
+  if (!timer_) timer_ = core_->time().make_timer();
+  timer_->arm(core_->time().now() + longest_login, [this] {
+    if (asking_ && !ended_ && !core_->over()) refused_for_good();
+  });
 }
 
 void message_post::refused_for_good() {
@@ -302,9 +317,13 @@ void message_post::redirected(std::string_view location) {
   const auto self = shared_from_this();
   auto target = same_origin(url_, location);
   if (!target || ++redirects_ > most_redirects || status_ == 303 || status_ == 304) {
-    const std::string how = !target ? "redirects to another address (HTTP status " + std::to_string(status_) +
-                                          "), and headers are not sent there; if that is right, write it as \"url\""
-                                    : "redirects in a circle (HTTP status " + std::to_string(status_) + ")";
+    const std::string status = " (HTTP status " + std::to_string(status_) + ")";
+    const std::string how =
+        location.empty() || status_ == 303 || status_ == 304
+            ? "answers with a redirect that leads no request anywhere" + status + "; check the \"url\" of its entry"
+        : !target ? "redirects to another address" + status +
+                        ", and headers are not sent there; if that is right, write it as \"url\""
+                  : "redirects in a circle" + status;
     if (!core_->proven() && message_.id != 0) return core_->not_opened(how, "refused");
     return lost(errc::peer, "was refused: the server " + how);
   }
@@ -341,18 +360,25 @@ void message_post::on_failure(http::failure f) {
     return stream_ended("lost its stream before its answer (" + why + ")");
   if (!core_->proven() && message_.method != "server/discover")
     return core_->not_opened("cannot be used: " + why, problem_of(f));
-  lost(f.why.code, "got no whole answer: " + why);
+  lost(f.why.code, "got no whole answer" + (message_.once() ? ", and " + std::string(not_known) : "") + ": " + why);
 }
 
 // The connection could not even be opened, so that nothing was sent.
 void message_post::unreachable(const http::failure& f) {
   const bool bad_trust = f.stage == http::stage::tls;
   const bool ours = f.why.code == errc::invalid_argument || f.why.code == errc::config;
-  const std::string how = (ours        ? "cannot be asked: "
-                           : bad_trust ? "cannot be trusted: "
-                                       : "cannot be reached: ") +
-                          clause(f.why.message);
-  if (!core_->proven()) return core_->not_opened(how, problem_of(f));
+  const bool our_certificate = bad_trust && f.why.code == errc::peer;
+  std::string what = clause(f.why.message);
+  constexpr std::string_view said = " cannot be asked: ";
+  if (const auto at = what.find(said); ours && at != std::string::npos) what.erase(0, at + said.size());
+  std::string how = (ours || our_certificate ? "cannot be asked: "
+                     : bad_trust             ? "cannot be trusted: "
+                                             : "cannot be reached: ") +
+                    what;
+  if (our_certificate) how += "; name one that it takes as \"clientCertFile\" of its entry";
+  if (!core_->proven())
+    return core_->not_opened(how, ours && f.stage == http::stage::resolve ? "refused" : problem_of(f), {},
+                             !ours && !our_certificate);
   if (repetitions_ < most_repetitions && f.why.code != errc::timed_out && !ours && !core_->closing())
     return repeat_later(first_repetition * (1 << (2 * repetitions_)));
   if (message_.id == 0) return undelivered("was not sent: the server " + how, true);

@@ -114,6 +114,13 @@ void remote_core::post(posted_message m) {
     }
     return;
   }
+  // Each message has a connection of its own, on which it could arrive before the end of the handshake, and servers
+  // refuse requests that do.
+  if (initializing_ && m.id != 0) {
+    if (waiting_.size() >= most_posts) return refuse(std::move(m), "too many requests are open");
+    waiting_.push_back(std::move(m));
+    return;
+  }
   // Notifications that a server leaves lying must not keep our answers from it, and the other way round.
   const auto alike = std::ranges::count_if(notes_, [&](const auto& n) { return n->is_response() == m.response; });
   if (m.id == 0 ? std::cmp_greater_equal(alike, most_notes) : posts_.size() >= most_posts) {
@@ -125,6 +132,12 @@ void remote_core::post(posted_message m) {
   const auto id = m.id;
   m.answered_elsewhere = way_ == way::events;
   auto one = std::make_shared<message_post>(shared_from_this(), std::move(m), way_ == way::events ? endpoint_ : url_);
+  if (one->method() == "notifications/initialized" && !std::exchange(initializing_, true)) {
+    handshake_timer_ = time().make_timer();
+    handshake_timer_->arm(time().now() + handshake_wait, [weak = weak_from_this()] {
+      if (const auto self = weak.lock()) self->handshake_over();
+    });
+  }
   if (id == 0)
     notes_.push_back(one);
   else
@@ -288,6 +301,7 @@ void remote_core::note_ended(message_post& post, bool accepted) {
   const bool opened = accepted && post.method() == "notifications/initialized";
   std::erase_if(notes_, [&](const auto& n) { return n.get() == &post; });
   if (opened && !std::exchange(initialized_, true)) listen();
+  if (post.method() == "notifications/initialized") handshake_over();
   if (closing_ && !farewell_ && notes_.empty()) finish_soon();
 }
 
@@ -342,6 +356,18 @@ void remote_core::endpoint_known(std::string endpoint) {
   const auto self = shared_from_this();
   endpoint_ = std::move(endpoint);
   way_ = way::events;
+  release_waiting();
+}
+
+void remote_core::handshake_over() {
+  if (!std::exchange(initializing_, false)) return;
+  const auto self = shared_from_this();
+  handshake_timer_->cancel();
+  release_waiting();
+}
+
+// Sends the messages that have waited.
+void remote_core::release_waiting() {
   for (auto& m : std::exchange(waiting_, {}))
     if (!over_) post(std::move(m));
 }
@@ -355,9 +381,7 @@ void remote_core::no_endpoint(std::string why, std::string_view problem) {
     record_->with.verdicts->note(record_->address, http_transport::unknown);
     way_ = way::streamable;
     events_tried_ = true;
-    for (auto& m : std::exchange(waiting_, {}))
-      if (!over_) post(std::move(m));
-    return;
+    return release_waiting();
   }
   if (unreachable) return not_opened(std::move(why), problem);
   not_opened("does not speak MCP over HTTP: " + refusal_ + ", and as a server of the older HTTP+SSE it " + why,
@@ -366,11 +390,11 @@ void remote_core::no_endpoint(std::string why, std::string_view problem) {
 
 // The end.
 
-void remote_core::not_opened(std::string why, std::string_view problem, milliseconds wait) {
+void remote_core::not_opened(std::string why, std::string_view problem, milliseconds wait, bool mend) {
   if (over_) return;
   const auto self = shared_from_this();
   record_->problem = problem;
-  why += way_out(problem);
+  if (mend) why += way_out(problem);
   clear();
   auto* const link = std::exchange(link_, nullptr);
   if (link != nullptr && !closing_) return link->on_not_opened({std::move(why), true, wait});
@@ -413,6 +437,8 @@ void remote_core::report_expiry() {
   for (const auto& [id, one] : posts_)
     if (one->surely_unseen())
       expiry_.lost.push_back({id, {errc::unavailable, "was not sent: the server " + expiry_.how}, true});
+  for (const auto& m : waiting_)
+    if (m.id != 0) expiry_.lost.push_back({m.id, {errc::unavailable, "was not sent: the server " + expiry_.how}, true});
   clear();
   auto* const link = std::exchange(link_, nullptr);
   if (link != nullptr && !closing_) link->on_expired(std::move(expiry_));
@@ -437,6 +463,7 @@ void remote_core::clear() {
   refused_.clear();
   soon_->cancel();
   if (drain_timer_) drain_timer_->cancel();
+  if (handshake_timer_) handshake_timer_->cancel();
   if (expiry_timer_) expiry_timer_->cancel();
 }
 
@@ -444,6 +471,7 @@ void remote_core::close_transport() {
   events_ = nullptr;
   if (closing_ || over_) return;
   // The link decides about the end of the session; nobody waits for answers any more.
+  waiting_.clear();
   for (auto& [id, one] : std::exchange(posts_, {})) one->drop();
   if (channel_) std::exchange(channel_, nullptr)->drop();
 }
@@ -457,6 +485,7 @@ bool remote_core::end(ending step) {
     return true;
   }
   if (std::exchange(closing_, true)) return true;
+  waiting_.clear();
   for (auto& [id, one] : std::exchange(posts_, {})) one->drop();
   if (channel_) std::exchange(channel_, nullptr)->drop();
   std::erase_if(notes_, [](const auto& n) {

@@ -61,6 +61,9 @@ class remote_core final : public std::enable_shared_from_this<remote_core> {
   /// Time in which a stream may be ended by its server after its answer, so that its connection can be used again.
   static constexpr milliseconds drain_grace{1'000};
 
+  /// Time in which a server has to take the end of the handshake before requests are sent all the same.
+  static constexpr milliseconds handshake_wait{5'000};
+
   remote_core(std::shared_ptr<remote_record> record, remote_spec spec, link_events& link);
   ~remote_core();
   remote_core(const remote_core&) = delete;
@@ -105,6 +108,8 @@ class remote_core final : public std::enable_shared_from_this<remote_core> {
   void moved_to(std::string url) { url_ = std::move(url); }
   /// Removes the exchange of a request; `drain`: its server may end its stream first.
   void post_ended(message_post& post, bool drain);
+  /// The server has taken the end of the handshake, or will not: sends the requests that wait for it.
+  void handshake_over();
   void note_ended(message_post& post, bool accepted);
   /// Reports that a response does not reach the server. `surely`: the request that it was about cannot go on, so it
   /// fails. Notifications are only logged.
@@ -112,7 +117,8 @@ class remote_core final : public std::enable_shared_from_this<remote_core> {
   /// Reports that a request gets no answer.
   void lost(message_post& post, errc code, std::string why, bool unseen = false);
   /// Ends the connection before it has proven itself.
-  void not_opened(std::string why, std::string_view problem, milliseconds wait = {});
+  /// Adds a way out to `why` unless that has one (`mend`).
+  void not_opened(std::string why, std::string_view problem, milliseconds wait = {}, bool mend = true);
   /// Ends the session in favour of a new one. `unseen`: the request that was refused because of it, or 0.
   void expire(const std::string& how, std::int64_t unseen);
   /// Ends the connection, because the server or the network has ended it.
@@ -134,6 +140,7 @@ class remote_core final : public std::enable_shared_from_this<remote_core> {
   void tell_refused();
   void listen();
   void prove();
+  void release_waiting();
   void report_expiry();
   void look_at_expiry();
   void clear();
@@ -150,17 +157,18 @@ class remote_core final : public std::enable_shared_from_this<remote_core> {
   std::string session_, revision_, endpoint_;
   bool modern_ = false, proven_ = false, over_ = false, closing_ = false, expiring_ = false;
   bool initialized_ = false, events_tried_ = false;
-  std::string refusal_;  // the reason for trying the deprecated transport
+  bool initializing_ = false;  // notifications/initialized is under way
+  std::string refusal_;        // the reason for trying the deprecated transport
 
   std::unordered_map<std::int64_t, std::shared_ptr<message_post>> posts_;
   std::vector<std::shared_ptr<message_post>> notes_;
   std::vector<std::pair<time_point, std::shared_ptr<message_post>>> draining_;
   std::shared_ptr<event_channel> channel_;
   std::shared_ptr<farewell> farewell_;
-  std::vector<posted_message> waiting_;  // for the endpoint
+  std::vector<posted_message> waiting_;  // for the endpoint, or for the end of the handshake
   std::vector<lost_request> refused_;
   link_expiry expiry_;
-  std::unique_ptr<timer> soon_, drain_timer_, expiry_timer_;
+  std::unique_ptr<timer> soon_, drain_timer_, expiry_timer_, handshake_timer_;
   rate_limit log_lines_{1, 5};
   std::int64_t probe_ = 0, opening_ = 0;  // requests that open the conversation
 };

@@ -1,7 +1,7 @@
 // Arguments of prompts as words, and binary contents.
 #include "daemon/cli/base/mcp_contents.hpp"
 
-#include "daemon/cli/base/prompt_words.hpp"
+#include "daemon/cli/input/prompt_words.hpp"
 #include "test/support/temporary_directory.hpp"
 
 #include <doctest/doctest.h>

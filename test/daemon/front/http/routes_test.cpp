@@ -1,7 +1,7 @@
 // The table of HTTP: how a row is found, and the rows that there are.
 #include "daemon/front/http/routes.hpp"
 
-#include "daemon/front/base/route.hpp"
+#include "daemon/front/exchange/route.hpp"
 
 #include <doctest/doctest.h>
 

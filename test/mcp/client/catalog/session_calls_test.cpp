@@ -1,5 +1,5 @@
 // Calls over one session, and the other messages that a server may send.
-#include "mcp/client/catalog/tool_result.hpp"
+#include "mcp/client/supervise/tool_result.hpp"
 #include "mcp/redact/secret.hpp"
 #include "test/mcp/client/session_rig.hpp"
 

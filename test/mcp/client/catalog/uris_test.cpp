@@ -1,8 +1,8 @@
 // URIs: templates that match them, patterns that judge them, the table of those that were seen in results.
 #include "mcp/client/catalog/item_filter.hpp"
 #include "mcp/client/catalog/seen_uris.hpp"
-#include "mcp/client/catalog/uri_template.hpp"
 #include "mcp/protocol/resources.hpp"
+#include "mcp/protocol/uri_template.hpp"
 
 #include <doctest/doctest.h>
 

@@ -100,6 +100,15 @@ TEST_CASE("G8: remote: a server that cannot be used is failed with the reason an
                     [](auto& spec) { spec.headers = {{"X", "a\r\nForged: 1"}}; });
   silent.start();
   CHECK(silent.failure().contains("cannot be asked: The header \"X\""));
+  CHECK(silent.status().remote->problem == "refused");
+
+  // Redirects that lead a POST nowhere go in no circle and to no other address.
+  for (const auto* redirect : {"HTTP/1.1 303 X\r\nLocation: /other\r\nContent-Length: 0\r\n\r\n",
+                               "HTTP/1.1 307 X\r\nContent-Length: 0\r\n\r\n"}) {
+    const auto [nowhere, kind] = opening(always(redirect));
+    CHECK(nowhere.contains("answers with a redirect that leads no request anywhere (HTTP status 30"));
+    CHECK(kind == "refused");
+  }
 }
 
 TEST_CASE("G7: remote: a server that accepts and never answers is not ready in time and counts as slow") {
@@ -214,6 +223,8 @@ TEST_CASE("G14: remote: answers that are none fail their own call at once with a
       {json(""), "a text that is no answer to it"},
       {at_calls([](http_peer& peer, const auto&) { peer.send("HTTP/1.1 202 Accepted\r\nContent-Length: 0\r\n\r\n"); }),
        "was accepted (HTTP status 202) and not answered"},
+      {at_calls([](http_peer& peer, const auto&) { peer.send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}"); }),
+       "was answered without a content type"},
       {at_calls([](http_peer& peer, const auto&) { peer.send(plain(500, "", "broken")); }),
        "was answered with HTTP status 500: \"broken\""},
       {at_calls([](http_peer& peer, const auto&) { peer.send(plain(404)); }), "was answered with HTTP status 404"},
@@ -223,7 +234,7 @@ TEST_CASE("G14: remote: answers that are none fail their own call at once with a
          peer.send("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{\"jsonrpc\"");
          peer.close();
        }),
-       "got no whole answer"},
+       "got no whole answer, and it is not known whether it did what was asked: "},
       {at_calls([](http_peer& peer, const auto&) {
          remote_server::begin_events(peer);
          peer.send_chunk("data: {}\n\n");
@@ -575,6 +586,26 @@ TEST_CASE("G33: remote: a certificate that nobody trusts is refused before anyth
   CHECK(rig.failure().contains("cannot be trusted: localhost:"));
   CHECK(rig.status().remote->problem == "certificate");
   CHECK(server.requests().empty());
+}
+
+TEST_CASE("remote: a server that wants a certificate of ours is one that says so, with the key that mends it") {
+  const identity who("DNS:localhost"), me("DNS:me.example");
+  const tls_server server(who, "", &me);
+  const pem_file ca(who.pem());
+  const auto url = "https://localhost:" + std::to_string(server.port()) + "/mcp";
+  remote_rig rig(url, [&](auto& spec) { spec.trust.ca_file = ca.path; });
+  rig.start();
+  CHECK(rig.failure().ends_with("cannot be asked: localhost:" + std::to_string(server.port()) +
+                                " was not asked: it wants a certificate of the client; name one that it takes as "
+                                "\"clientCertFile\" of its entry"));
+  CHECK(rig.status().remote->problem == "certificate");
+  CHECK(server.requests().empty());
+
+  remote_rig missing(url, [&](auto& spec) { spec.trust.ca_file = "/no/such/file.pem"; });
+  missing.start();
+  CHECK(
+      missing.failure().ends_with("cannot be asked: The trusted certificates in \"/no/such/file.pem\" cannot be read: "
+                                  "No such file or directory"));
 }
 
 TEST_CASE("remote: a batch without the answer to its request fails the call at once") {

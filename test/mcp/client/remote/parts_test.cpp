@@ -86,6 +86,22 @@ TEST_CASE("event_stream: an id that cannot be sent back is none and long fields 
   CHECK(s.retry() < milliseconds(0));
 }
 
+TEST_CASE("event_stream: the id of an event that was cut does not count, so that the event comes again") {
+  const std::string event = "id: 2\ndata: answer\n\n";
+  for (std::size_t cut = 0; cut <= event.size(); ++cut) {
+    CAPTURE(cut);
+    event_stream s;
+    event_log log;
+    s.feed("id: 1\ndata: a\n\n", log);
+    s.feed(event.substr(0, cut), log);
+    CHECK(s.last_id() == (cut == event.size() ? "2" : "1"));
+    s.restart();
+    log.data.clear();
+    s.feed("data: again\n\n", log);
+    CHECK(s.last_id() == (cut == event.size() ? "2" : "1"));
+  }
+}
+
 TEST_CASE("answer_reader: pretty JSON is one message and events of other names are none") {
   message_log log;
   answer_reader json({}, log);

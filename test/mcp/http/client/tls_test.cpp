@@ -7,6 +7,7 @@
 #include <doctest/doctest.h>
 #include <openssl/x509.h>
 
+#include <fstream>
 #include <set>
 #include <string>
 
@@ -96,7 +97,10 @@ TEST_CASE("client: a certificate of the client is shown to servers that want one
   };
   CHECK(asked({ca.path, certificate.path, key.path}).body == "ok");
   CHECK(asked({ca.path, both.path, ""}).body == "ok");
-  CHECK(asked({ca.path, "", ""}).failure);
+  const auto unknown = asked({ca.path, "", ""});
+  REQUIRE(unknown.failure);
+  CHECK(unknown.failure->stage == http::stage::tls);
+  CHECK(unknown.failure->why.message.contains("was not asked: it wants a certificate of the client"));
   const auto no_key = asked({ca.path, certificate.path, ""});
   REQUIRE(no_key.failure);
   CHECK(no_key.failure->why.message.find("The key of the client certificate in \"" + certificate.path +
@@ -105,6 +109,32 @@ TEST_CASE("client: a certificate of the client is shown to servers that want one
   REQUIRE(none.failure);
   CHECK(none.failure->why.message.find("The client certificate in \"/nonesuch.pem\" cannot be read") !=
         std::string::npos);
+}
+
+TEST_CASE("client: certificates that have been replaced in their files are taken after the old ones have failed") {
+  const identity who("DNS:localhost"), old_authority("DNS:old.example"), me("DNS:me.example"), before("DNS:me.example");
+  const tls_server server(who, "", &me);
+  const pem_file ca(old_authority.pem(), "ca"), certificate(before.pem() + before.key_pem(), "me");
+  http_loop loop;
+  const auto asked = [&] {
+    http::request r;
+    r.method = "GET";
+    r.url = "https://localhost:" + std::to_string(server.port()) + "/";
+    r.trust = {ca.path, certificate.path, ""};
+    recorder got;
+    const auto exchange = loop.client->start(std::move(r), got);
+    REQUIRE(loop.until([&] { return got.over(); }));
+    return got;
+  };
+  const auto untrusted = asked();
+  REQUIRE(untrusted.failure);
+  CHECK(untrusted.failure->why.message.contains("its certificate is not trusted"));
+  std::ofstream(ca.path) << who.pem();
+  const auto refused = asked();
+  REQUIRE(refused.failure);
+  CHECK(refused.failure->why.message.contains("was not asked: it does not take the certificate of the client"));
+  std::ofstream(certificate.path) << me.pem() + me.key_pem();
+  CHECK(asked().body == "ok");
 }
 
 TEST_CASE("client: the system's certificates are trusted beside those of a file only where that is wanted") {

@@ -1,0 +1,91 @@
+// Checks the members of `_meta` that belong to the protocol.
+#include "mcp/server/base/modern_request.hpp"
+
+#include "mcp/json/json_writer.hpp"
+#include "mcp/protocol/log_levels.hpp"
+#include "mcp/protocol/revisions.hpp"
+#include "mcp/server/base/param_reader.hpp"
+#include "mcp/server/base/rpc_errors.hpp"
+#include "mcp/support/has_word.hpp"
+#include "mcp/support/text.hpp"
+
+#include <cstddef>
+#include <string_view>
+#include <utility>
+
+namespace mcpbx::mcp {
+namespace {
+
+std::unexpected<rpc_error> wrong(std::string_view key, const std::string& what) {
+  return std::unexpected(
+      invalid_params("params._meta" + (key.empty() ? std::string() : "[" + json_quoted(key) + "]") + ": " + what));
+}
+
+rpc_error unsupported(const std::string& asked) {
+  std::string json;
+  json_writer(json)
+      .begin_object()
+      .key("supported")
+      .begin_array()
+      .value(revision::modern)
+      .end_array()
+      .member("requested", cut_utf8(asked, 64))
+      .end_object();
+  return {mcp_code::unsupported_protocol_version,
+          "the protocol version " + json_quoted(cut_utf8(asked, 64)) + " cannot be named in _meta; " +
+              std::string(revision::modern) + " can, and older ones begin with initialize",
+          raw_json::own(json)};
+}
+
+// Longest params that are searched before their members are cut apart.
+constexpr std::size_t longest_searched_params = 4096;
+
+// Returns true if `params` have no member `_meta`, as those of most requests of 2025-11-25: a key can be written in
+// other ways only with a backslash.
+bool lack_meta(std::string_view params) {
+  return params.size() <= longest_searched_params && !has_word(params, "_meta") &&
+         params.find('\\') == std::string_view::npos;
+}
+
+}  // namespace
+
+std::expected<std::unique_ptr<modern_request>, rpc_error> read_modern_request(const raw_json& params,
+                                                                              bool only_modern) {
+  if (!only_modern && (!params || params.is_object()) && lack_meta(params.text())) return nullptr;
+  const auto in_params = read_members(params ? params : raw_json::literal("{}"), {"_meta"});
+  if (!in_params) return std::unexpected(invalid_params("params: " + in_params.error().message));
+  const raw_json& meta = in_params->front();
+  if (!meta.is_object()) {
+    if (only_modern) return wrong("", "expected an object with " + std::string(meta_key::protocol_version));
+    return nullptr;  // a wrong one is found by whoever needs it
+  }
+  const auto members = read_members(
+      meta, {meta_key::protocol_version, meta_key::client_info, meta_key::client_capabilities, meta_key::log_level});
+  if (!members) return wrong("", members.error().message);
+  const auto& [version, info, capabilities, level] = *members;
+  if (!version) {
+    if (!only_modern && !info && !capabilities) return nullptr;
+    return wrong(meta_key::protocol_version, "missing; every request names the protocol version that it speaks");
+  }
+  const auto asked = version.as_string();
+  if (!asked) return wrong(meta_key::protocol_version, "expected a string, got " + describe(version));
+  if (*asked != revision::modern) return std::unexpected(unsupported(*asked));
+  if (!capabilities.is_object())
+    return wrong(meta_key::client_capabilities, capabilities ? "expected an object, got " + describe(capabilities)
+                                                             : "missing; {} says that the client has none");
+  if (info && !info.is_object()) return wrong(meta_key::client_info, "expected an object, got " + describe(info));
+  auto out = std::make_unique<modern_request>();
+  if (level) {
+    const auto word = level.as_string();
+    if (!word || !log_level_of(*word))
+      return wrong(meta_key::log_level, "expected a level such as \"info\", got " + describe(level));
+    out->log_level = *word;
+  }
+  // A call may be held long after its message, which is not kept for this small part of it.
+  const bool small = params.text().size() <= 4096;
+  out->capabilities = small ? params.slice(capabilities.text()) : capabilities.detached();
+  out->able = read_caller_capabilities(out->capabilities);
+  return out;
+}
+
+}  // namespace mcpbx::mcp
