@@ -29,7 +29,7 @@ expect "server toolbox is ready"
 
 note "a tool server of npx, slow to start and below a folder that only her shell knows, and a secret that systemd keeps"
 as_person mkdir -p -m 700 /home/ada/.secrets /home/ada/.local/bin /home/ada/.config/mcpbx
-as_person bash -c 'printf "#!/bin/sh\nsleep 2\nexec mcpbx-toolbox\n" >~/.local/bin/npx && chmod +x ~/.local/bin/npx'
+as_person bash -c 'printf "#!/bin/sh\nsleep 4\nexec mcpbx-toolbox\n" >~/.local/bin/npx && chmod +x ~/.local/bin/npx'
 as_person bash -c 'echo sk-shore-2207 >~/.secrets/openai && chmod 600 ~/.secrets/openai'
 as_person bash -c 'cat >~/.config/mcpbx/config.json <<"END"
 { "mcpServers": { "notes": { "command": "npx", "args": ["-y", "notes"] } },
