@@ -41,6 +41,7 @@ struct login_entry {
   std::vector<std::string> scopes = {};
   bool opens = false;  ///< the daemon opens the browser; else a person runs `mcpbx auth login`
   bool private_addresses = false;
+  bool own_authorization = false;  ///< its headers have an Authorization, which wins over tokens
   auth::grant_kind grant = auth::grant_kind::person;
 };
 
@@ -177,7 +178,7 @@ class entry_tokens final : public mcp::authorizer, public std::enable_shared_fro
   std::vector<hidden_value> hidden_;        // those of earlier ones, which a server may still quote, oldest first
   std::vector<passing_secret> assertions_;  // the last ones of the entry, which a server may still quote, oldest first
   bool loaded_ = false, loading_ = false, renewing_ = false, preparing_ = false, writing_login_ = false, shown_ = false,
-       dropped_ = false;
+       unanswered_ = false, dropped_ = false;
   auth::bearer_challenge challenge_;  // of the last refusal
   std::string sentence_, problem_;
   int attempts_ = 0;

@@ -23,7 +23,7 @@ struct suite {
   std::string_view name;
   void (*run)(const bench_options&, report&);
 };
-constexpr std::array<suite, 13> suites{{{"calls", suite_calls},
+constexpr std::array<suite, 14> suites{{{"calls", suite_calls},
                                         {"big", suite_big},
                                         {"list", suite_list},
                                         {"eras", suite_eras},
@@ -32,6 +32,7 @@ constexpr std::array<suite, 13> suites{{{"calls", suite_calls},
                                         {"callers", suite_callers},
                                         {"start", suite_start},
                                         {"loop", suite_loop},
+                                        {"doors", suite_doors},
                                         {"encode", suite_encode},
                                         {"open", suite_open},
                                         {"cli", suite_cli},
@@ -39,7 +40,8 @@ constexpr std::array<suite, 13> suites{{{"calls", suite_calls},
 
 constexpr const char* usage =
     "usage: mcpbx_bench [--quick] [--repeat N] [SUITE...]      SUITE: calls, big, list, eras, http, remote, "
-    "callers, start, loop, encode, open, cli, verbs; without, all\n"
+    "callers, start, loop, doors, encode, open, cli, verbs; without, all
+    "
     "The programs that are measured lie beside this one.\n";
 
 }  // namespace

@@ -183,6 +183,30 @@ TEST_CASE("logins: with auth.open a refusal opens the browser and the request wa
   CHECK(world.tokens().header() == "Bearer token-number-1");
 }
 
+TEST_CASE("logins: with auth.open the browser is not opened again after nobody has answered, until somebody logs in") {
+  login_world world;
+  world.all->set_entries({world.entry({.open = {"xdg-open"}})});
+  std::optional<bool> again;
+  world.tokens().refused(401, "Bearer", "", [&](bool a) { again = a; });
+  REQUIRE(world.loop.until([&] { return world.programs.size() == 1; }));
+  world.clock.advance(std::chrono::minutes(11));
+  REQUIRE(world.loop.until([&] { return again.has_value(); }));
+  CHECK_FALSE(*again);
+  for (int i = 0; i < 5; ++i) {
+    CHECK_FALSE(world.refuse());
+    world.clock.advance(std::chrono::minutes(2));
+  }
+  CHECK(world.programs.size() == 1);
+  CHECK(world.tokens().sentence() == "needs a login: run `mcpbx auth login files`");
+  world.log_in();
+  world.as.instead["/token"] = [](const std::string&) {
+    return authorization_server::reply{400, R"({"error":"invalid_grant"})"};
+  };
+  world.pass_renewals();
+  world.tokens().refused(401, "Bearer", world.tokens().header(), [](bool) {});
+  CHECK(world.loop.until([&] { return world.programs.size() == 2; }));
+}
+
 TEST_CASE("G44: logins: the address of a login is one argument of the browser's command, whatever a server has in it") {
   login_world world;
   world.all->set_entries({world.entry({.open = {"browser", "--new"}})});
@@ -466,6 +490,18 @@ TEST_CASE("G44: a request of a login goes to no private address that a public na
   REQUIRE_FALSE(got->has_value());
   CHECK(got->error().message.starts_with(
       "auth.example.com was not asked: it has the address 10.0.0.1 of a private network; if that is right, set"));
+}
+
+TEST_CASE("logins: none is begun for an entry whose own Authorization header would be sent all the same") {
+  login_world world;
+  auto entry = world.entry();
+  entry.own_authorization = true;
+  entry.fingerprint += " own";
+  world.all->set_entries({std::move(entry)});
+  std::string said;
+  world.all->begin("files", [&](const result<login_invitation>& i) { said = i.error().message; });
+  CHECK(said.contains("take it out of \"headers\" first"));
+  CHECK(world.as.registrations == 0);
 }
 
 TEST_CASE("logins: an unknown server is refused with the nearest name, and nothing is under way unasked") {
