@@ -1,5 +1,6 @@
-// Work of the store's lane. The first operation first closes the runs that an earlier process left (store_recovery.cpp);
-// now and then, expired sessions are removed. A store that fails is closed, and the next operation opens it anew.
+// Work of the store's lane. The first operation first closes the runs that an earlier process left
+// (store_recovery.cpp); now and then, expired sessions are removed. A store that fails is closed, and the next
+// operation opens it anew.
 #include "daemon/store/store_worker.hpp"
 
 #include "mcp/support/log.hpp"

@@ -27,7 +27,8 @@ std::string usage_line(const raw_json& result) {
   std::string line = counted(rounds, "round") + ", " + counted(calls, "tool call") + ", ";
   if (find_member(used, "estimated").is_true()) line += "about ";
   line += counted(count_at(used, "inputTokens"), "token") + " in";
-  if (const auto cached = count_at(used, "cachedTokens"); cached > 0) line += " (" + std::to_string(cached) + " cached)";
+  if (const auto cached = count_at(used, "cachedTokens"); cached > 0)
+    line += " (" + std::to_string(cached) + " cached)";
   return line + ", " + std::to_string(count_at(used, "outputTokens")) + " out";
 }
 

@@ -94,7 +94,7 @@ result<ask_parts> read_ask_parts(const context& c, const ask_options& o, const s
 }
 
 std::string ask_params(const context& c, const ask_options& o, const std::string& question, const ask_parts& more,
-                         std::optional<input_mode> input) {
+                       std::optional<input_mode> input) {
   std::string p;
   json_writer w(p);
   w.begin_object().member("stream", !o.no_stream).filled("run", o.run).set("detach", o.detach).set("dryRun", o.dry_run);
