@@ -54,8 +54,8 @@ void remote_core::send(const segments& text, outgoing what) {
     const bool waits = std::erase_if(waiting_, [&](const auto& m) { return m.id == what.id; }) > 0;
     if (waits) return;
     if (found != posts_.end()) {
-      // Closing the stream is how a modern server is told (2026-07-28, "Cancellation"); an old one is sent the
-      // notification, and its stream is of no use afterwards.
+      // For a modern server, closing the stream cancels the request (2026-07-28, "Cancellation"). An old one gets the
+      // notification, and its stream is not needed afterwards.
       const auto cancelled = std::move(found->second);
       posts_.erase(found);
       cancelled->drop();
@@ -237,7 +237,7 @@ void remote_core::deliver(message&& m, std::int64_t about) {
   if (!record_->problem.empty()) record_->problem.clear();
   m.about = about;
   if (m.type == message::kind::response && way_ == way::streamable && about != 0 && !(m.id == rpc_id::number(about))) {
-    // An answer that came in the stream of another request: its own stream is of no interest any more.
+    // The answer came in the stream of another request, so the request's own stream is not needed any more.
     const std::string token(m.id.token());
     std::int64_t number = 0;
     std::from_chars(token.data(), token.data() + token.size(), number);
