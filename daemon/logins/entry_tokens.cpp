@@ -326,8 +326,10 @@ void entry_tokens::login_over(result<auth::grant> outcome) {
   challenge_ = {};
   if (renewing_) end_renewal(true);
   last_outcome_ = result<void>();
+  writing_login_ = true;
   keep(nullptr, [this](const result<void>&) {
     const auto me = shared_from_this();
+    writing_login_ = false;
     call_all(when_ready_);
     call_all(when_over_, result<void>());
     if (!dropped_) keeper_.tokens_changed(entry_.server, true);

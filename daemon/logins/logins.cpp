@@ -152,11 +152,11 @@ void logins::begin(std::string_view server, std::function<void(result<login_invi
 void logins::when_over(std::string_view server, std::function<void(result<void>)> then) {
   auto* const tokens = find(server);
   if (!tokens) return then(std::unexpected(unknown(server)));
-  if (!tokens->present_login()) {
+  if (!tokens->is_logging_in()) {
     if (tokens->last_outcome()) return then(*tokens->last_outcome());
     return then(fail(errc::invalid_argument, "no login to server " + json_quoted(server) + " is under way"));
   }
-  tokens->log_in(nullptr, std::move(then));
+  tokens->when_logged_in(std::move(then));
 }
 
 result<void> logins::complete(std::string_view server, std::string_view pasted) {

@@ -19,6 +19,7 @@
 #include <cerrno>
 #include <cstring>
 #include <utility>
+#include <vector>
 
 namespace mcpbx::mcp {
 namespace {
@@ -72,6 +73,54 @@ bool is_socket(int fd) {
 
 }  // namespace
 
+// The connections to which was sent while one of this thread read. They are written when its messages have been
+// handled, without a turn of their own, which would cost a look at all descriptors between the read and the writes.
+class stream_core::turn {
+ public:
+  turn() noexcept { current_ = this; }
+  // After an exception the writes get turns of their own.
+  ~turn() {
+    current_ = nullptr;
+    for (auto& core : sent_to()) post(std::move(core));
+    sent_to().clear();
+  }
+  turn(const turn&) = delete;
+  turn& operator=(const turn&) = delete;
+
+  // Lets `core` be flushed when the turn of this thread ends, or posts its flush where there is none.
+  static void take(std::shared_ptr<stream_core> core) {
+    if (current_ != nullptr)
+      sent_to().push_back(std::move(core));
+    else
+      post(std::move(core));
+  }
+
+  // Writes. Handlers that this calls are no part of the turn: a flush for them is posted. Returns true if there was
+  // something to write.
+  bool end() {
+    current_ = nullptr;
+    auto& cores = sent_to();
+    const std::size_t count = cores.size();
+    for (std::size_t i = 0; i < count; ++i) std::exchange(cores[i], nullptr)->flush();
+    cores.clear();
+    return count != 0;
+  }
+
+ private:
+  static void post(std::shared_ptr<stream_core> core) {
+    if (!core) return;
+    const auto executor = core->in_.get_executor();
+    asio::post(executor, [self = std::move(core)] { self->flush(); });
+  }
+  static std::vector<std::shared_ptr<stream_core>>& sent_to() {
+    thread_local std::vector<std::shared_ptr<stream_core>> cores;
+    return cores;
+  }
+  static thread_local turn* current_;
+};
+
+thread_local stream_core::turn* stream_core::turn::current_ = nullptr;
+
 stream_core::stream_core(const asio::any_io_executor& executor, int read_fd, int write_fd, line_framer::options framing)
     : in_(executor), read_fd_(read_fd), write_fd_(write_fd), framer_(std::in_place, framing) {
   prepare(read_fd);
@@ -122,12 +171,19 @@ void stream_core::read_turn() {
   const bool to_the_end = drained_ || write_error_;
   if (ended_ || (paused_ && !to_the_end)) return;
   if (half_closed_) return write_error_ ? fail(*write_error_) : void();
-  const bool full = read_once();
+  bool full = false, wrote = false;
+  {
+    turn now;
+    full = read_once();
+    wrote = now.end();
+  }
   if (ended_ || half_closed_) return;
   if (write_error_ && ++turns_after_error_ >= turns_after_write_error) return fail(*write_error_);
   if (full || drained_ || write_error_) return post_turn();
   if (paused_) return;
-  // Waiting costs a system call, so handlers of the messages just read run first.
+  // Waiting costs a system call, so handlers that the messages just read have posted run first. Messages that were
+  // passed on have none.
+  if (wrote) return wait_readable();
   asio::post(in_.get_executor(), [self = shared_from_this()] {
     if (!self->ended_ && !self->paused_ && !self->half_closed_) self->wait_readable();
   });
@@ -238,7 +294,7 @@ void stream_core::release() {
 
 void stream_core::post_flush() {
   flushing_ = true;
-  asio::post(in_.get_executor(), [self = shared_from_this()] { self->flush(); });
+  turn::take(shared_from_this());
 }
 
 void stream_core::flush() {

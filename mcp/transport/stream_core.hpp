@@ -37,6 +37,8 @@ class stream_core final : public std::enable_shared_from_this<stream_core>, priv
   void drain(std::function<void()> done);
 
  private:
+  class turn;
+
   void on_message(message&& m) override;
   void on_fault(message_fault f) override;
 

@@ -20,7 +20,7 @@ lane_journal::options journal_options(const conf::configuration& config, decltyp
   };
   o.rules.closed = std::move(closed);
   o.keep = {config.store.max_age_days * day_ms, config.store.max_bytes};
-  o.awake_runs = awake_commits();
+  o.awake_runs = awake_runs_here();
   o.sync_calls = config.store.sync == conf::store_sync::call;
   return o;
 }

@@ -5,7 +5,7 @@
 
 namespace mcpbx::daemon {
 
-std::size_t awake_commits() {
+std::size_t awake_runs_here() {
   cpu_set_t usable;
   // This fails on machines with more CPUs than the set has places.
   const bool alone = ::sched_getaffinity(0, sizeof usable, &usable) == 0 && CPU_COUNT(&usable) == 1;

@@ -13,9 +13,9 @@ namespace mcpbx::daemon {
 /// a run of fast rounds takes half the time up to four, and nothing is gained with eight.
 inline constexpr std::size_t awake_runs = 4;
 
-/// Returns the same for commits only: 0 if this thread may use one CPU only, because the lane needs that one. Models
-/// and tools may have others.
-std::size_t awake_commits();
+/// Returns the same for this process: 0 if it may use one CPU only, because the lane, and tools that it starts, need
+/// that one.
+std::size_t awake_runs_here();
 
 /// Returns the level of --log-level, else that of the configuration.
 log::level log_level_of(const command_line& o, const conf::configuration& config);

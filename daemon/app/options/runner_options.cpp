@@ -7,7 +7,7 @@
 namespace mcpbx::daemon {
 
 runner::options runner_options(const conf::configuration& config) {
-  return {.resume_detached = config.loop.resume_detached, .awake_runs = awake_runs};
+  return {.resume_detached = config.loop.resume_detached, .awake_runs = awake_runs_here()};
 }
 
 }  // namespace mcpbx::daemon

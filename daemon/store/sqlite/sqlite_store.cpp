@@ -4,6 +4,7 @@
 #include "daemon/store/sqlite/sqlite_store.hpp"
 
 #include "daemon/store/records/record_words.hpp"
+#include "daemon/store/sqlite/joined_log.hpp"
 #include "daemon/store/sqlite/sqlite_statement.hpp"
 
 #include <fcntl.h>
@@ -53,6 +54,21 @@ constexpr std::array<const char*, sqlite_store::schema_version> migrations{
     "DROP TABLE records; ALTER TABLE placed RENAME TO records;",
     // Unknown for runs of version 3, which are continued as that version promised.
     "ALTER TABLE runs ADD COLUMN boot TEXT;"};
+
+// Entry i inserts i + 1 records.
+#define MCPBX_INSERT "INSERT INTO records(place, at_ms, body) VALUES(?, ?, ?)"
+constexpr std::array<const char*, 3> inserts{MCPBX_INSERT, MCPBX_INSERT ", (?, ?, ?)",
+                                             MCPBX_INSERT ", (?, ?, ?), (?, ?, ?)"};
+#undef MCPBX_INSERT
+
+// Returns true if `batch` adds a few records to a run that has begun, and neither takes it over nor ends it.
+bool is_plain(const run_batch& batch) {
+  const auto count = static_cast<std::int64_t>(batch.texts.size());
+  return batch.place->id != 0 && count > 0 && batch.texts.size() <= inserts.size() &&
+         batch.records.size() == batch.texts.size() && batch.place->next_seq + count - 1 <= last_seq &&
+         !std::holds_alternative<record::taken_over>(batch.records.front()) &&
+         !std::holds_alternative<record::run_ended>(batch.records.back());
+}
 
 }  // namespace
 
@@ -170,7 +186,8 @@ result<void> sqlite_store::open() {
     ::close(made);
   else if (errno != EEXIST)
     return failed(SQLITE_CANTOPEN, errno);
-  const int opened = sqlite3_open_v2(options_.path.c_str(), &db_, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, nullptr);
+  const int opened =
+      sqlite3_open_v2(options_.path.c_str(), &db_, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, joined_log_vfs());
   auto done = opened == SQLITE_OK ? prepare_file() : result<void>(failed());
   // SQLite opens a write-protected file for reading and fails later with a meaningless error, so check now.
   if (opened == SQLITE_OK && sqlite3_db_readonly(db_, "main") == 1)
@@ -256,16 +273,35 @@ result<void> sqlite_store::append(std::span<run_batch* const> batches, bool sync
 }
 
 result<void> sqlite_store::append_all(std::span<run_batch* const> batches) {
+  if (batches.size() == 1 && is_plain(*batches.front())) return append_plain(*batches.front());
   if (auto done = run("BEGIN IMMEDIATE"); !done) return done;
   for (auto* b : batches)
     if (auto done = append_one(*b); !done) return done;
   return run("COMMIT");
 }
 
+// A few records in the middle of a run, as nearly every commit has them, are one statement, which is a transaction
+// without BEGIN and COMMIT.
+result<void> sqlite_store::append_plain(run_batch& batch) {
+  auto& place = *batch.place;
+  if (auto done = check_place(place); !done) return done;
+  statement insert(*this, inserts[batch.texts.size() - 1]);
+  int at = 0;
+  auto key = place.id << 24 | place.next_seq;
+  for (const auto& text : batch.texts) {
+    insert.bind(++at, key++).bind(++at, batch.at_ms);
+    insert.bind(++at, std::string_view(text));
+  }
+  auto done = run(insert);
+  if (done)
+    for (const auto& text : batch.texts) place.add(text);
+  return done;
+}
+
 result<void> sqlite_store::append_one(run_batch& batch) {
   auto& place = *batch.place;
   if (auto done = place.id == 0 ? begin(batch) : check_place(place); !done) return done;
-  statement insert(*this, "INSERT INTO records(place, at_ms, body) VALUES(?, ?, ?)");
+  statement insert(*this, inserts.front());
   for (const auto& text : batch.texts) {
     // Limits keep runs far below this number. The next key would belong to another run.
     if (place.next_seq > last_seq)

@@ -66,6 +66,7 @@ class sqlite_store final : public run_store {
   result<void> set_synced(bool synced);
   result<void> append_all(std::span<run_batch* const> batches);
   result<void> append_one(run_batch& batch);
+  result<void> append_plain(run_batch& batch);
   result<void> begin(run_batch& batch);
   result<void> check_place(run_place& place);
   result<void> begin_in_session(const record::run_started& first, const run_batch& batch);

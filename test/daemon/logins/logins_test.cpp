@@ -59,6 +59,24 @@ TEST_CASE("logins: what a person pastes is as good as the browser") {
   CHECK_FALSE(world.all->complete("files", "again"));
 }
 
+TEST_CASE("logins: a late question about the end of a login is answered once its tokens are written and in use") {
+  login_world world;
+  std::optional<login_invitation> told;
+  world.all->begin("files", [&](result<login_invitation> i) { told = std::move(i).value(); });
+  REQUIRE(world.loop.until([&] { return told.has_value(); }));
+  auto held = daemon::state_lock::take(world.dir / "credentials.json");
+  REQUIRE(held);
+  CHECK(world.all->complete("files", authorization_server::redirect_of(told->address)));
+  REQUIRE(world.loop.until([&] { return !world.tokens().header().empty(); }));
+  bool over = false;
+  world.all->when_over("files", [&](const result<void>& o) { over = o.has_value(); });
+  for (int i = 0; i < 5; ++i) world.loop.context.poll();
+  CHECK_FALSE(over);
+  held = fail(errc::io, "given back");
+  REQUIRE(world.loop.until([&] { return over; }));
+  CHECK(world.changed.size() == 1);
+}
+
 TEST_CASE("logins: two people who log in at once see the same login") {
   login_world world;
   std::vector<login_invitation> told;

@@ -84,6 +84,41 @@ TEST_CASE("G49: a disk that takes no writes is the journal's trouble from the fi
   }
 }
 
+TEST_CASE("a commit is one write, however many pages it has" * sqlite_only()) {
+  folder f;
+  disk_faults disk;
+  sqlite_store file({.path = f.file()});
+  REQUIRE(file.open().has_value());
+  const auto first = std::make_shared<run_place>(run_place{"1"}), second = std::make_shared<run_place>(run_place{"2"});
+  const auto records = run_of(1);
+  REQUIRE(put(file, batch_of(first, {records[0]})).has_value());  // begins the log
+  int before = disk.writes;
+  REQUIRE(put(file, batch_of(first, {records[1]})).has_value());
+  CHECK(disk.writes == before + 1);
+  before = disk.writes;
+  REQUIRE(put(file, batch_of(second, {records[0]})).has_value());  // a page of each table and index
+  CHECK(disk.writes == before + 1);
+  before = disk.writes;
+  REQUIRE(put(file, batch_of(second, {records[1]}), true).has_value());
+  CHECK(disk.writes == before + 1);
+}
+
+TEST_CASE("a commit larger than what is held, and than SQLite's cache, is whole" * sqlite_only()) {
+  folder f;
+  auto records = run_of(1);
+  auto& messages = std::get<record::run_started>(records.front()).messages;
+  messages.push_back(providers::user_message(std::string(3 << 20, 'w')));
+  {
+    sqlite_store file({.path = f.file()});
+    REQUIRE(file.open().has_value());
+    const auto place = std::make_shared<run_place>(run_place{"1"});
+    for (const auto& r : records) REQUIRE(put(file, batch_of(place, {r})).has_value());
+  }
+  const auto all = contents(f.file());
+  REQUIRE(all.size() == 1);
+  CHECK(texts_of(all.front().second) == texts_of(records));
+}
+
 TEST_CASE("G25: writes that take seven bytes at a time have no effect at all" * sqlite_only()) {
   folder f;
   {

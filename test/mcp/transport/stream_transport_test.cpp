@@ -109,6 +109,54 @@ TEST_CASE("messages sent in one turn leave in one write") {
   ::close(ends[1]);
 }
 
+TEST_CASE("what is sent while messages are read leaves in that turn, in one write for each connection") {
+  fixture from, to;
+  struct passing final : recorder {
+    void on_message(message&& m) override {
+      to->send(as_segments(m.whole.text()), {});
+      CHECK(unwritten->read().empty());  // not inside of send()
+    }
+    transport* to = nullptr;
+    socket_ends* unwritten = nullptr;
+  } passes;
+  passes.to = to.t.get();
+  passes.unwritten = &to.ends;
+  from.t->start(passes);
+  run_ready(from.io);
+  from.ends.write(ping + "\n" + ping + "\n");
+  from.io.restart();
+  while (to.ends.read() != ping + "\n" + ping + "\n") REQUIRE(from.io.run_one() == 1);  // `to` has no turns
+  // What is sent because the outbox is empty waits for a turn of its own: a fast reader must not hold the thread.
+  struct endless final : recorder {
+    void on_drained() override { to->send(as_segments(ping), {}); }
+    transport* to = nullptr;
+  } again;
+  again.to = to.t.get();
+  to.t->start(again);
+  from.ends.write(ping + "\n");
+  run_ready(from.io);
+  CHECK(to.ends.read() == ping + "\n");
+  run_ready(to.io);
+}
+
+TEST_CASE("a connection may be dropped before the end of the turn in which was sent to it") {
+  fixture from, to;
+  struct dropping final : recorder {
+    void on_message(message&&) override {
+      if (!*to) return;
+      (*to)->send(as_segments(ping), {});
+      to->reset();
+    }
+    std::unique_ptr<transport>* to = nullptr;
+  } drops;
+  drops.to = &to.t;
+  from.t->start(drops);
+  from.ends.write(ping + "\n" + ping + "\n");
+  run_ready(from.io);
+  CHECK(to.t == nullptr);
+  CHECK(to.ends.read().empty());
+}
+
 TEST_CASE("both ends of a transport may be different pipes") {
   std::array<int, 2> to{}, from{};
   REQUIRE(::pipe(to.data()) == 0);

@@ -45,6 +45,7 @@ void event_channel::on_head(int status, const std::vector<http::header>& headers
     http_.reset();
     return refused(joined_headers(headers, "www-authenticate"));
   }
+  if (status / 100 == 3 && status != 304 && redirected(http::find_header(headers, "location"))) return;
   if (deprecated_)
     return broken("answered a GET with " + status_text(status, "") + (status == 200 ? " and no event stream" : ""),
                   "protocol", false);
@@ -55,6 +56,16 @@ void event_channel::on_head(int status, const std::vector<http::header>& headers
   if (status / 100 == 5 || status == 408 || status == 429) return again();
   // 405: the server offers no such stream. Any other answer means the same to a client.
   drop();
+}
+
+// Goes where the server sends it within the origin, as a POST does: many servers add a slash to their paths.
+bool event_channel::redirected(std::string_view location) {
+  auto target = same_origin(core_->url(), location);
+  if (!target || ++redirects_ > most_redirects) return false;
+  http_.reset();
+  core_->moved_to(std::move(*target));
+  start();
+  return true;
 }
 
 void event_channel::refused(std::string_view challenge) {

@@ -22,6 +22,8 @@ class event_channel final : public std::enable_shared_from_this<event_channel>,
   static constexpr int most_failures = 4;
   /// Answers 401 in a row after which the server counts as one that wants a login.
   static constexpr int most_refusals = 4;
+  /// Redirects within the origin that are followed.
+  static constexpr int most_redirects = 5;
 
   /// `deprecated`: the stream of HTTP+SSE.
   event_channel(std::shared_ptr<remote_core> core, bool deprecated);
@@ -39,6 +41,7 @@ class event_channel final : public std::enable_shared_from_this<event_channel>,
   void on_fault(message_fault f) override;
   void broken(const std::string& why, std::string_view problem, bool unreachable);
   void again();
+  bool redirected(std::string_view location);
   void refused(std::string_view challenge);
 
   std::shared_ptr<remote_core> core_;
@@ -48,7 +51,7 @@ class event_channel final : public std::enable_shared_from_this<event_channel>,
   resume_pace pace_;
   std::unique_ptr<timer> timer_;
   std::uint64_t count_before_ = 0;
-  int status_ = 0, failures_ = 0, refusals_ = 0;
+  int status_ = 0, failures_ = 0, refusals_ = 0, redirects_ = 0;
   std::string token_;  // the Authorization header that was sent, if there is a source of tokens
   bool ended_ = false, has_endpoint_ = false, opened_ = false;
 };

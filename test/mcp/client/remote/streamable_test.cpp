@@ -8,12 +8,59 @@
 #include <array>
 #include <atomic>
 #include <latch>
+#include <mutex>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace {
 
 using namespace mcpbx;
 using namespace mcpbx::test;
+
+// A server of the deprecated HTTP+SSE at one path, which redirects from the path without its slash. Answers of the one
+// stream are queued by the POSTs and sent by the GET.
+struct event_stream_server {
+  std::mutex guard;
+  std::vector<std::string> queued;
+  std::atomic<bool> stop = false;
+  std::atomic<int> streams = 0;
+  std::string path;
+  remote_server server;
+
+  explicit event_stream_server(std::string at)
+      : path(std::move(at)),
+        server(remote_server::era::legacy,
+               [this](http_peer& peer, const auto& q, const std::string& method) { return answer(peer, q, method); }) {}
+
+  bool answer(http_peer& peer, const http_peer::request& q, const std::string& method) {
+    if (q.target + "/" == path)
+      return peer.send("HTTP/1.1 307 X\r\nLocation: " + path + "\r\nContent-Length: 0\r\n\r\n");
+    if (q.target == path && q.method == "POST") return send_plain(peer, 405, "text/plain", "no");
+    if (q.target == path) {
+      ++streams;
+      remote_server::begin_events(peer);
+      peer.send_chunk("event: endpoint\ndata: /messages?session=7\n\n");
+      while (!stop && !peer.wait_closed(2)) {
+        const std::lock_guard lock(guard);
+        for (const auto& text : std::exchange(queued, {})) peer.send_chunk("event: message\ndata: " + text + "\n\n");
+      }
+      return true;
+    }
+    std::string text;
+    if (method == "initialize")
+      text =
+          remote_server::answer(q, R"({"protocolVersion":"2024-11-05","capabilities":{"tools":{}},"serverInfo":{}})");
+    if (method == "tools/list")
+      text = remote_server::answer(q, R"({"tools":[{"name":"echo","inputSchema":{"type":"object"}}]})");
+    if (method == "tools/call") text = remote_server::answer(q, remote_server::said("old"));
+    if (!text.empty()) {
+      const std::lock_guard lock(guard);
+      queued.push_back(text);
+    }
+    return send_plain(peer, 202, "text/plain", "Accepted");
+  }
+};
 
 }  // namespace
 
@@ -302,55 +349,50 @@ TEST_CASE(
 }
 
 TEST_CASE("remote: the deprecated HTTP+SSE transport is tried last, once, and remembered for the address") {
-  // Answers of the one stream are queued by the POSTs and sent by the GET.
-  std::mutex guard;
-  std::vector<std::string> queued;
-  std::atomic<bool> stop = false;
-  std::atomic<int> streams = 0;
-  const remote_server server(
-      remote_server::era::legacy, [&](http_peer& peer, const auto& q, const std::string& method) {
-        if (q.target == "/sse" && q.method == "POST") return send_plain(peer, 405, "text/plain", "no");
-        if (q.target == "/sse") {
-          ++streams;
-          remote_server::begin_events(peer);
-          peer.send_chunk("event: endpoint\ndata: /messages?session=7\n\n");
-          while (!stop && !peer.wait_closed(2)) {
-            const std::lock_guard lock(guard);
-            for (const auto& text : std::exchange(queued, {}))
-              peer.send_chunk("event: message\ndata: " + text + "\n\n");
-          }
-          return true;
-        }
-        std::string text;
-        if (method == "initialize")
-          text = remote_server::answer(
-              q, R"({"protocolVersion":"2024-11-05","capabilities":{"tools":{}},"serverInfo":{}})");
-        if (method == "tools/list")
-          text = remote_server::answer(q, R"({"tools":[{"name":"echo","inputSchema":{"type":"object"}}]})");
-        if (method == "tools/call") text = remote_server::answer(q, remote_server::said("old"));
-        if (!text.empty()) {
-          const std::lock_guard lock(guard);
-          queued.push_back(text);
-        }
-        return send_plain(peer, 202, "text/plain", "Accepted");
-      });
-  remote_rig rig(server.url("/sse"));
+  event_stream_server old("/sse");
+  remote_rig rig(old.server.url("/sse"));
   rig.start();
   REQUIRE(rig.ready());
   const auto box = rig.called();
   CHECK(box.answered());
   CHECK(box.text().contains("old"));
   CHECK(rig.status().remote->transport == "sse");
-  const auto tried = server.count("POST");
-  CHECK(server.count("server/discover") == 1);
+  const auto tried = old.server.count("POST");
+  CHECK(old.server.count("server/discover") == 1);
   REQUIRE(rig.supervisor->restart("far"));
-  REQUIRE(rig.until([&] { return streams == 2; }));
+  REQUIRE(rig.until([&] { return old.streams == 2; }));
   REQUIRE(rig.ready());
-  CHECK(server.count("server/discover") == 1);
-  for (const auto& q : server.requests("POST"))
+  CHECK(old.server.count("server/discover") == 1);
+  for (const auto& q : old.server.requests("POST"))
     if (q.target == "/sse") CHECK(q.method == "POST");
   CHECK(tried >= 5);
-  stop = true;
+  old.stop = true;
+}
+
+TEST_CASE("remote: a redirect of the deprecated event stream is followed within the origin and no further") {
+  for (const bool first : {true, false}) {
+    CAPTURE(first);
+    event_stream_server old("/sse/");
+    remote_rig rig(old.server.url("/sse"), [&](auto& spec) { spec.events_first = first; });
+    rig.start();
+    REQUIRE(rig.ready());
+    CHECK(rig.called().answered());
+    REQUIRE(rig.supervisor->restart("far"));
+    REQUIRE(rig.until([&] { return old.streams == 2; }));
+    REQUIRE(rig.ready());
+    old.stop = true;
+  }
+  for (const std::string to : {"http://other.example/sse", "/sse"}) {
+    CAPTURE(to);
+    const remote_server circle(remote_server::era::legacy, [&](http_peer& peer, const auto& q, const std::string&) {
+      if (q.method != "GET") return send_plain(peer, 405, "text/plain", "no");
+      return peer.send("HTTP/1.1 307 X\r\nLocation: " + to + "\r\nContent-Length: 0\r\n\r\n");
+    });
+    remote_rig rig(circle.url("/sse"), [](auto& spec) { spec.events_first = true; });
+    rig.start();
+    CHECK(rig.failure().contains("does not speak MCP"));
+    CHECK(circle.count("GET") <= 7);
+  }
 }
 
 TEST_CASE("remote: a question that comes in the stream of a call belongs to it whoever else has calls there") {
