@@ -3,9 +3,9 @@
 
 #include "conf/loop/loop_numbers.hpp"
 #include "daemon/cli/base/daemon_calls.hpp"
-#include "daemon/cli/base/dry_run.hpp"
 #include "daemon/cli/base/follow_run.hpp"
-#include "daemon/cli/base/server_questions.hpp"
+#include "daemon/cli/base/person_answers.hpp"
+#include "daemon/cli/base/run_beginning.hpp"
 #include "daemon/cli/base/server_wait.hpp"
 #include "daemon/cli/base/session_choice.hpp"
 #include "daemon/cli/base/verb.hpp"

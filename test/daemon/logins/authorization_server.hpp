@@ -3,7 +3,7 @@
 #pragma once
 #include "mcp/http/server/server_connection.hpp"
 #include "mcp/socket/tcp_socket.hpp"
-#include "test/mcp/http/client/harness.hpp"
+#include "test/mcp/http/client/client_harness.hpp"
 
 #include <functional>
 #include <list>

@@ -1,7 +1,7 @@
 // The whole product in a folder of its own: a daemon with a private configuration, socket and environment, the CLI, and
 // what a test wants to know about them. One object per test; everything ends with it.
 #pragma once
-#include "test/e2e/harness/caller.hpp"
+#include "test/e2e/harness/line_caller.hpp"
 #include "test/e2e/harness/processes.hpp"
 #include "test/support/temporary_directory.hpp"
 

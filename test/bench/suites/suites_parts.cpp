@@ -1,6 +1,6 @@
 // Adds the cost of single parts of mcpbx to the table. Programs made of those parts measure it.
 #include "test/bench/process.hpp"
-#include "test/bench/suites.hpp"
+#include "test/bench/suites/suites.hpp"
 
 #include <unistd.h>
 

@@ -1,5 +1,5 @@
 // A non-blocking socket, a buffer, lines.
-#include "test/e2e/harness/caller.hpp"
+#include "test/e2e/harness/line_caller.hpp"
 
 #include "test/e2e/harness/processes.hpp"
 

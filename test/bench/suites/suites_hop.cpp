@@ -1,7 +1,7 @@
 // The hop: what one daemon between a caller and a tool server costs.
 #include "test/bench/calls.hpp"
 #include "test/bench/session.hpp"
-#include "test/bench/suites.hpp"
+#include "test/bench/suites/suites.hpp"
 
 #include <unistd.h>
 

@@ -1,5 +1,5 @@
 // The facts of a dry run as a table.
-#include "daemon/cli/base/dry_run.hpp"
+#include "daemon/cli/base/run_beginning.hpp"
 
 #include "test/daemon/cli/terminal/text_of_lines.hpp"
 

@@ -1,5 +1,5 @@
 // Recognises material for arguments by its form.
-#include "providers/rehearsal/findings.hpp"
+#include "providers/rehearsal/clause_findings.hpp"
 
 #include "mcp/json/raw_json.hpp"
 #include "providers/rehearsal/question_words.hpp"

@@ -1,5 +1,5 @@
 // Keeps the questions of one request and answers them in their order.
-#include "daemon/cli/base/server_questions.hpp"
+#include "daemon/cli/base/person_answers.hpp"
 
 #include "daemon/cli/base/follow_run.hpp"
 
@@ -24,16 +24,16 @@ std::optional<input_mode> person_of(const context& c) {
   return asks_person(c) ? std::optional(input_mode::ask) : std::nullopt;
 }
 
-void server_questions::take(const mcp::message& request) {
+void person_answers::take(const mcp::message& request) {
   if (request.method() == "elicitation/create") open_.push_back({request.id, request.params});
 }
 
-void server_questions::notified(std::string_view method, const raw_json& params) {
+void person_answers::notified(std::string_view method, const raw_json& params) {
   if (const auto id = withdrawn_by(method, params))
     std::erase_if(open_, [&](const question& q) { return q.id == *id; });
 }
 
-void server_questions::answer() {
+void person_answers::answer() {
   if (open_.empty()) return;
   const question q = open_.front();
   std::size_t looked_at = 0;
@@ -56,7 +56,7 @@ void server_questions::answer() {
 
 result<answer> call_with_questions(context& c, daemon_connection& link, std::string_view method,
                                    std::string_view params, std::optional<input_mode> input) {
-  server_questions questions(c, link, input.value_or(input_mode::decline));
+  person_answers questions(c, link, input.value_or(input_mode::decline));
   link.on_request([&](const mcp::message& request) { questions.take(request); });
   auto got = link.call(
       method, params, [&](std::string_view name, const raw_json& p) { questions.notified(name, p); }, {},

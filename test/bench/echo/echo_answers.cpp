@@ -1,7 +1,7 @@
 // Requests to answers.
-#include "test/bench/echo_answers.hpp"
+#include "test/bench/echo/echo_answers.hpp"
 
-#include "test/bench/echo_tools.hpp"
+#include "test/bench/echo/echo_tools.hpp"
 #include "test/bench/line_stream.hpp"
 #include "test/fixtures/json_peek.hpp"
 

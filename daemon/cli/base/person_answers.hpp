@@ -19,9 +19,9 @@ std::string_view answerable(std::optional<input_mode> input);
 std::optional<input_mode> person_of(const context& c);
 
 /// All references must outlive this object.
-class server_questions {
+class person_answers {
  public:
-  server_questions(context& c, daemon_connection& link, input_mode mode) : c_(c), link_(link), mode_(mode) {}
+  person_answers(context& c, daemon_connection& link, input_mode mode) : c_(c), link_(link), mode_(mode) {}
 
   /// Takes a request of the daemon. Ignores those that are no questions for input.
   void take(const mcp::message& request);

@@ -1,5 +1,5 @@
 // Chooses the reader of a format, behind the bounds that all of them share.
-#include "conf/hosts/read/foreign_text.hpp"
+#include "conf/hosts/read/foreign_tree.hpp"
 
 #include "conf/hosts/read/toml_text.hpp"
 #include "conf/hosts/read/yaml_text.hpp"

@@ -1,6 +1,6 @@
 // bench_echo over HTTP/1.1: POST of one message, answered as JSON. Keep-alive, loopback, no checks.
 #pragma once
-#include "test/bench/echo_answers.hpp"
+#include "test/bench/echo/echo_answers.hpp"
 
 namespace mcpbx::bench {
 

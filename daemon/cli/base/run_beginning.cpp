@@ -1,5 +1,5 @@
 // Words for the facts of a dry run.
-#include "daemon/cli/base/dry_run.hpp"
+#include "daemon/cli/base/run_beginning.hpp"
 
 #include "daemon/cli/link/text_lists.hpp"
 #include "mcp/support/text.hpp"

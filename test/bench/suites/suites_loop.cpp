@@ -2,7 +2,7 @@
 #include "test/bench/loop_case.hpp"
 #include "test/bench/process.hpp"
 #include "test/bench/session.hpp"
-#include "test/bench/suites.hpp"
+#include "test/bench/suites/suites.hpp"
 
 #include <unistd.h>
 

@@ -4,8 +4,8 @@
 //   answer
 // TOOLS: how many tools it lists (10); the first is "echo". echo gives "message" back; with "size" it gives that many
 // characters instead, with "changed" the list of tools has one more, or one less, from then on.
-#include "test/bench/echo_answers.hpp"
-#include "test/bench/echo_http.hpp"
+#include "test/bench/echo/echo_answers.hpp"
+#include "test/bench/echo/echo_http.hpp"
 #include "test/bench/line_stream.hpp"
 
 #include <cstdlib>

@@ -1,5 +1,5 @@
 // Cuts events into fields, byte runs at a time.
-#include "mcp/client/connect/remote/event_stream.hpp"
+#include "mcp/client/connect/remote/event_reader.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -15,7 +15,7 @@ constexpr std::int64_t longest_retry_ms = 86'400'000;
 
 }  // namespace
 
-void event_stream::feed(std::string_view bytes, event_sink& sink) {
+void event_reader::feed(std::string_view bytes, event_sink& sink) {
   while (begins_ && !bytes.empty()) {
     if (bytes.front() == byte_order_mark[mark_bytes_]) {
       bytes.remove_prefix(1);
@@ -65,7 +65,7 @@ void event_stream::feed(std::string_view bytes, event_sink& sink) {
 }
 
 // Begins the value of a field whose colon has come.
-void event_stream::begin_value() {
+void event_reader::begin_value() {
   value_.clear();
   too_long_ = false;
   const bool known = field_ == "data" || field_ == "event" || field_ == "id" || field_ == "retry";
@@ -73,7 +73,7 @@ void event_stream::begin_value() {
   part_ = known ? part::blank : part::skipped;
 }
 
-void event_stream::take_value(std::string_view piece, event_sink& sink) {
+void event_reader::take_value(std::string_view piece, event_sink& sink) {
   switch (part_) {
     case part::data:
       if (std::exchange(has_data_, true) && value_.empty()) sink.on_event_data("\n");
@@ -94,7 +94,7 @@ void event_stream::take_value(std::string_view piece, event_sink& sink) {
   }
 }
 
-void event_stream::end_line(event_sink& sink) {
+void event_reader::end_line(event_sink& sink) {
   if (line_is_empty_) {
     const std::string name = std::exchange(name_, {});
     id_ = next_id_;
@@ -133,7 +133,7 @@ void event_stream::end_line(event_sink& sink) {
   line_is_empty_ = true;
 }
 
-void event_stream::restart() {
+void event_reader::restart() {
   part_ = part::field;
   field_.clear();
   value_.clear();

@@ -1,5 +1,5 @@
 // The description as it is answered, but for the version. A test walks all paths and checks real answers by it.
-#include "daemon/front/api/api_description.hpp"
+#include "daemon/front/api/openapi.hpp"
 
 #include "mcp/json/raw_json.hpp"
 

@@ -1,5 +1,5 @@
 // Reads the tables of a journal with SQLite itself.
-#include "test/transcripts/journal.hpp"
+#include "test/transcripts/journal_text.hpp"
 
 #include <doctest/doctest.h>
 #include <sqlite3.h>

@@ -1,5 +1,5 @@
 // Searches texts for what varies; the table of JSON members stands here.
-#include "test/transcripts/names.hpp"
+#include "test/transcripts/stable_names.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,5 +1,5 @@
 // One epoll loop over all connections; delayed answers leave in the order of their requests.
-#include "test/bench/echo_http.hpp"
+#include "test/bench/echo/echo_http.hpp"
 
 #include "test/bench/process.hpp"
 

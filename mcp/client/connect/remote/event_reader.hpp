@@ -21,7 +21,7 @@ class event_sink {
   virtual void on_event_end(std::string_view name) = 0;
 };
 
-class event_stream {
+class event_reader {
  public:
   /// Bounds in bytes on the fields that are kept. A longer id cannot be resumed from; a longer name is no known one.
   static constexpr std::size_t longest_id = 1024, longest_name = 64;

@@ -3,7 +3,7 @@
 #include "test/bench/calls.hpp"
 #include "test/bench/http_channel.hpp"
 #include "test/bench/session.hpp"
-#include "test/bench/suites.hpp"
+#include "test/bench/suites/suites.hpp"
 
 #include <sys/resource.h>
 #include <sys/socket.h>
