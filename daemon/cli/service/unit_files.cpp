@@ -31,7 +31,7 @@ std::string service(std::string_view about, std::string_view socket, std::string
   out +=
       "ExecReload=/bin/kill -HUP $MAINPID\nWatchdogSec=60\nRestart=on-failure\nRestartSec=1\n"
       "RestartPreventExitStatus=2 78\n"
-      // The daemon ends its tool servers in order; what is left after it is ended with the group.
+      // The daemon ends its tool servers in order; processes that are left then end with the group.
       "KillMode=mixed\nTimeoutStopSec=20\nDelegate=yes\nLimitNOFILE=65536\n";
   return out.append(walls);
 }

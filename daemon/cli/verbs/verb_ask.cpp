@@ -117,7 +117,7 @@ int start_detached(context& c, daemon_connection& link, const std::string& param
   if (begun->error) return interrupted() ? static_cast<int>(interrupted_exit) : explain(c, *begun);
   const auto run = member_text(begun->result, "run");
   const auto word = run_operand(run);
-  // A name means one run: the daemon takes the request for a repetition of that which began it.
+  // A name means one run: the daemon takes this request as a repetition of the one that began the run.
   if (find_member(begun->result, "ended").is_true()) {
     c.screen->error("nothing was started, because the run " + shell_word(run) +
                     " had the same question and has ended; `mcpbx attach " + word +

@@ -262,7 +262,7 @@ class run_core {
   providers::usage usage_;
   run_answer answer_;
   byte_share held_, text_held_;  // bytes of messages_, and of the answer's text if it is a separate string
-  bool corrected_ = false;  // the model was asked once to correct its answer
+  bool corrected_ = false;       // the model was asked once to correct its answer
   int rounds_ = 0, depth_ = 0, consecutive_errors_ = 0;
   bool with_tools_ = true;
   bool shortened_ = false;  // old results were cut, and the model call is being repeated

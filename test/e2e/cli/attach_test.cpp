@@ -95,7 +95,7 @@ TEST_CASE("L18: a run goes on while somebody who started it or attached to it is
   {
     caller starter = d.connect();
     starter.start("mcpbx/chat", waiting_run(d, ""));
-    starter.wait_event("tool_call");  // a snapshot has only events that were sent to somebody
+    starter.wait_event("tool_call");  // a snapshot has only events that some reader got
     second.start("mcpbx/attach", R"({"run":"mine","stream":false})");
     by_name = watcher.start("mcpbx/chat", R"({"run":"mine"})");
     const auto other = watcher.request("mcpbx/chat", R"({"run":"mine","input":"something else"})");
