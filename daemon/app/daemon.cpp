@@ -85,23 +85,23 @@ int run_daemon(const command_line& o, mcp::keeper_handle keeper) {
   auto loaded = load_configuration(o);
   if (!loaded.ok()) {
     say(loaded.error_text());
+    refuse_passed_callers(loaded.error_text());
     return exit_configuration;
   }
+  const auto cannot_start = [](const error& why, int status) {
+    say("mcpbxd: " + why.message + "\n");
+    refuse_passed_callers(why.message);
+    return status;
+  };
   auto socket = conf::socket_path(conf::environment_for_places(), o.socket);
-  if (!socket) {
-    say("mcpbxd: " + socket.error().message + "\n");
-    return exit_configuration;
-  }
+  if (!socket) return cannot_start(socket.error(), exit_configuration);
   // May block: nothing listens yet, so no caller waits.
   const auto first = std::make_shared<const configuration_snapshot>(std::move(loaded.config));
   // A private daemon, which serves one command only, leaves the port to the usual daemon.
   auto port = o.private_folder.empty()
                   ? http_port_of(first->config, first->values, conf::environment_for_places(), o.http)
                   : result<std::optional<http_port>>();
-  if (!port) {
-    say("mcpbxd: " + port.error().message + "\n");
-    return exit_configuration;
-  }
+  if (!port) return cannot_start(port.error(), exit_configuration);
   // Removes the private folder here as well, because the command that created it may have been killed.
   const std::shared_ptr<void> folder(nullptr, [&o](void*) {
     if (!o.private_folder.empty()) mcp::remove_private_folder(o.private_folder);
@@ -111,18 +111,11 @@ int run_daemon(const command_line& o, mcp::keeper_handle keeper) {
   auto link = o.private_folder.empty() && conf::default_socket(conf::environment_for_places(), o.socket)
                   ? running_link::take(conf::environment_for_places(), socket->string())
                   : result<running_link>();
-  if (!link) {
-    say("mcpbxd: " + link.error().message + "\n");
-    return 1;
-  }
+  if (!link) return cannot_start(link.error(), 1);
   started_world world(conf::environment_for_places(), files_of(o), first->config, loaded.read,
                       idle_exit_of(o, first->config, port->has_value()).count() > 0);
   const auto status = serve(o, first, world, std::move(loaded.read), keeper, socket->string(), *port, *link);
-  if (!status) {
-    say("mcpbxd: " + status.error().message + "\n");
-    return 1;
-  }
-  return *status;
+  return status ? *status : cannot_start(status.error(), 1);
 }
 
 }  // namespace mcpbx::daemon

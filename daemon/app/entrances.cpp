@@ -32,15 +32,21 @@ front_door::options door_options_with(run_parts& runs, started_world& world, con
 
 result<open_sockets> open_sockets_at(base_parts& base, const std::string& path, const std::optional<http_port>& port) {
   open_sockets sockets;
+  const auto open_port = [&]() -> result<void> {
+    if (!port) return {};
+    auto opened = mcp::loopback_listener::open(base.executor(), base.time, port->address);
+    if (!opened) return std::unexpected(std::move(opened.error()));
+    sockets.port = std::move(*opened);
+    return {};
+  };
   const auto passed = take_passed_socket();
+  if (passed)
+    if (auto good = open_port(); !good) return std::unexpected(good.error());
+  // A port that is taken ends the start before the socket answers, so that no caller is dropped.
   auto local = passed ? mcp::unix_listener::adopt(base.executor(), base.time, *passed)
-                      : mcp::unix_listener::open(base.executor(), base.time, path);
+                      : mcp::unix_listener::open(base.executor(), base.time, path, open_port);
   if (!local) return std::unexpected(std::move(local.error()));
   sockets.local = std::move(*local);
-  if (!port) return sockets;
-  auto opened = mcp::loopback_listener::open(base.executor(), base.time, port->address);
-  if (!opened) return std::unexpected(std::move(opened.error()));
-  sockets.port = std::move(*opened);
   return sockets;
 }
 

@@ -207,13 +207,17 @@ void entry_tokens::refused(int status, std::string_view challenge, std::string_v
       return again(false);
     }
     const auto ask_person = [this, more_scopes](std::function<void(bool)> then) {
-      set_waiting(more_scopes
+      // A login would bring tokens that cannot be kept beside those that are there.
+      set_waiting(!unreadable_.empty() ? "cannot use its login: " + unreadable_
+                  : more_scopes
                       ? "needs a login with more rights: run `mcpbx auth login " + shell_word(entry_.server) + "`"
                       : "needs a login: run `mcpbx auth login " + shell_word(entry_.server) + "`");
       if (!preparing_ && !present_login() && !may_log_in_alone()) return then(false);
       log_in(
           [this] {
-            if (const auto* present = present_login(); present && !present->address().empty())
+            // Many requests may wait for one login, and a server that is opened again and again asks for it each time.
+            if (const auto* present = present_login();
+                present && !present->address().empty() && !std::exchange(shown_, true))
               keeper_.open_browser(settings_.open, present->opened_address());
           },
           [then = std::move(then)](const result<void>& over) { then(over.has_value()); });
@@ -298,6 +302,7 @@ void entry_tokens::start_login() {
     if (!tidy_) tidy_ = parts_.time.make_timer();
     tidy_->arm(parts_.time.now() + page_time, [this] { ended_.clear(); });
   }
+  shown_ = false;
   login_ =
       std::make_unique<login>(parts_, settings_.trust, std::move(o),
                               login::handlers{[this] {

@@ -107,6 +107,9 @@ class entry_tokens final : public mcp::authorizer, public std::enable_shared_fro
   /// Calls `over` at the end of the login that is_logging_in() tells of, once its tokens are written and in use.
   void when_logged_in(std::function<void(result<void>)> over) { when_over_.push_back(std::move(over)); }
 
+  /// Notes that a person has the address of the login under way, so that no browser is opened for it any more.
+  void note_shown() noexcept { shown_ = true; }
+
   /// Returns the outcome of the last login that is over; nullopt before the first.
   const std::optional<result<void>>& last_outcome() const noexcept { return last_outcome_; }
 
@@ -174,7 +177,7 @@ class entry_tokens final : public mcp::authorizer, public std::enable_shared_fro
   std::array<hidden_value, 3> present_;     // the secrets of this grant
   std::vector<hidden_value> hidden_;        // those of earlier ones, which a server may still quote, oldest first
   std::vector<passing_secret> assertions_;  // the last ones of the entry, which a server may still quote, oldest first
-  bool loaded_ = false, loading_ = false, renewing_ = false, preparing_ = false, writing_login_ = false,
+  bool loaded_ = false, loading_ = false, renewing_ = false, preparing_ = false, writing_login_ = false, shown_ = false,
        dropped_ = false;
   auth::bearer_challenge challenge_;  // of the last refusal
   std::string sentence_, problem_;

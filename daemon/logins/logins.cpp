@@ -136,6 +136,7 @@ void logins::begin(std::string_view server, std::function<void(result<login_invi
         const login* const present = t->present_login();
         if (!present) return;  // it has ended: the other handler tells how
         *told = true;
+        t->note_shown();
         const auto& flow = present->flow();
         (*shared)(login_invitation{std::string(present->address()), present->redirect_uri(), flow.issuer(),
                                    flow.resource(), flow.scopes(), present->opened_address()});

@@ -3,26 +3,14 @@
 //
 //     import { Mcpbx } from './mcpbx.mjs';
 //     const box = await Mcpbx.connect();
-//     const result = await box.ask('What is 6 * 7?', { onEvent: (e) => console.log(e.type) });
-//     console.log(result.text);
-//     box.close();
-//
+//     console.log((await box.ask('What is 6 * 7?', { onEvent: (e) => console.log(e.type) })).text);
 // From a shell: mcpbx.mjs ask TEXT | tools [PATTERN]. docs/protocol.md describes methods and events.
 import fs from 'node:fs';
 import net from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
-import readline from 'node:readline';
+import readline from 'node:readline/promises';
 
-/** An error of mcpbx: its sentence, its code and its data. */
-export class McpbxError extends Error {
-  constructor({ message = 'unknown error', code, data = {} }) {
-    super(message);
-    Object.assign(this, { code, data });
-  }
-}
-
-/** Returns the place where a daemon listens: $MCPBX_SOCKET, or the usual ones. */
 export function defaultSocket() {
   const runtime = process.env.XDG_RUNTIME_DIR;
   const usual = runtime ? path.join(runtime, 'mcpbx') : path.join(os.homedir(), '.local/state/mcpbx');
@@ -34,7 +22,6 @@ export class Mcpbx {
   #last = 0;
   #open = new Map(); // requests without a response, by id
 
-  /** Connects to a daemon. */
   static connect(at = defaultSocket()) {
     return new Promise((resolve, reject) => {
       const socket = net.connect(at, () => resolve(new Mcpbx(socket)));
@@ -45,23 +32,17 @@ export class Mcpbx {
   constructor(socket) {
     this.#socket = socket;
     readline.createInterface({ input: socket, crlfDelay: Infinity }).on('line', (line) => this.#take(JSON.parse(line)));
-    const end = () => {
-      for (const { reject } of this.#open.values()) reject(new Error('mcpbx has closed the connection'));
-      this.#open.clear();
-    };
+    const end = () => this.#open.forEach(({ reject }) => reject(new Error('mcpbx has closed the connection')));
     socket.on('error', end).on('close', end);
   }
 
-  /** Closes the connection; runs that were asked here and are not detached end. */
-  close() {
-    this.#socket.destroy();
-  }
+  close() { this.#socket.destroy(); } // runs that were asked here and are not detached end
 
   #take({ id, method, params, result, error }) {
     if (method === 'mcpbx/event') return this.#open.get(params.request)?.onEvent?.(params);
     const request = this.#open.get(id);
     this.#open.delete(id);
-    if (error) request?.reject(new McpbxError(error));
+    if (error) request?.reject(Object.assign(new Error(error.message), error)); // with its code and its data
     else request?.resolve(result);
   }
 
@@ -87,42 +68,31 @@ export class Mcpbx {
   }
 
   /** Resolves with the definitions of the tools whose names match, as their servers have them. */
-  async tools(pattern) {
-    return (await this.call('mcpbx/tools', pattern ? { pattern } : {})).tools;
-  }
+  async tools(pattern) { return (await this.call('mcpbx/tools', pattern ? { pattern } : {})).tools; }
 
-  /** Calls a tool and resolves with its result. */
-  callTool(name, args = {}) {
-    return this.call('tools/call', { name, arguments: args });
-  }
+  callTool(name, args = {}) { return this.call('tools/call', { name, arguments: args }); }
+}
+
+async function approve(e) {
+  const terminal = readline.createInterface({ input: process.stdin, output: process.stderr });
+  const yes = (await terminal.question(`${e.reason ?? e.message} ${e.tool ?? ''}? [y/N] `)).trim().toLowerCase() === 'y';
+  terminal.close();
+  return e.kind === 'approval' ? { approve: yes } : { action: yes ? 'accept' : 'decline' };
+}
+
+function show(e) {
+  if (e.type === 'text') process.stdout.write(e.text);
+  if (e.type === 'tool_call' || e.type === 'tool_result') console.error(`[${e.type} ${e.name ?? e.call}]`);
 }
 
 async function main([verb, word]) {
-  if (!(verb === 'tools' || (verb === 'ask' && word))) throw new Error('usage: mcpbx.mjs ask TEXT | tools [PATTERN]');
+  if (verb !== 'tools' && !(verb === 'ask' && word)) throw new Error('usage: mcpbx.mjs ask TEXT | tools [PATTERN]');
   const box = await Mcpbx.connect();
-  try {
-    if (verb === 'tools') return console.log((await box.tools(word)).map((t) => t.name).join('\n'));
-    const onQuestion = (e) => new Promise((resolve) => {
-      const terminal = readline.createInterface({ input: process.stdin, output: process.stderr });
-      terminal.question(`${e.reason ?? e.message} ${e.tool ?? ''}? [y/N] `, (said) => {
-        terminal.close();
-        const yes = said.trim().toLowerCase() === 'y';
-        resolve(e.kind === 'approval' ? { approve: yes } : { action: yes ? 'accept' : 'decline' });
-      });
-    });
-    const result = await box.ask(word, { onQuestion, onEvent: (e) => {
-      if (e.type === 'text') process.stdout.write(e.text);
-      if (e.type === 'tool_call' || e.type === 'tool_result') console.error(`[${e.type} ${e.name ?? e.call}]`);
-    } });
-    console.log();
-    if (result.stopReason !== 'final') throw new Error(result.reason ?? result.stopReason);
-  } finally {
-    box.close();
-  }
+  const said = verb === 'ask' ? await box.ask(word, { onEvent: show, onQuestion: approve }).finally(() => box.close()) : {};
+  if (verb === 'tools') console.log((await box.tools(word).finally(() => box.close())).map((t) => t.name).join('\n'));
+  else console.log();
+  if (said.stopReason && said.stopReason !== 'final') throw new Error(said.reason ?? said.stopReason);
 }
 
 if (process.argv[1] && fs.realpathSync(process.argv[1]) === import.meta.filename)
-  main(process.argv.slice(2)).catch((e) => {
-    console.error(`mcpbx.mjs: ${e.message}`);
-    process.exitCode = 1;
-  });
+  main(process.argv.slice(2)).catch((e) => process.exit((console.error(`mcpbx.mjs: ${e.message}`), 1)));

@@ -1,29 +1,20 @@
 #!/usr/bin/env python3
-"""A client of mcpbx in one file, with Python's standard library only. Copy it into your project.
+"""A client of mcpbx in one file, with Python's standard library only. Copy it into your project:
 
-    from mcpbx import Mcpbx
-    with Mcpbx() as box:
-        result = box.ask("What is 6 * 7?", on_event=lambda e: print(e["type"]))
-        print(result["text"])
+    with mcpbx.Mcpbx() as box:
+        print(box.ask("What is 6 * 7?", on_event=lambda e: print(e["type"]))["text"])
 
-From a shell: mcpbx.py ask TEXT | tools [PATTERN]. docs/protocol.md describes methods and events.
-"""
-import json
-import os
-import socket
-import sys
+From a shell: mcpbx.py ask TEXT | tools [PATTERN]. docs/protocol.md describes methods and events."""
+import json, os, socket, sys
 
 
 class McpbxError(Exception):
-    """An error of mcpbx: its sentence, its code and its data."""
-
     def __init__(self, error):
         super().__init__(error.get("message", "unknown error"))
         self.code, self.data = error.get("code"), error.get("data", {})
 
 
 def default_socket():
-    """Returns the place where a daemon listens: $MCPBX_SOCKET, or the usual ones."""
     runtime = os.environ.get("XDG_RUNTIME_DIR")
     usual = os.path.join(runtime, "mcpbx") if runtime else os.path.expanduser("~/.local/state/mcpbx")
     return os.environ.get("MCPBX_SOCKET") or os.path.join(usual, "mcpbx.sock")
@@ -40,10 +31,6 @@ class Mcpbx:
         return self
 
     def __exit__(self, *_):
-        self.close()
-
-    def close(self):
-        """Closes the connection; runs that were asked here and are not detached end."""
         self._lines.close()
         self._socket.close()
 
@@ -53,28 +40,25 @@ class Mcpbx:
         print(json.dumps(request), file=self._lines, flush=True)
         return self._last
 
-    def call(self, method, params=None, on_event=None):
+    def call(self, method, params=None, on_event=lambda e: None):
         """Calls a method and returns its result. Events that come meanwhile go to on_event."""
         request = self._send(method, params or {})
-        for line in self._lines:
-            message = json.loads(line)
+        for message in map(json.loads, self._lines):
             if message.get("method") == "mcpbx/event":
-                if on_event:
-                    on_event(message["params"])
+                on_event(message["params"])
+            elif message.get("id") == request and "error" in message:
+                raise McpbxError(message["error"])
             elif message.get("id") == request:
-                if "error" in message:
-                    raise McpbxError(message["error"])
                 return message["result"]
         raise ConnectionError("mcpbx has closed the connection")
 
-    def ask(self, text, on_event=None, on_question=None, **more):
+    def ask(self, text, on_event=lambda e: None, on_question=None, **more):
         """Asks the model and returns the run's result. Further members of mcpbx/chat (model, profile, session, limits,
         clientTools, ...) are keywords. on_question gets each question, and returns the members of its answer, such as
         {"approve": True} or {"action": "accept", "content": {...}}; without it, what needs an answer is refused."""
 
         def event(e):
-            if on_event:
-                on_event(e)
+            on_event(e)
             if e["type"] == "question" and on_question:
                 self._send("mcpbx/answer", {"run": e["run"], "question": e["question"], **on_question(e)})
 
@@ -85,37 +69,32 @@ class Mcpbx:
         return self.call("mcpbx/tools", {"pattern": pattern} if pattern else {})["tools"]
 
     def call_tool(self, name, arguments=None):
-        """Calls a tool and returns its result."""
         return self.call("tools/call", {"name": name, "arguments": arguments or {}})
 
 
-def main(words):
-    if len(words) < 1 or words[0] not in ("ask", "tools") or (words[0] == "ask" and len(words) < 2):
-        sys.exit("usage: mcpbx.py ask TEXT | tools [PATTERN]")
+def show(e):
+    if e["type"] == "text":
+        print(e["text"], end="", flush=True)
+    elif e["type"] in ("tool_call", "tool_result"):
+        print(f"[{e['type']} {e.get('name', e['call'])}]", file=sys.stderr)
 
-    def show(e):
-        if e["type"] == "text":
-            print(e["text"], end="", flush=True)
-        elif e["type"] in ("tool_call", "tool_result"):
-            print(f"[{e['type']} {e.get('name', e['call'])}]", file=sys.stderr)
 
-    def approve(e):
-        print(f"{e.get('reason') or e.get('message')} {e.get('tool', '')}? [y/N] ", end="", file=sys.stderr, flush=True)
-        yes = sys.stdin.readline().strip().lower() == "y"
-        return {"approve": yes} if e["kind"] == "approval" else {"action": "accept" if yes else "decline"}
-
-    with Mcpbx() as box:
-        if words[0] == "tools":
-            print("\n".join(t["name"] for t in box.tools(*words[1:2])))
-            return
-        result = box.ask(words[1], on_event=show, on_question=approve)
-        print()
-        if result["stopReason"] != "final":
-            sys.exit(result.get("reason", result["stopReason"]))
+def approve(e):
+    print(f"{e.get('reason') or e.get('message')} {e.get('tool', '')}? [y/N] ", end="", file=sys.stderr, flush=True)
+    yes = sys.stdin.readline().strip().lower() == "y"
+    return {"approve": yes} if e["kind"] == "approval" else {"action": "accept" if yes else "decline"}
 
 
 if __name__ == "__main__":
+    verb, word = (sys.argv[1:3] + [None, None])[:2]
+    if verb != "tools" and not (verb == "ask" and word):
+        sys.exit("usage: mcpbx.py ask TEXT | tools [PATTERN]")
     try:
-        main(sys.argv[1:])
+        with Mcpbx() as box:
+            if verb == "tools":
+                sys.exit(print("\n".join(t["name"] for t in box.tools(word))))
+            result = box.ask(word, show, approve)
+            print()
+            sys.exit(None if result["stopReason"] == "final" else result.get("reason", result["stopReason"]))
     except (McpbxError, OSError) as e:
         sys.exit(f"mcpbx.py: {e}")

@@ -1,6 +1,8 @@
 // The caller or the run behind calls, for tool servers that give each caller or run a process of its own. The makers of
 // calls hold the scope as long as calls may follow; its end ends those processes.
 #pragma once
+#include "mcp/rpc/pending_calls.hpp"
+
 #include <functional>
 #include <map>
 #include <memory>
@@ -9,6 +11,7 @@
 
 namespace mcpbx::mcp {
 
+struct server_question;
 class call_scope;
 using call_scope_ptr = std::shared_ptr<call_scope>;
 
@@ -17,6 +20,8 @@ class call_scope : public std::enable_shared_from_this<call_scope> {
   struct make {};
 
  public:
+  using done_handler = pending_calls::done_handler;
+  using answerer = std::function<bool(const server_question& q, done_handler done)>;
   /// Returns the scope of a caller. `label` names it to people ("caller ide (pid 12)").
   static call_scope_ptr of_caller(std::string label, std::string cwd = {}) {
     return std::make_shared<call_scope>(make(), std::move(label), std::move(cwd), nullptr);
@@ -41,6 +46,11 @@ class call_scope : public std::enable_shared_from_this<call_scope> {
   const std::string& cwd() const noexcept { return caller_ ? caller_->cwd() : cwd_; }
   void set_label(std::string label) { label_ = std::move(label); }
   void set_cwd(std::string cwd) { cwd_ = std::move(cwd); }
+  /// Sets who asks the caller what belongs to no call; it must watch over whatever it uses.
+  void answer_with(answerer a) { answerer_ = std::move(a); }
+  /// Asks the caller. Returns false, and does not call `done`, if it cannot be asked; else `done` is called once, never
+  /// from inside.
+  bool ask(const server_question& q, done_handler done) const { return answerer_ && answerer_(q, std::move(done)); }
   /// Calls `ended` when the last holder has let go; one call for each `owner`, the latest. It must only post work:
   /// anything may be on the stack.
   void when_ended(const void* owner, std::function<void()> ended) { ended_[owner] = std::move(ended); }
@@ -48,6 +58,7 @@ class call_scope : public std::enable_shared_from_this<call_scope> {
  private:
   std::string label_, cwd_;
   call_scope_ptr caller_;
+  answerer answerer_;
   std::map<const void*, std::function<void()>> ended_;  // by owner
 };
 

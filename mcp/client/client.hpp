@@ -121,6 +121,9 @@ class question_handler {
   /// Asks. Calls `done` once, never from inside ask(): with the result object for the server, with a JSON-RPC error
   /// object for it, or with a failure, which the server gets as an error.
   virtual ticket ask(server_question q, done_handler done) = 0;
+  /// Returns true if somebody could answer such a question with more than a refusal, as far as is known before it is
+  /// asked.
+  virtual bool can_answer(const server_question& /*q*/) { return true; }
   /// Ends a question whose call has ended or that its server has cancelled: `done` is not called any more. Ignores
   /// unknown tickets.
   virtual void withdraw(ticket t, std::string_view reason) = 0;
@@ -160,8 +163,9 @@ struct server_call {
   /// Lowest level of logs that the caller wants of a modern server (RFC 5424 words); "": as `_meta` says, or "info" if
   /// there is a `log` handler.
   std::string log_level = {};
-  /// Takes notifications/elicitation/complete about an elicitation of this call, and notifications/tasks/status about a
-  /// task that it created, params as sent. Comes also after `done`, so it must own or watch over whatever it uses.
+  /// Takes notifications/elicitation/complete about an elicitation of this call, and notifications/tasks/status and
+  /// notifications/progress about a task that it created, params as sent. Comes also after `done`, so it must own or
+  /// watch over whatever it uses.
   std::function<void(std::string_view method, const raw_json& params)> notified = {};
 
   /// Returns text such as "tools/call git__log".

@@ -1,5 +1,7 @@
 // The caller of a call as its tool server may know it and ask it, and the logs that the caller wants.
+#include "mcp/protocol/extensions.hpp"
 #include "mcp/protocol/log_levels.hpp"
+#include "mcp/protocol/questions/questions.hpp"
 #include "mcp/protocol/revisions.hpp"
 #include "mcp/server/caller_session.hpp"
 
@@ -20,7 +22,8 @@ constexpr std::array lendable = {lent{"sampling/createMessage", "sampling", &cal
                                  lent{"roots/list", "roots", &caller_capabilities::roots},
                                  lent{"elicitation/create", "elicitation", &caller_capabilities::elicitation_form}};
 
-constexpr std::string_view tasks_extension = "io.modelcontextprotocol/tasks";
+/// Time for an answer that nobody need think about. Its tool server gets the configured roots afterwards.
+constexpr milliseconds roots_limit{30'000};
 
 }  // namespace
 
@@ -31,7 +34,7 @@ raw_json without_tasks(const raw_json& capabilities) {
   if (!o) return {};
   o->erase("tasks");
   if (const raw_json extensions = o->find("extensions"))
-    if (auto e = raw_object::open(extensions); e && e->erase(tasks_extension)) o->set("extensions", e->json());
+    if (auto e = raw_object::open(extensions); e && e->erase(extension::tasks)) o->set("extensions", e->json());
   return o->json();
 }
 
@@ -66,6 +69,21 @@ void caller_session::describe_caller(server_call& call, const reply_once& reply,
 
 bool caller_session::may_be_asked(std::string_view method, const raw_json& params) const {
   return can_be_asked() && check_answerable(capabilities_, method, params);
+}
+
+bool caller_session::ask_outside(const server_question& q, pending_calls::done_handler done) {
+  if (closed_ || !may_be_asked(q.method, q.params)) return false;
+  const auto params = question_params(q.params, q.server, false, {});
+  return params && ask(q.method, *params, nullptr, roots_limit, std::move(done));
+}
+
+// Lets a tool server that has a process for this caller alone ask for its roots at any time.
+void caller_session::offer_roots() {
+  const auto scope = host_.scope();
+  if (!scope || !capabilities_.roots) return;
+  scope->answer_with([to = link()](const server_question& q, pending_calls::done_handler done) {
+    return *to && (*to)->ask_outside(q, std::move(done));
+  });
 }
 
 bool caller_session::wants_logs(const reply_once& reply) const {

@@ -119,7 +119,9 @@ void caller_session::dispatch(const message& m, reply_once reply) {
 
 void caller_session::take_notification(const message& m) {
   if (m.method() == "notifications/initialized") {
-    if (phase_ == phase::answered) phase_ = phase::ready;
+    if (phase_ != phase::answered) return;
+    phase_ = phase::ready;
+    offer_roots();
   } else if (m.method() == "notifications/cancelled") {
     // Errors in a cancellation are ignored: the request may have been answered meanwhile, and notifications get no
     // answer.

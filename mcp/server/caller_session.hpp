@@ -113,6 +113,8 @@ class caller_session final : private reply_taker {
   void describe_caller(server_call& call, const reply_once& reply, bool modern_server, const std::string& server);
   /// Returns true if a legacy caller can answer this question now.
   bool may_be_asked(std::string_view method, const raw_json& params) const;
+  /// Asks a legacy caller what belongs to no call of it, as call_scope::ask().
+  bool ask_outside(const server_question& q, pending_calls::done_handler done);
   bool wants_logs(const reply_once& reply) const;
   /// Sends a log message of a call if the caller wants its level.
   void send_log(const reply_once& reply, const raw_json& params);
@@ -141,6 +143,7 @@ class caller_session final : private reply_taker {
   void cancel_request(open_request& r, std::string_view reason);
   void take_reply(open_request& r, const segments& text) override;
 
+  void offer_roots();
   bool can_be_asked() const noexcept { return phase_ == phase::ready && !input_ended_; }
   bool is_wanted(const raw_json& log, std::optional<std::size_t> least) const;
 

@@ -188,8 +188,14 @@ void passed_call::log(const raw_json& params) {
 // Passes notifications about an elicitation or a task of the call on to a legacy caller. They may come after the call.
 void passed_call::set_notified(server_call& call, bool has_task) {
   if (modern() || !(has_task || session_->hears_of_elicitations())) return;
-  call.notified = [to = session_->link()](std::string_view method, const raw_json& params) {
-    if (caller_session* s = *to) s->host().send_note({}, make_notification(method, params));
+  call.notified = [to = session_->link(), token = token_.detached()](std::string_view method, const raw_json& params) {
+    caller_session* const s = *to;
+    if (!s) return;
+    if (method != "notifications/progress") return s->host().send_note({}, make_notification(method, params));
+    auto edited = raw_object::open(params);
+    if (!edited) return;
+    edited->set(meta_key::progress_token, token);
+    s->host().send_note({.droppable = true}, make_notification(method, edited->build()));
   };
 }
 

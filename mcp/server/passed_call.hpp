@@ -55,6 +55,7 @@ class passed_call final : public question_handler, public held_call, public std:
 
   // question_handler
   ticket ask(server_question q, done_handler done) override;
+  bool can_answer(const server_question& q) override;
   void withdraw(ticket t, std::string_view reason) override;
   // held_call
   void give_up(std::string_view why) override;

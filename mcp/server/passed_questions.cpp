@@ -54,6 +54,15 @@ void passed_call::route(ticket t) {
   if ((asked = find(t))) asked->other_ticket = number;
 }
 
+bool passed_call::can_answer(const server_question& q) {
+  if (!attached()) return held_ != nullptr;
+  caller_host& host = session_->host();
+  const modern_request* m = reply_.request().modern();
+  const bool able =
+      m ? host.held() && check_answerable(m->able, q.method, q.params) : session_->may_be_asked(q.method, q.params);
+  return able || host.lends(q);
+}
+
 // Asks the caller, or lets the question wait for others if the caller is a modern one. Returns false if it cannot
 // answer.
 bool passed_call::ask_caller(question& q) {

@@ -1,14 +1,13 @@
 // Writes ServerCapabilities.
 #include "mcp/server/told_capabilities.hpp"
 
+#include "mcp/protocol/extensions.hpp"
 #include "mcp/protocol/revisions.hpp"
 
 #include <algorithm>
 
 namespace mcpbx::mcp {
 namespace {
-
-constexpr std::string_view tasks_extension_name = "io.modelcontextprotocol/tasks";
 
 /// Returns true for the first kind of each capability. Kinds that share one are a single member of the capabilities.
 bool is_first_of_capability(const feature_kind& kind, feature_table kinds) {
@@ -53,8 +52,7 @@ void write_capabilities(json_writer& out, feature_table kinds, const catalog_off
   if (offers.logging) out.key("logging").begin_object().end_object();
   const bool modern = revision == revision::modern;
   if (revision == revision::latest_legacy) out.given("tasks", with_list(offers.tasks));
-  out.given("extensions", modern ? offers.extensions : without(offers.extensions, tasks_extension_name));
-  out.given("experimental", offers.experimental);
+  out.given("extensions", modern ? offers.extensions : without(offers.extensions, extension::tasks));
   out.end_object();
 }
 

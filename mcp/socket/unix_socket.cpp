@@ -130,7 +130,8 @@ result<unique_fd> take_lock(const std::string& path, const sockaddr_un& address)
 }  // namespace
 
 result<std::unique_ptr<unix_listener>> unix_listener::open(asio::any_io_executor executor, time_source& time,
-                                                           const std::string& path) {
+                                                           const std::string& path,
+                                                           const std::function<result<void>()>& once_locked) {
   const auto address = address_of(path);
   if (!address) return std::unexpected(address.error());
   const std::string directory = directory_of(path);
@@ -155,6 +156,8 @@ result<std::unique_ptr<unix_listener>> unix_listener::open(asio::any_io_executor
     case presence::nothing:
       break;
   }
+  if (once_locked)
+    if (auto good = once_locked(); !good) return std::unexpected(good.error());
   unique_fd socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (socket.get() < 0) return system_failure("cannot make a socket", errno);
   // The umask makes the mode right from the start; a chmod after bind would leave a gap.

@@ -23,9 +23,11 @@ class unix_listener {
   /// Opens the socket. errc::unavailable: another process holds the lock ("a daemon already …");
   /// errc::invalid_argument: a path over 107 bytes; errc::io. Connections of other users are closed; all others go to
   /// `on_connection`, which takes ownership of the descriptor. After EMFILE accepting pauses for 100 ms. `time` must
-  /// outlive the listener.
+  /// outlive the listener. `once_locked` is called while the place is ours and nothing answers there yet; its error
+  /// ends the attempt.
   static result<std::unique_ptr<unix_listener>> open(boost::asio::any_io_executor executor, time_source& time,
-                                                     const std::string& path);
+                                                     const std::string& path,
+                                                     const std::function<result<void>()>& once_locked = {});
   /// Takes over a socket passed by systemd (descriptor 3); its file is not removed at the end.
   static result<std::unique_ptr<unix_listener>> adopt(boost::asio::any_io_executor executor, time_source& time, int fd);
   virtual ~unix_listener() = default;

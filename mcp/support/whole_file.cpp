@@ -105,14 +105,14 @@ result<std::optional<std::string>> read_whole_file(const std::string& path, std:
 result<void> replace_whole_file(const std::string& path, std::string_view text, const whole_file_options& how) {
   const std::string fresh = path + std::string(how.ending), place = folder_of(path);
   const descriptor folder(::open(place.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (folder.get() < 0) return failed(fresh, "cannot be created", errno);
+  if (folder.get() < 0) return failed(path, "cannot be written, since its folder cannot be opened", errno);
   if (auto locked = lock_folder(folder.get(), place); !locked) return locked;
   // Remove the rest of an interrupted attempt, which may have another mode.
   ::unlink(fresh.c_str());
   int wrong = 0;
   {
     const descriptor file(::open(fresh.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));
-    if (file.get() < 0) return failed(fresh, "cannot be created", errno);
+    if (file.get() < 0) return failed(path, "cannot be written", errno);
     if (!write_all_of(file.get(), text) || (how.mode != 0600 && ::fchmod(file.get(), how.mode) != 0) ||
         ::fsync(file.get()) != 0)
       wrong = errno;

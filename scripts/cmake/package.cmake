@@ -2,6 +2,9 @@
 # result; the tarball is made there from the same rules.
 include(GNUInstallDirs)
 
+set(MCPBX_MAINTAINER "the mcpbx authors <mcpbx@example.org>" CACHE STRING
+  "Name and address in the Debian package; publishers put theirs here (the default is a stand-in)")
+
 option(MCPBX_ALONE "Link OpenSSL and zlib statically as well: programs that need libc only, for the tarball" OFF)
 if(MCPBX_ALONE)
   # Only the link changes, so that one build serves the package and the tarball.
@@ -53,7 +56,7 @@ function(mcpbx_packages)
   set(CPACK_GENERATOR DEB)
   set(CPACK_PACKAGE_NAME mcpbx)
   set(CPACK_PACKAGE_VERSION "${PROJECT_VERSION}")
-  set(CPACK_PACKAGE_CONTACT "the mcpbx authors <mcpbx@example.org>")
+  set(CPACK_PACKAGE_CONTACT "${MCPBX_MAINTAINER}")
   set(CPACK_PACKAGE_DIRECTORY "${PROJECT_BINARY_DIR}/package")
   set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
   set(CPACK_SET_DESTDIR OFF)

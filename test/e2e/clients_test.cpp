@@ -102,6 +102,10 @@ TEST_CASE("docs/clients: a program that sources the shell's client gets events a
   CHECK_MESSAGE(contains(r.err, "there is no model"), r.err);
 }
 
+TEST_CASE("docs/clients: each client has 100 lines at most, so that it can be read before it is copied") {
+  for (const auto& c : clients) CHECK_MESSAGE(count_of(read_file(file_of(c)), "\n") <= 100, c.file);
+}
+
 TEST_CASE("docs/clients: without a daemon each client says so and fails") {
   const world w;
   for (const auto& c : clients) {

@@ -189,6 +189,19 @@ TEST_CASE("E1: a port that is taken, and an address of another machine, end the 
   CHECK(contains(second.err, "HTTP cannot be served at " + taken + ": Address already in use; choose another port"));
 }
 
+TEST_CASE("E1: a command that would start a daemon tells at once that its port is taken, and doctor finds it") {
+  daemon_under_test d(with_port());
+  const auto taken = "127.0.0.1:" + std::to_string(port_of(d));
+  world w;
+  w.env.push_back("MCPBX_CONFIG=" + w.write("config.json", R"({"http": {"address": ")" + taken + "\"}}"));
+  for (int i = 0; i < 3; ++i) {
+    const auto r = run_cli(w, {"servers"}, {}, false);
+    CHECK(r.status == 3);
+    CHECK(contains(r.err, "HTTP cannot be served at " + taken + ": Address already in use; choose another port"));
+  }
+  CHECK(contains(run_cli(w, {"doctor"}, {}, false).out, "another process listens at " + taken));
+}
+
 TEST_CASE("D2: a question over the socket runs the tools of mcpbx, streamed and whole") {
   model_process model;
   daemon_under_test d(config().server("s").model("m", model.entry()).top("defaultModel", "\"m\""));

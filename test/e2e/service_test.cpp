@@ -16,8 +16,8 @@ using namespace mcpbx::e2e;
 
 namespace {
 
-// Listens at the first argument as descriptor 3, as systemd.socket(5) does, and becomes the program behind it. A perl
-// with these modules is on every Debian.
+// Listens at the first argument as descriptor 3, as systemd.socket(5) does, and becomes the program behind it, with
+// FIRST_CALLER, a file that it makes first, when somebody has connected. A perl with these modules is on every Debian.
 constexpr const char* activation = R"(
 use strict; use Socket; use POSIX ();
 $^F = 9;
@@ -25,6 +25,7 @@ my $path = shift;
 socket(my $s, AF_UNIX, SOCK_STREAM, 0) or die; bind($s, sockaddr_un($path)) or die; listen($s, 64) or die;
 if (fileno($s) != 3) { POSIX::dup2(fileno($s), 3); }
 $ENV{LISTEN_PID} = $$; $ENV{LISTEN_FDS} = 1; $ENV{WATCHDOG_PID} = $$;
+if ($ENV{FIRST_CALLER}) { open(my $f, '>', $ENV{FIRST_CALLER}); close($f); my $in = ''; vec($in, 3, 1) = 1; select($in, undef, undef, undef); }
 exec @ARGV;
 )";
 
@@ -77,6 +78,25 @@ TEST_CASE("D1: a passed socket is served and left in its place, and the manager 
   CHECK(daemon.wait().status == 0);
   CHECK(::access(w.socket().c_str(), F_OK) == 0);  // it is the manager's
   CHECK(w.tagged().empty());
+}
+
+TEST_CASE(
+    "D1: callers of a passed socket are told why the daemon cannot start, so that it is not started for them again") {
+  const world w;
+  const auto config = w.write("c.json", R"({"models":7})");
+  child::options o;
+  o.argv = {"/usr/bin/perl", "-e",   activation, w.socket(), program("mcpbxd"),
+            "--config",      config, "--socket", w.socket()};
+  o.env = w.env;
+  o.env.push_back("FIRST_CALLER=" + w.file("listens"));
+  o.cwd = w.dir();
+  child daemon(o);
+  REQUIRE(eventually([&] { return ::access(w.file("listens").c_str(), F_OK) == 0; }));
+  const auto told = run_cli(w, {"servers"});
+  CHECK(told.status == 3);
+  CHECK(contains(told.err, "mcpbx: the daemon refused the connection: "));
+  CHECK(contains(told.err, "c.json:1:11: must be an object, not a number, in \"models\""));
+  CHECK(daemon.wait().status == 78);
 }
 
 TEST_CASE("O6: service status says how it is, with systemd or without") {

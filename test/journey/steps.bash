@@ -28,14 +28,18 @@ shown() {
   fi
 }
 
+# person_has NAME=VALUE…: the environment of the new user.
+# shellcheck disable=SC2120  # journeys give them
+person_has() { person=(runuser -u ada -- env HOME=/home/ada USER=ada XDG_RUNTIME_DIR= PATH=/usr/local/bin:/usr/bin:/bin "$@"); }
+person_has
 # step COMMAND…, as root; as_person COMMAND…, as the new user.
 step() { run=(env) && shown 0 "root#" "$@"; }
-as_person() { run=(runuser -u ada -- env HOME=/home/ada USER=ada XDG_RUNTIME_DIR= PATH=/usr/local/bin:/usr/bin:/bin) && shown 0 "ada$" "$@"; }
+as_person() { run=("${person[@]}") && shown 0 "ada$" "$@"; }
 # person_fails STATUS COMMAND…: a command that ends with this status.
 person_fails() {
   local wanted=$1
   shift
-  run=(runuser -u ada -- env HOME=/home/ada USER=ada XDG_RUNTIME_DIR= PATH=/usr/local/bin:/usr/bin:/bin)
+  run=("${person[@]}")
   shown "$wanted" "ada$" "$@"
 }
 

@@ -1,6 +1,9 @@
 // sd_notify, LISTEN_FDS and WATCHDOG_USEC, as sd_notify(3), sd_listen_fds(3) and sd_watchdog_enabled(3) describe them.
 #include "daemon/app/process/service.hpp"
 
+#include "mcp/json/json_writer.hpp"
+#include "mcp/redact/cut_text.hpp"
+
 #include <fcntl.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -45,6 +48,31 @@ std::optional<int> take_passed_socket() {
   constexpr int first_passed = 3;
   ::fcntl(first_passed, F_SETFD, FD_CLOEXEC);
   return first_passed;
+}
+
+void refuse_passed_callers(std::string_view why) {
+  constexpr int most = 64;  // callers; later ones start the daemon again
+  constexpr int server_error = -32000;
+  constexpr std::size_t shown = 2048;  // less than an empty socket takes, so that no caller can hold up the end
+  const auto passed = take_passed_socket();
+  if (!passed) return;
+  // An error that answers no request: callers show it as the reason why the connection ends.
+  std::string line;
+  json_writer out(line);
+  out.begin_object().member("jsonrpc", "2.0").key("id").token("null").key("error").begin_object();
+  out.member("code", server_error)
+      .member("message", cut_for_people(why, shown, {.mark = "…", .keep_lines = true}))
+      .end_object()
+      .end_object();
+  line += '\n';
+  const int flags = ::fcntl(*passed, F_GETFL);
+  if (flags < 0 || ::fcntl(*passed, F_SETFL, flags | O_NONBLOCK) != 0) return;
+  for (int i = 0; i < most; ++i) {
+    const int caller = ::accept4(*passed, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    if (caller < 0) break;
+    (void)::send(caller, line.data(), line.size(), MSG_NOSIGNAL);
+    ::close(caller);
+  }
 }
 
 watchdog::watchdog(time_source& time) : time_(time) {

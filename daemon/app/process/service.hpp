@@ -14,6 +14,9 @@ void notify_service_manager(std::string_view state);
 /// Returns the listening socket that systemd passed to this process (descriptor 3), if any. Clears the variables, so
 /// that no child takes the socket for its own.
 std::optional<int> take_passed_socket();
+/// Tells callers that wait at the socket which systemd passed, if any, that the daemon cannot start, and why. Otherwise
+/// systemd would start it again for them at once, and again. Takes the socket as take_passed_socket() does.
+void refuse_passed_callers(std::string_view why);
 
 /// Sends signs of life from the event loop, at half of the interval after which the service manager takes this process
 /// for hung ($WATCHDOG_USEC, sd_watchdog_enabled(3)). Does nothing where none are asked for.

@@ -57,8 +57,9 @@ std::vector<candidate> live_names(const place& p, name_kind kind, std::string_vi
   if (!fd) return all;
   daemon_connection link(*fd);
   if (kind == name_kind::tools || kind == name_kind::tools_and_servers) add_names(all, link, "tools", begun);
-  if (kind == name_kind::servers || kind == name_kind::tools_and_servers) add_names(all, link, "servers", begun);
-  if (kind == name_kind::models)
+  if (kind == name_kind::servers || kind == name_kind::tools_and_servers || kind == name_kind::servers_and_models)
+    add_names(all, link, "servers", begun);
+  if (kind == name_kind::models || kind == name_kind::servers_and_models)
     for_each_element(ask(link, "mcpbx/models", "{}"), [&](const raw_json& m) {
       all.push_back({text_of(m, "name"), text_of(m, "model")});
       return true;

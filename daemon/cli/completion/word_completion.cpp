@@ -41,7 +41,7 @@ name_kind kind_of_name(std::string_view verb) {
       {"auth", name_kind::servers},
       {"call", name_kind::tools},
       {"disable", name_kind::servers},
-      {"doctor", name_kind::servers},
+      {"doctor", name_kind::servers_and_models},
       {"edit", name_kind::servers},
       {"enable", name_kind::servers},
       {"models", name_kind::models},
@@ -52,6 +52,18 @@ name_kind kind_of_name(std::string_view verb) {
   }};
   const auto* const found = std::ranges::find(table, verb, &std::pair<std::string_view, name_kind>::first);
   return found == table.end() ? name_kind::none : found->second;
+}
+
+// Returns the words that an option takes, where its help names a few.
+std::span<const std::string_view> words_of_option(std::string_view name) {
+  static constexpr std::array<std::string_view, 3> status{"names", "model", "off"}, approve{"ask", "all", "none"},
+      input{"ask", "accept", "decline"};
+  static constexpr std::array<std::string_view, 4> by{"model", "server", "tool", "day"};
+  if (name == "status") return status;
+  if (name == "approve") return approve;
+  if (name == "input") return input;
+  if (name == "by") return by;
+  return {};
 }
 
 bool takes_value(const CLI::Option& o) {
@@ -104,7 +116,7 @@ class walk {
     word_choice c;
     c.begun = word;
     if (waiting_ != nullptr) {
-      c.names = kind_of_word(waiting_->get_type_name());
+      add_values(c, *waiting_);
       if (word == "=") c.begun.clear();
       return c;
     }
@@ -114,7 +126,7 @@ class walk {
       const auto* option = find_option(word.substr(0, equals));
       c.before = word.substr(0, equals + 1);
       c.begun = word.substr(equals + 1);
-      if (option != nullptr && takes_value(*option)) c.names = kind_of_word(option->get_type_name());
+      if (option != nullptr && takes_value(*option)) add_values(c, *option);
       return c;
     }
     if (arguments_ == 0)
@@ -125,6 +137,14 @@ class walk {
   }
 
  private:
+  void add_values(word_choice& c, const CLI::Option& option) const {
+    c.names = kind_of_word(option.get_type_name());
+    const auto words = option.get_type_name() == "PROGRAM" ? fixed_("install")
+                       : option.get_lnames().empty()       ? std::span<const std::string_view>()
+                                                           : words_of_option(option.get_lnames().front());
+    for (const auto w : words) c.words.push_back({std::string(w), ""});
+  }
+
   const CLI::App* page_below(const std::string& name) const {
     for (const auto* below : pages_below(*page_))
       if (below->get_name() == name) return below;

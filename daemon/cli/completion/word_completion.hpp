@@ -14,7 +14,17 @@ class App;
 namespace mcpbx::cli {
 
 /// Names that only the daemon knows, or that the shell completes itself.
-enum class name_kind : std::uint8_t { none, files, tools, servers, tools_and_servers, models, sessions, runs };
+enum class name_kind : std::uint8_t {
+  none,
+  files,
+  tools,
+  servers,
+  tools_and_servers,
+  models,
+  servers_and_models,
+  sessions,
+  runs
+};
 
 struct candidate {
   std::string word, about;  ///< `about`: a few words, or ""

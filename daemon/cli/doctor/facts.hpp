@@ -76,6 +76,7 @@ struct program_facts {
 struct model_facts {
   std::string name, entry_at;
   bool built_in = false, has_endpoint = false, is_default = false;
+  bool has_address = false;  ///< the entry itself has a "baseUrl"
   address_facts address;
   std::vector<std::string> missing{};  ///< sentences about references that do not resolve
   std::string problem;                 ///< the daemon's words about the entry, or ""
@@ -130,6 +131,7 @@ struct state_facts {
   integrity journal_is = integrity::unchecked;
   std::string journal_detail;
   bool token_wanted = false;
+  std::string taken_port;  ///< `http.address`, if a process listens there
 };
 
 struct unit_facts {

@@ -80,6 +80,7 @@ std::span<const check_code> all_checks() {
                                   journal_trouble,
                                   token_mode,
                                   token_missing,
+                                  port_taken,
                                   daemon_ok,
                                   daemon_none,
                                   daemon_hangs,

@@ -56,7 +56,7 @@ inline constexpr check_code state_ok{"state-ok", ok}, state_mode{"state-mode", f
     disk_full{"disk-full", fault}, journal_ok{"journal-ok", ok}, journal_mode{"journal-mode", fault},
     journal_unwritable{"journal-unwritable", fault}, journal_damaged{"journal-damaged", fault},
     journal_unchecked{"journal-unchecked", notice}, journal_trouble{"journal-trouble", fault},
-    token_mode{"token-mode", fault}, token_missing{"token-missing", fault};
+    token_mode{"token-mode", fault}, token_missing{"token-missing", fault}, port_taken{"port-taken", fault};
 // The socket and the daemon.
 inline constexpr check_code daemon_ok{"daemon-ok", ok}, daemon_none{"daemon-none", notice},
     daemon_hangs{"daemon-hangs", fault}, daemon_denied{"daemon-denied", fault}, daemon_busy{"daemon-busy", notice},

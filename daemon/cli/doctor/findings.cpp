@@ -2,6 +2,7 @@
 #include "daemon/cli/doctor/findings.hpp"
 
 #include "daemon/cli/doctor/words.hpp"
+#include "mcp/redact/cut_text.hpp"
 #include "mcp/support/text.hpp"
 
 #include <algorithm>
@@ -80,11 +81,16 @@ void judge_program(const program_facts& p, const facts& all, findings& out) {
       break;
     case missing: {
       const auto install = install_of(p.program);
+      const auto blank = p.program.find(' ');
+      const std::size_t words = blank == std::string::npos ? 0 : blank;
       out.push_back({program_missing, subject,
                      "there is no program " + quoted +
                          " in the PATH of the daemon or of "
                          "this shell",
-                     install.empty() ? "install it, or " + correct : std::string(install)});
+                     words > 0 ? "write \"command\": \"" + p.program.substr(0, words) +
+                                     "\" and the words behind it as \"args\"" + in_entry(p)
+                     : install.empty() ? "install it, or " + correct
+                                       : std::string(install)});
       break;
     }
     case only_in_shell: {
@@ -128,6 +134,17 @@ std::string octal(unsigned mode) {
   std::string text;
   for (int shift = 6; shift >= 0; shift -= 3) text += static_cast<char>('0' + ((mode >> shift) & 7));
   return text;
+}
+
+std::string reason_behind(std::string_view detail) {
+  for (const std::string_view said : {" could not be reached: ", " was refused: "})
+    if (const auto at = detail.find(said); at != detail.npos) detail.remove_prefix(at + said.size());
+  return detail.empty() ? "" : ": " + cut_for_people(detail, 500, {.mark = " …"});
+}
+
+bool speaks_no_tls(std::string_view detail) {
+  // OpenSSL's words for a peer whose first bytes are no TLS record.
+  return detail.contains("wrong version number") || detail.contains("packet length too long");
 }
 
 std::string export_for(std::string_view sentence) {

@@ -135,6 +135,10 @@ void judge_daemon(const facts& all, findings& out) {
                      "kill " + pid});
     }
   }
+  if (!all.daemon && !all.socket.lock_held && !all.state.taken_port.empty())
+    out.push_back({port_taken, "HTTP port",
+                   "another process listens at " + all.state.taken_port + ", so no daemon can start",
+                   "choose another port in \"http.address\", or end that process: ss -ltnp"});
   const auto& u = all.unit;
   if (u.name.empty() || (!u.enabled && u.active != "failed")) return;
   if (u.active == "failed")

@@ -19,20 +19,27 @@ void judge_address(const model_facts& m, findings& out) {
   using enum address_facts::outcome;
   const std::string subject = "model " + m.name;
   const auto& a = m.address;
-  const std::string why = a.detail.empty() ? "" : ": " + cut_for_people(a.detail, 500, {.mark = " …"});
-  const std::string correct = "correct \"baseUrl\" in " + at_entry(m);
+  const std::string why = reason_behind(a.detail);
+  const std::string correct =
+      m.has_address ? "correct \"baseUrl\" in " + at_entry(m) : "connect this machine to the network";
+  const std::string proxy = a.shown.starts_with("https:") ? "; behind a proxy, export HTTPS_PROXY=… && mcpbx stop" : "";
   switch (a.state) {
     case answers:
       out.push_back({model_ok, subject, a.shown + " answers, and its key is there"});
       break;
     case unresolved:
-      out.push_back({model_unresolved, subject, "the name of " + a.shown + " does not resolve" + why, correct});
+      out.push_back({model_unresolved, subject, "the name of " + a.shown + " does not resolve" + why, correct + proxy});
       break;
     case unreachable:
       out.push_back({model_unreachable, subject, a.shown + " could not be reached" + why,
-                     correct + ", or start that program; HTTPS_PROXY names a proxy"});
+                     correct + (m.has_address ? ", or start that program" : "") + proxy});
       break;
     case certificate:
+      if (speaks_no_tls(a.detail)) {
+        out.push_back({model_unreachable, subject, a.shown + " does not speak TLS",
+                       "write http:// instead of https:// as \"baseUrl\" in " + at_entry(m)});
+        break;
+      }
       out.push_back({model_certificate, subject, "the certificate of " + a.shown + " is not accepted" + why,
                      "name the authority's file as \"caFile\" in " + at_entry(m)});
       break;

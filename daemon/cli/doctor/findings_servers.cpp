@@ -85,6 +85,9 @@ std::string mend_of(const check_code& code, const facts& all, const std::string&
   if (code == server_exits || code == server_crash_loop)
     return "correct \"args\" or \"env\" in " + entry_of(all, name) + then;
   if (code == reference_missing) return export_for(said);
+  if (code == server_failed && said.contains("cannot be started"))
+    return (said.contains("${cmd:") ? "correct that reference in " : "correct \"command\" in ") + entry_of(all, name) +
+           then;
   return "mcpbx restart " + word;
 }
 
@@ -167,9 +170,12 @@ void judge_address(const facts& all, const program_facts& p, findings& out) {
   using enum address_facts::outcome;
   const std::string subject = "server " + p.server;
   const auto& a = p.address;
-  const std::string why = a.detail.empty() ? "" : ": " + cut_for_people(a.detail, longest_reason, {.mark = " …"});
+  const std::string why = reason_behind(a.detail);
   if (a.state == answers)
     out.push_back({server_ok, subject, a.shown + " answers"});
+  else if (a.state == certificate && speaks_no_tls(a.detail))
+    out.push_back({server_unreachable, subject, a.shown + " does not speak TLS",
+                   "write http:// instead of https:// as \"url\" in " + entry_of(all, p.server)});
   else if (a.state == certificate)
     out.push_back({server_certificate, subject, "the certificate of " + a.shown + " is not accepted" + why,
                    mend_of(server_certificate, all, p.server, "")});

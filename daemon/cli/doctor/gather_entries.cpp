@@ -293,6 +293,7 @@ entries_seen gather_entries(const conf::loaded_files& loaded, const variable_loo
     m.name = models[i]->name;
     m.entry_at = at_line(loaded, models[i]->at);
     m.built_in = models[i]->built_in;
+    m.has_address = models[i]->base_url.has_value();
     m.has_endpoint = models[i]->api != conf::model_api::rehearsal && models[i]->api != conf::model_api::replay;
     if (values[i])
       m.missing = texts_in(find_member(raw_json::own(*values[i]), "missing"));

@@ -3,12 +3,17 @@
 #include "daemon/cli/doctor/gather.hpp"
 #include "daemon/cli/doctor/in_time.hpp"
 #include "mcp/json/json_writer.hpp"
+#include "mcp/process/unique_fd.hpp"
 
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <charconv>
 #include <cstring>
 #include <filesystem>
 #include <set>
@@ -106,6 +111,30 @@ std::optional<std::int64_t> free_bytes_at(const std::string& path) {
   return std::stoll(*answer[0]);
 }
 
+// Returns true if a process listens at HOST:PORT. Binds and listens not, so that nobody is disturbed.
+bool is_taken(const std::string& address) {
+  const auto colon = address.rfind(':');
+  if (colon == std::string::npos) return false;
+  std::string host = address.substr(0, colon);
+  if (host == "localhost") host = "127.0.0.1";
+  if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
+  std::uint16_t port = 0;
+  const char* const end = address.data() + address.size();
+  if (std::from_chars(address.data() + colon + 1, end, port).ptr != end || port == 0) return false;
+  sockaddr_in v4{};
+  sockaddr_in6 v6{};
+  const bool is_v4 = ::inet_pton(AF_INET, host.c_str(), &v4.sin_addr) == 1;
+  if (!is_v4 && ::inet_pton(AF_INET6, host.c_str(), &v6.sin6_addr) != 1) return false;
+  v4.sin_family = AF_INET;
+  v6.sin6_family = AF_INET6;
+  v4.sin_port = v6.sin6_port = htons(port);
+  const mcp::unique_fd probe(::socket(is_v4 ? AF_INET : AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  const int on = 1;
+  ::setsockopt(probe.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+  const auto* const where = is_v4 ? reinterpret_cast<const sockaddr*>(&v4) : reinterpret_cast<const sockaddr*>(&v6);
+  return ::bind(probe.get(), where, is_v4 ? sizeof v4 : sizeof v6) != 0 && errno == EADDRINUSE;
+}
+
 }  // namespace
 
 std::vector<path_facts> look_at(const std::vector<std::string>& paths) {
@@ -175,6 +204,7 @@ state_facts gather_state(const conf::configuration& config, const std::string& t
   const auto env = conf::environment_for_places();
   const auto folder = conf::state_directory(env);
   s.token_wanted = !token.empty();
+  if (const auto& address = config.http.address; address && is_taken(address->text)) s.taken_port = address->text;
   if (!folder) return s;
   std::string journal;
   const std::string url = config.store.url ? config.store.url->text : "sqlite:";

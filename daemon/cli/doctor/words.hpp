@@ -9,5 +9,10 @@ namespace mcpbx::cli::doctor {
 std::string octal(unsigned mode);
 /// Returns the mend of a reference that does not resolve, given the sentence about it.
 std::string export_for(std::string_view sentence);
+/// Returns ": REASON", bounded, from what the daemon says about an address, or "". Leaves out a beginning that says
+/// what the finding says itself.
+std::string reason_behind(std::string_view detail);
+/// Returns true if an address was asked for TLS and answered something else.
+bool speaks_no_tls(std::string_view detail);
 
 }  // namespace mcpbx::cli::doctor

@@ -26,11 +26,18 @@ bool exists(const std::string& path) {
 
 const conf::program* program_or_explain(context& c, const std::string& name) {
   if (const auto* found = conf::find_program(name)) return found;
-  std::vector<std::string_view> names;
-  for (const auto& p : conf::all_programs()) names.push_back(p.name);
-  c.screen->error("mcpbx knows no program " + shell_word(name) + did_you_mean(name, names) +
+  c.screen->error("mcpbx knows no program " + shell_word(name) + did_you_mean(name, names_of_programs()) +
                   "; `mcpbx install --list` has all names");
   return nullptr;
+}
+
+std::span<const std::string_view> names_of_programs() {
+  static const auto names = [] {
+    std::vector<std::string_view> all;
+    for (const auto& p : conf::all_programs()) all.push_back(p.name);
+    return all;
+  }();
+  return names;
 }
 
 std::string own_path_of(const conf::program& program, const conf::environment& env) {

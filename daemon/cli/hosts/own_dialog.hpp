@@ -4,10 +4,14 @@
 #include "daemon/cli/base/context.hpp"
 #include "daemon/cli/hosts/own_file.hpp"
 
+#include <span>
 #include <string>
 #include <string_view>
 
 namespace mcpbx::cli {
+
+/// Returns the names of all programs.
+std::span<const std::string_view> names_of_programs();
 
 /// Returns the program called `name`, or says that there is none, with the near ones, and returns null.
 const conf::program* program_or_explain(context& c, const std::string& name);

@@ -113,7 +113,7 @@ result<int> wait_for_socket(const socket_choice& where, started daemon, int log_
       if (other) return other;
       if (WIFEXITED(status) && WEXITSTATUS(status) == 127)
         return fail(errc::unavailable, "mcpbxd could not be run from " + own_folder());
-      if (words.find("already") == std::string::npos)
+      if (!words.contains("already runs at") && !words.contains("already holds"))
         return fail(errc::unavailable,
                     "mcpbxd ended while starting: " + (words.empty() ? how_it_ended(status) : words));
       if (again) next_start = steady::now() + start_again_after;

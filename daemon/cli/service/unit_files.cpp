@@ -21,16 +21,21 @@ RestrictSUIDSGID=yes
 CapabilityBoundingSet=
 )";
 
-std::string service(std::string_view about, std::string_view socket, std::string_view more, std::string_view program,
+std::string service(std::string_view about, std::string_view socket, std::string_view more, const std::string& program,
                     std::string_view options, std::string_view walls) {
   std::string out = "[Unit]\nDescription=";
   out.append(about).append("\nDocumentation=man:mcpbxd(8)\nRequires=").append(socket).append("\nAfter=").append(socket);
-  out += "\n\n[Service]\nType=notify\n";
-  out.append(more).append("ExecStart=").append(unit_word(program)).append(options).append("\n");
-  // 78: a wrong configuration, which another start does not mend.
+  // At the limit systemd closes the socket, too. A person who mends a configuration may try more than five times in ten
+  // seconds, and each try is a start.
+  out += "\nStartLimitIntervalSec=30\nStartLimitBurst=10\n\n[Service]\nType=notify\n";
+  out.append(more).append("ExecStart=").append(unit_program(program)).append(options).append("\n");
+  // The verb waits for the outcome, so that a wrong configuration fails the reload; and a bare Debian has no kill(1).
+  out.append("ExecReload=").append(unit_program(program.substr(0, program.rfind('/') + 1).append("mcpbx")));
+  out.append(options).append(" reload\n");
   out +=
-      "ExecReload=/bin/kill -HUP $MAINPID\nWatchdogSec=60\nRestart=on-failure\nRestartSec=1\n"
-      "RestartPreventExitStatus=2 78\n"
+      "WatchdogSec=60\nRestart=on-failure\nRestartSec=1\n"
+      // 78: a wrong configuration, 203: no such program (systemd.exec(5)). Another start does not mend them.
+      "RestartPreventExitStatus=2 78 203\n"
       // The daemon ends its tool servers in order; processes that are left then end with the group.
       "KillMode=mixed\nTimeoutStopSec=20\nDelegate=yes\nLimitNOFILE=65536\n";
   return out.append(walls);
@@ -38,11 +43,11 @@ std::string service(std::string_view about, std::string_view socket, std::string
 
 }  // namespace
 
-std::string unit_word(std::string_view text) {
+std::string unit_program(std::string_view path) {
   std::string out = "\"";
-  for (const char c : text) {
+  for (const char c : path) {
     if (c == '"' || c == '\\') out += '\\';
-    if (c == '%' || c == '$') out += c;
+    if (c == '%') out += c;  // the path of a program has specifiers, but no variables: a $ stands for itself
     out += c;
   }
   return out + "\"";
@@ -54,7 +59,7 @@ std::vector<unit_file> user_units(std::string_view mcpbxd) {
       {"mcpbx.socket",
        "[Unit]\nDescription=Socket of mcpbx\nDocumentation=man:mcpbxd(8)\n\n[Socket]\n"
        "ListenStream=%t/mcpbx/mcpbx.sock\nSocketMode=0600\nDirectoryMode=0700\n\n[Install]\nWantedBy=sockets.target\n"},
-      {"mcpbx.service", service(about, "mcpbx.socket", "", mcpbxd, "", hardening)}};
+      {"mcpbx.service", service(about, "mcpbx.socket", "", std::string(mcpbxd), "", hardening)}};
 }
 
 std::vector<unit_file> system_units(std::string_view mcpbxd) {
@@ -63,7 +68,7 @@ std::vector<unit_file> system_units(std::string_view mcpbxd) {
            "ListenStream=/run/mcpbx/%i/mcpbx.sock\nSocketUser=%i\nSocketMode=0600\nDirectoryMode=0755\n"
            "RemoveOnStop=yes\n\n[Install]\nWantedBy=sockets.target\n"},
           {"mcpbx@.service",
-           service("mcpbx for %i", "mcpbx@%i.socket", "User=%i\nWorkingDirectory=~\n", mcpbxd,
+           service("mcpbx for %i", "mcpbx@%i.socket", "User=%i\nWorkingDirectory=~\n", std::string(mcpbxd),
                    " --socket /run/mcpbx/%i/mcpbx.sock", std::string(hardening) + std::string(system_hardening))}};
 }
 

@@ -24,7 +24,7 @@ std::vector<unit_file> system_units(std::string_view mcpbxd);
 /// one of a shell.
 unit_file path_drop_in(std::string_view path);
 
-/// Returns `text` as one word of a unit's setting: quoted, without specifiers and variables.
-std::string unit_word(std::string_view text);
+/// Returns the path of a program as the first word of ExecStart=: quoted, without specifiers.
+std::string unit_program(std::string_view path);
 
 }  // namespace mcpbx::cli

@@ -213,9 +213,11 @@ result<std::vector<std::string>> user_service::enable() const {
     if (const auto done = replace_whole_file(path, f.text, {.mode = 0644}); !done) return std::unexpected(done.error());
     written.push_back(path);
   }
-  for (const std::vector<std::string>& words :
-       {std::vector<std::string>{"daemon-reload"}, {"enable", "--now", "mcpbx.socket"}})
-    if (const auto done = order(words); !done) return std::unexpected(done.error());
+  if (const auto done = order({"daemon-reload"}); !done) return std::unexpected(done.error());
+  // After too many starts that failed systemd refuses further ones until it is told so. It is an error where nothing is
+  // to be forgotten.
+  (void)run_({"reset-failed", "mcpbx.socket", "mcpbx.service"});
+  if (const auto done = order({"enable", "--now", "mcpbx.socket"}); !done) return std::unexpected(done.error());
   return written;
 }
 

@@ -125,10 +125,18 @@ int log_in(context& c, daemon_connection& link, const auth_options& o) {
     if (!over) return explain(c, over.error());
     if (over->error) return explain(c, *over);
   }
-  if (c.json)
+  if (c.json) {
     c.screen->out_json(json_object("server", o.server, "state", "logged_in"));
-  else
-    c.screen->err_line("logged in to " + quoted_name(o.server));
+    return done;
+  }
+  c.screen->err_line("logged in to " + quoted_name(o.server));
+  // Tokens that could not be written are gone with the daemon, which is to be known now.
+  if (const auto report = link.call("mcpbx/auth/status", "{}", {}); report && !report->error)
+    for_each_element(find_member(report->result, "servers"), [&](const raw_json& row) {
+      const auto problem = member_text(row, "problem");
+      if (member_text(row, "server") == o.server && !problem.empty()) c.screen->err_line("but " + problem);
+      return true;
+    });
   return done;
 }
 

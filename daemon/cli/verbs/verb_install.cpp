@@ -212,7 +212,8 @@ int install_into(context& c, const conf::program& program, const install_options
       c.screen->err_line("mcpbx is in " + path + " already");
     return done;
   }
-  tell_lines(c, "", (file->text ? "adds to " : "writes ") + path);
+  const bool replaces = file->text && conf::has_own_entry(program, *file->text, path).value_or(false);
+  tell_lines(c, "", (replaces ? "replaces the entry \"mcpbx\" in " : file->text ? "adds to " : "writes ") + path);
   tell_lines(c, "  + ", conf::pasted_entry(program, command));
   if (!change->note.off.empty())
     tell_lines(c, "",
@@ -280,7 +281,8 @@ Example:
   mcpbx install --list
   mcpbx install claude-code
   mcpbx install windsurf --profile small)",
-      .declare = declare_install};
+      .declare = declare_install,
+      .actions = names_of_programs()};
 }
 
 }  // namespace mcpbx::cli

@@ -21,7 +21,8 @@ namespace {
 
 constexpr std::array<std::string_view, 3> service_actions{"enable", "disable", "status"};
 
-int tell_service(context& c, std::string_view action, const result<std::vector<std::string>>& files) {
+// `runs`: the service ran before, so it goes on with what it was started with.
+int tell_service(context& c, std::string_view action, bool runs, const result<std::vector<std::string>>& files) {
   if (!files) {
     c.screen->error(files.error().message);
     return files.error().code == errc::config ? usage : no_answer;
@@ -39,6 +40,10 @@ int tell_service(context& c, std::string_view action, const result<std::vector<s
   for (const auto& f : *files) c.screen->out_line((on ? "wrote   " : "removed ") + f);
   c.screen->out_line(on ? "systemd listens for mcpbx now and starts the daemon at the first connection."
                         : "systemd does not listen for mcpbx any more; commands start the daemon when it is needed.");
+  if (on && runs && !files->empty())
+    c.screen->out_line(
+        "The daemon that runs keeps the PATH it was started with; `mcpbx stop` lets the next connection "
+        "start it anew.");
   return done;
 }
 
@@ -78,7 +83,9 @@ int show_service(context& c, const service_state& s, const std::string& socket) 
   }
   c.screen->out(table(
       {{"at login", s.socket_enabled == "enabled" ? "systemd listens" : "nothing; `mcpbx service enable` changes it"},
-       {"now", ready ? "systemd listens at " + socket : "nobody listens for systemd"},
+       {"now", ready                  ? "systemd listens at " + socket
+               : s.socket == "failed" ? "systemd gave up listening; `mcpbx service enable` lets it listen again"
+                                      : "nobody listens for systemd"},
        {"daemon", s.service == "active"   ? "runs, process " + s.pid
                   : s.service == "failed" ? "failed; `journalctl --user -u mcpbx.service` tells why"
                                           : "starts at the first connection"},
@@ -97,9 +104,9 @@ int service(context& c, const std::string& action) {
   const user_service units(env, real_systemctl(), daemon_program());
   const auto before = units.state();
   if (action == "status") return show_service(c, before, where ? where->path : "");
-  if (action == "disable") return tell_service(c, action, units.disable());
+  if (action == "disable") return tell_service(c, action, false, units.disable());
   if (before.manager && before.socket != "active" && !free_the_socket(c)) return no_answer;
-  return tell_service(c, action, units.enable());
+  return tell_service(c, action, before.service == "active", units.enable());
 }
 
 verb_action declare_service(CLI::App& page) {

@@ -97,7 +97,8 @@ switches on again what install switched off, and keeps the changes.
 
 Example:
   mcpbx uninstall claude-code)",
-      .declare = declare_uninstall};
+      .declare = declare_uninstall,
+      .actions = names_of_programs()};
 }
 
 }  // namespace mcpbx::cli

@@ -2,6 +2,7 @@
 #include "mcp/client/catalog/catalog_offers.hpp"
 
 #include "mcp/json/json_writer.hpp"
+#include "mcp/protocol/extensions.hpp"
 
 #include <set>
 #include <string>
@@ -12,20 +13,23 @@ namespace {
 
 constexpr std::size_t most_bytes_of_a_member = std::size_t{16} << 10;
 
-/// An object with the members of several; the first one of a name counts.
-class joined_members {
+/// An object with the extensions of several that mcpbx carries; the first one of a name counts.
+class joined_extensions {
  public:
   void add(const raw_json& object) {
     if (object.text().size() > most_bytes_of_a_member) return;
     const auto opened = raw_object::open(object);
     if (!opened) return;
     opened->for_each([&](std::string_view key, const raw_json& value) {
-      if (!keys_.emplace(key).second) return;
-      text_ += text_.empty() ? "{" : ",";
-      text_ += json_quoted(key);
-      text_ += ':';
-      text_ += value.text();
+      if (is_carried(key)) add(key, value.text());
     });
+  }
+  void add(std::string_view key, std::string_view value) {
+    if (!keys_.emplace(key).second) return;
+    text_ += text_.empty() ? "{" : ",";
+    text_ += json_quoted(key);
+    text_ += ':';
+    text_ += value;
   }
   raw_json take() const { return text_.empty() ? raw_json() : raw_json::own(text_ + "}"); }
 
@@ -39,15 +43,16 @@ class joined_members {
 bool catalog_offers::operator==(const catalog_offers& other) const {
   return tools == other.tools && prompts == other.prompts && resources == other.resources &&
          subscribe == other.subscribe && completions == other.completions && logging == other.logging &&
-         tasks.text() == other.tasks.text() && extensions.text() == other.extensions.text() &&
-         experimental.text() == other.experimental.text();
+         tasks.text() == other.tasks.text() && extensions.text() == other.extensions.text();
 }
 
 catalog_offers joined_offers(std::span<const told_offers> servers) {
   catalog_offers all;
-  joined_members extensions, experimental;
+  joined_extensions extensions;
+  bool more_may_come = false;
   for (const auto& [told, silent] : servers) {
     const bool may_come = !told.known && !silent;
+    more_may_come = more_may_come || may_come;
     all.prompts = all.prompts || told.prompts || may_come;
     all.resources = all.resources || told.resources || may_come;
     all.subscribe = all.subscribe || told.subscribe || may_come;
@@ -55,10 +60,12 @@ catalog_offers joined_offers(std::span<const told_offers> servers) {
     all.logging = all.logging || told.logging || may_come;
     if (all.tasks.empty() && told.tasks.text().size() <= most_bytes_of_a_member) all.tasks = told.tasks;
     extensions.add(told.extensions);
-    experimental.add(told.experimental);
+  }
+  if (more_may_come) {
+    if (all.tasks.empty()) all.tasks = raw_json::literal(R"({"list":{},"cancel":{},"requests":{"tools":{"call":{}}}})");
+    for (const std::string_view one : carried_extensions) extensions.add(one, "{}");
   }
   all.extensions = extensions.take();
-  all.experimental = experimental.take();
   return all;
 }
 

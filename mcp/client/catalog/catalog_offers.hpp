@@ -15,24 +15,24 @@ struct told_offers {
 };
 
 /// The union of all servers' capabilities. While some server has not told its own yet, the union also has those that
-/// mcpbx can serve without any server (empty lists, levels of logs, refused completions and subscriptions), since a
-/// caller hears of capabilities in its handshake only. Tasks and extensions are not among them, since a caller that
-/// sees them uses them at once.
+/// mcpbx can serve without any server (empty lists, levels of logs, refused completions and subscriptions, tasks of tools
+/// that make none, and the extensions that pass), since a caller hears of capabilities in its handshake only.
 struct catalog_offers {
   bool tools = true;  ///< always: mcpbx lists tools even if there are none
   bool prompts = false, resources = false;
   bool subscribe = false;  ///< some server takes subscriptions to its resources
   bool completions = false;
   bool logging = false;
-  raw_json tasks;         ///< the member of 2025-11-25, as the first server that has it wrote it; or absent
-  raw_json extensions;    ///< all extensions; one that several servers have is that of the first. Absent: none
-  raw_json experimental;  ///< the same of experimental capabilities
+  raw_json tasks;  ///< the member of 2025-11-25, as the first server that has it wrote it; or absent
+  /// All extensions that pass (is_carried); one that several servers have is that of the first. Absent: none. Others
+  /// and experimental capabilities are not among the union: their methods would not work.
+  raw_json extensions;
 
   bool operator==(const catalog_offers& other) const;
 };
 
-/// Returns the union over servers in the order of the configuration. A server's `tasks`, `extensions` or `experimental`
-/// of more than 16 KiB does not count.
+/// Returns the union over servers in the order of the configuration. A server's `tasks` or `extensions` of more than
+/// 16 KiB does not count.
 catalog_offers joined_offers(std::span<const told_offers> servers);
 
 }  // namespace mcpbx::mcp

@@ -16,14 +16,16 @@ constexpr std::size_t most_unsent_for_progress = std::size_t{64} << 10;
 }  // namespace
 
 /// Declares what mcpbx can pass on to some caller, as the revision that is asked for spells it. No caller is known yet:
-/// one that lacks a capability is found out when it is asked.
+/// one that lacks a capability is found out when it is asked. A process of one caller is told the same, since its lists
+/// stand for those of all processes of the server.
 raw_json session_core::own_capabilities(std::string_view revision) const {
   if (revision == "2024-11-05" || revision == "2025-03-26")
     return raw_json::literal(R"({"roots":{"listChanged":true},"sampling":{}})");
   if (revision == "2025-06-18")
     return raw_json::literal(R"({"roots":{"listChanged":true},"sampling":{},"elicitation":{}})");
   return raw_json::literal(
-      R"({"roots":{"listChanged":true},"sampling":{"context":{},"tools":{}},"elicitation":{"form":{},"url":{}}})");
+      R"({"roots":{"listChanged":true},"sampling":{"context":{},"tools":{}},"elicitation":{"form":{},"url":{}},)"
+      R"("extensions":{"io.modelcontextprotocol/ui":{"mimeTypes":["text/html;profile=mcp-app"]}}})");
 }
 
 void session_core::on_question(const message& m) {

@@ -145,6 +145,7 @@ result<instance_pool::instance*> instance_pool::begin(const call_scope_ptr& scop
   server_context context{context_.time, context_.random, *this, context_.options, context_.soon, context_.meter};
   auto client = std::make_shared<managed_client>(instance_options(scope->cwd()), std::move(context));
   const call_scope_ptr caller = scope->caller();
+  client->serve(scope);
   last_number_ = next_number(last_number_, [&](std::uint64_t n) {
     return std::ranges::find(instances_, n, &instance::number) != instances_.end();
   });

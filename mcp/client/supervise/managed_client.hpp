@@ -85,6 +85,8 @@ class managed_client final : public client,
   void roots_changed() override;
 
   const server_options& configured() const noexcept { return options_; }
+  /// Names the caller or run that this process is of, before start().
+  void serve(const call_scope_ptr& scope) { scope_ = scope; }
   void start();
   /// Takes settings that need no restart: limits of calls, and the tools' filter and names.
   void adjust(server_options o);
@@ -170,12 +172,13 @@ class managed_client final : public client,
     ticket call = 0;
     bool guessed = false;  // nothing says that it is this call
   };
-  result<asked_by> asked_call(const raw_json& params) const;
-  ticket latest_call() const;
+  result<asked_by> asked_call(const server_question& q) const;
+  ticket latest_call(const server_question& q) const;
   ticket call_before(ticket ended, const server_call& of) const;
   void pose(asked_by by, const rpc_id& id, server_question q);
   void move_questions(ticket ended, const server_call& of);
   void refuse_question(const rpc_id& id, std::string_view method, std::string why);
+  bool ask_scope(const rpc_id& id, const server_question& q);
   void ask(ticket t, server_question q, question_desk::done_handler done);
   void pause(ticket t);
   void resume(ticket t);
@@ -283,6 +286,9 @@ class managed_client final : public client,
   bool principals_mixed_ = false;
   time_point lingers_until_{};  // until then calls that have ended may still be at work in the server
   note_book notes_;
+  note_book late_progress_;                        // of calls that have made a task, by the number of their request
+  std::weak_ptr<call_scope> scope_;                // of a process that is not shared
+  std::uint64_t sessions_ = 0;                     // number of those that are over
   std::vector<ticket> task_runs_;                  // calls that run a task here
   std::vector<call_number> left_creations_;        // calls that ended while a task may have been made for them
   std::set<std::string, std::less<>> task_tools_;  // tools that are called as tasks only

@@ -199,7 +199,7 @@ void managed_client::call_ended(ticket t, call_outcome&& outcome) {
   const auto found = calls_.find(t);
   if (found == calls_.end()) return;
   open_call& r = found->second;
-  r.number = 0;
+  const call_number number = std::exchange(r.number, 0);
   if (outcome.unseen && send_again(t)) return;
   if (outcome.type == call_outcome::kind::result) {
     if (r.course && r.course->runs_task) return task_created(t, outcome.value);
@@ -211,6 +211,9 @@ void managed_client::call_ended(ticket t, call_outcome&& outcome) {
     if (send_again(t)) return;
   }
   if (outcome.type == call_outcome::kind::error && r.course && speaks_again(r, outcome.value)) return next_round(t);
+  // The progress of its task comes with the token of the request.
+  if (outcome.type == call_outcome::kind::result && r.wants_task && r.call.progress)
+    late_progress_.add(std::to_string(number), r.call.notified);
   conclude(t, std::move(outcome));
 }
 

@@ -2,6 +2,7 @@
 // callers that do not go through them themselves: each question goes to the call's handler, then the call is sent
 // again with the answers.
 #include "mcp/client/supervise/managed_client.hpp"
+#include "mcp/protocol/extensions.hpp"
 #include "mcp/protocol/revisions.hpp"
 #include "mcp/redact/cut_text.hpp"
 
@@ -12,8 +13,6 @@
 
 namespace mcpbx::mcp {
 namespace {
-
-constexpr std::string_view tasks_extension = "io.modelcontextprotocol/tasks";
 
 bool is_question(std::string_view method) {
   return method == "elicitation/create" || method == "sampling/createMessage" || method == "roots/list";
@@ -32,8 +31,8 @@ void managed_client::begin_course(open_call& r, time_point now) {
   const bool endless = r.limits.hard >= std::chrono::duration_cast<milliseconds>(never - now);
   const time_point hard_at = endless ? never : now + r.limits.hard;
   if (era_ == mcp::era::modern) {
-    if (offers_.extensions && find_member(offers_.extensions, tasks_extension))
-      r.wants_task = find_member(find_member(c.caller.capabilities, "extensions"), tasks_extension).is_object();
+    if (offers_.extensions && find_member(offers_.extensions, extension::tasks))
+      r.wants_task = find_member(find_member(c.caller.capabilities, "extensions"), extension::tasks).is_object();
     if (!c.questions || c.takes_input_required || !may_ask(c)) return;
     r.course = std::make_unique<call_course>();
     r.course->params = c.params;

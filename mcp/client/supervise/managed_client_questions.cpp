@@ -40,9 +40,9 @@ void managed_client::note_principal(const server_call& c) {
   principals_mixed_ = !same;
 }
 
-result<managed_client::asked_by> managed_client::asked_call(const raw_json& params) const {
+result<managed_client::asked_by> managed_client::asked_call(const server_question& q) const {
   if (!task_runs_.empty()) {
-    const raw_json task = find_member(find_member(params, "_meta"), related_task);
+    const raw_json task = find_member(find_member(q.params, "_meta"), related_task);
     const std::string id = member_text(task, "taskId");
     for (const ticket t : task_runs_)
       if (const auto r = calls_.find(t); !id.empty() && r != calls_.end() && r->second.course->task_id == id)
@@ -51,7 +51,7 @@ result<managed_client::asked_by> managed_client::asked_call(const raw_json& para
   // Over HTTP a request comes in the stream of the call that it is about (2025-11-25, "Sending Messages to the
   // Server").
   if (const auto* r = call_spoken_in()) return asked_by{r->first};
-  const ticket latest = latest_call();
+  const ticket latest = latest_call(q);
   if (latest == 0)
     return fail(errc::unavailable, "mcpbx passes a question on while a call is open at the server, and none is");
   if (principals_mixed_)
@@ -62,14 +62,25 @@ result<managed_client::asked_by> managed_client::asked_call(const raw_json& para
   return asked_by{latest, true};
 }
 
-// Returns the latest call that has been sent, or 0. In a process of one caller it may still wait: what the server asks
-// while it starts, as many ask for roots, is asked of nobody else.
-client::ticket managed_client::latest_call() const {
+// Returns the latest call that has been sent, or 0. Of several callers those come first that can answer the question.
+// In a process of one caller the call may still wait: what the server asks while it starts, as many ask for roots, is
+// asked of nobody else.
+client::ticket managed_client::latest_call(const server_question& q) const {
   const bool one_caller = options_.sharing != server_sharing::shared;
   ticket latest = 0;
+  const void* asker = nullptr;
+  bool several = false;
+  for (const auto& [t, r] : calls_) {
+    if (!r.sent && !one_caller) continue;
+    several = several || (latest != 0 && r.call.asker != asker);
+    asker = r.call.asker;
+    latest = std::max(latest, t);
+  }
+  if (!several) return latest;
+  ticket able = 0;
   for (const auto& [t, r] : calls_)
-    if (r.sent || one_caller) latest = std::max(latest, t);
-  return latest;
+    if ((r.sent || one_caller) && t > able && r.call.questions && r.call.questions->can_answer(q)) able = t;
+  return able != 0 ? able : latest;
 }
 
 // Returns the latest call of the same principal that was made before this one, or 0.
@@ -90,10 +101,26 @@ void managed_client::refuse_question(const rpc_id& id, std::string_view method, 
   session_->core()->answer(id, call_outcome::failed(errc::unavailable, std::move(why)));
 }
 
+// Asks the caller of a process that it has alone for its roots, which belong to no call: a server wants them as well
+// when it starts, and when it hears that they have changed.
+bool managed_client::ask_scope(const rpc_id& id, const server_question& q) {
+  const auto scope = scope_.lock();
+  if (!scope || q.method != "roots/list") return false;
+  return scope->caller()->ask(q, [weak = weak_from_this(), id, session = sessions_](call_outcome&& outcome) {
+    const auto self = weak.lock();
+    if (!self || !self->session_ || !self->session_->core() || self->sessions_ != session) return;
+    if (outcome.type == call_outcome::kind::failed) return self->refuse_question(id, "roots/list", {});
+    self->session_->core()->answer(id, std::move(outcome));
+  });
+}
+
 void managed_client::session_asks(const rpc_id& id, std::string_view method, raw_json params) {
-  const auto by = asked_call(params);
-  if (!by) return refuse_question(id, method, by.error().message);
   server_question q{options_.name, std::string(method), std::move(params)};
+  const auto by = asked_call(q);
+  if (!by) {
+    if (!ask_scope(id, q)) refuse_question(id, method, by.error().message);
+    return;
+  }
   if (find_member(find_member(q.params, "_meta"), meta_key::progress_token))
     q.progress = [weak = weak_from_this(), id](const raw_json& told) {
       const auto self = weak.lock();
@@ -156,7 +183,9 @@ void managed_client::note_unanswered() {
 // questions are over, but for those that come back unseen.
 void managed_client::forget_questions(std::string_view why) {
   lingers_until_ = {};
+  ++sessions_;
   left_creations_.clear();
+  late_progress_.clear();
   questions_.clear();
   if (desk_->empty()) return;
   desk_->clear(why);

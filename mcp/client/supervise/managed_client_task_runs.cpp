@@ -196,6 +196,10 @@ void managed_client::session_late_progress(call_number request, const raw_json& 
     const auto found = calls_.find(t);
     if (found != calls_.end() && found->second.course->creation == request) return call_progress(t, params);
   }
+  const auto handler = late_progress_.find(std::to_string(request));
+  if (!handler) return;
+  const deferred::call inside(context_.soon);
+  handler("notifications/progress", params);
 }
 
 }  // namespace mcpbx::mcp

@@ -85,6 +85,8 @@ TEST_CASE("logins: tokens whose key could not be had are read once it can be had
   CHECK(world.prepared().empty());
   CHECK(world.status().problem.find("the tokens are there but their key (systemd) cannot be had now") == 0);
   CHECK(world.status().state == "none");
+  CHECK_FALSE(world.refuse());
+  CHECK(world.tokens().sentence().find("cannot use its login: the tokens are there but their key (systemd)") == 0);
   CHECK(world.changed.size() == 1);
   world.locked = false;
   CHECK(world.status().state == "logged_in");

@@ -157,9 +157,15 @@ TEST_CASE("logins: with auth.open a refusal opens the browser and the request wa
   login_world world;
   world.all->set_entries({world.entry({.open = {"xdg-open", "--new"}})});
   std::optional<bool> again;
+  int others = 0;
   world.tokens().refused(401, "Bearer", "", [&](bool a) { again = a; });
+  for (int i = 0; i < 10; ++i) world.tokens().refused(401, "Bearer", "", [&](bool a) { others += a ? 1 : 100; });
   REQUIRE(world.loop.until([&] { return !world.programs.empty(); }));
   CHECK_FALSE(again.has_value());
+  // Neither those who come together nor those who come later open the browser once more.
+  for (int i = 0; i < 10; ++i) world.tokens().refused(401, "Bearer", "", [&](bool a) { others += a ? 1 : 100; });
+  world.loop.context.poll();
+  CHECK(world.programs.size() == 1);
   REQUIRE(world.programs[0].size() == 3);
   // Others see the command line, and the address in it leads to the login once.
   const std::string opened = world.programs[0][2];
@@ -172,6 +178,8 @@ TEST_CASE("logins: with auth.open a refusal opens the browser and the request wa
   CHECK(get(world.loop, authorization_server::redirect_of(address)).status == 200);
   REQUIRE(world.loop.until([&] { return again.has_value(); }));
   CHECK(*again);
+  CHECK(others == 20);
+  CHECK(world.programs.size() == 1);
   CHECK(world.tokens().header() == "Bearer token-number-1");
 }
 

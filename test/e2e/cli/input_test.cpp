@@ -116,3 +116,42 @@ TEST_CASE("a server's roots and sampling are answered from its entry for callers
   CHECK_MESSAGE(count_of(sampled.out, "\"role\":\"assistant\"") == 2, sampled.out);
   CHECK_MESSAGE(contains(sampled.out, "too many sampling requests in the last minute"), sampled.out);
 }
+
+TEST_CASE("L19: a question about the prompt that a run begins with is answered by a person or by a rule") {
+  for (const std::string era : {"legacy", "modern"}) {
+    CAPTURE(era);
+    model_process model;
+    daemon_under_test d(config()
+                            .server("s", {"--era", era, "--offer", "prompts"})
+                            .model("m", model.entry())
+                            .top("defaultModel", "\"m\""));
+    d.wait_ready({"s"});
+    const std::vector<std::string> words{"-m", "m/rounds-0", "--prompt", "s__ask_prompt", "go"};
+    const auto with = [&](std::vector<std::string> first) {
+      first.insert(first.end(), words.begin(), words.end());
+      return first;
+    };
+    const auto accepted = run_cli(d, with({"--json", "ask", "--input", "accept"}));
+    CHECK_MESSAGE(accepted.status == 0, accepted.err);
+    CHECK_MESSAGE(contains(accepted.out, R"(answer: {\"action\":\"accept\")"), accepted.out);
+    const auto declined = run_cli(d, with({"--json", "ask", "--input", "decline"}));
+    CHECK_MESSAGE(contains(declined.out, R"(answer: {\"action\":\"decline\"})"), declined.out);
+    // Without a terminal nobody is there to be asked, and the server hears that.
+    const auto piped = run_cli(d, with({"--json", "ask"}));
+    CHECK_MESSAGE(contains(piped.out + piped.err, "decline"), (piped.out + piped.err));
+    pseudo_terminal ask(d, with({"ask"}));
+    ask.read_until("[y/N] ");
+    CHECK(contains(ask.shown, "the tool server \"s\" asks for input"));
+    CHECK(contains(ask.shown, "Whom?"));
+    ask.type("y\n");
+    ask.read_until("> ");
+    ask.type("Ada\n");
+    CHECK(ask.wait() == 0);
+    CHECK_MESSAGE(contains(model.log(), "Ada"), model.log());
+    pseudo_terminal left(d, with({"ask"}));
+    left.read_until("[y/N] ");
+    left.type("\x03");
+    left.wait();
+    CHECK(count_of(model.log(), "Ada") == 1);
+  }
+}

@@ -102,6 +102,7 @@ class bridge_caller final : private mcp::caller_host {
   mcpbx::result<void> admit_call() const override;
   mcp::held_calls* held() override { return &bridge_.held; }
   mcp::task_routes* tasks() override { return &bridge_.tasks; }
+  mcp::call_scope_ptr scope() const override { return scope_; }
   bool settled() const override { return bridge_.rig.supervisor->settled(); }
   void when_settled(milliseconds at_most, std::function<void()> then) override;
   bool handle(std::string_view, const raw_json&, const mcp::reply_once&) override { return false; }
@@ -115,6 +116,7 @@ class bridge_caller final : private mcp::caller_host {
   std::string params_of(const request& r) const;
 
   bridge& bridge_;
+  const mcp::call_scope_ptr scope_ = mcp::call_scope::of_caller(name);
   std::unique_ptr<mcp::caller_session> session_;
   std::shared_ptr<char> alive_ = std::make_shared<char>();
   std::map<std::string, request> requests_;

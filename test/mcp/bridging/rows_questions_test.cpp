@@ -56,10 +56,21 @@ void questions(bridge& b) {
     }
   }
   if (b.era.new_server) return;
-  b.remark("With calls of two principals at one old server, its question could be anybody's, and nobody gets it.");
   srv.add_tool("hold");
   srv.change("tools");
   b.pass(1'200);
+  b.remark("Of two connections of one person the one is asked that can answer, although the other one called later.");
+  auto& plain = b.add_caller("plain", "uid:1");
+  plain.open();
+  b.pass();
+  const auto open = caller.call("ask"), later = plain.call("hold");
+  b.pass(300);
+  CHECK(contains(caller.result(open), "this"));
+  CHECK(plain.got("elicitation/create").empty());
+  CHECK(plain.answer(later).empty());
+  plain.cancel(later);
+  b.pass();
+  b.remark("With calls of two principals at one old server, its question could be anybody's, and nobody gets it.");
   auto& second = b.add_caller("second", "uid:2");
   second.open();
   const auto held = second.call("hold");
@@ -140,6 +151,40 @@ void roots_changed(bridge& b) {
   CHECK(contains(c.result(again), "file:///other"));
 }
 
+void own_roots(bridge& b) {
+  const auto [_, srv, c] =
+      begin(b, {.server = [](bridge_server& s) { s.add_tool("roots"); },
+                .capabilities = answers_all,
+                .options = [](mcp::server_options& o) { o.sharing = mcp::server_sharing::per_caller; }});
+  b.remark("The caller's own process asks during a call.");
+  const auto asked = c.call("roots");
+  b.pass(300);
+  CHECK(contains(c.result(asked), "file:///work"));
+  if (b.era.new_server) return;  // it asks nothing by itself
+  b.remark("Another caller has a process of its own as well.");
+  auto& other = b.add_caller("other", "uid:1");
+  other.answerer = [](std::string_view, const raw_json&) { return R"({"roots":[{"uri":"file:///theirs"}]})"; };
+  other.capabilities = answers_all;
+  other.open();
+  other.call("echo");
+  b.pass(300);
+  REQUIRE(srv.lives.size() == 3);
+  b.remark("The first caller's roots change, and its process asks for them outside of any call.");
+  c.answerer = [](std::string_view, const raw_json&) { return R"({"roots":[{"uri":"file:///other"}]})"; };
+  c.notify("notifications/roots/list_changed");
+  b.pass();
+  CHECK(srv.got("notifications/roots/list_changed").size() == (b.era.new_caller ? 0 : 1));
+  std::string heard[3];
+  for (std::size_t life = 0; life < 3; ++life)
+    srv.lives[life]->ask({}, "roots/list", "{}",
+                         [&heard, life](const mcp::message& m) { heard[life] = m.result.text(); });
+  b.pass(300);
+  const std::string none = R"({"roots":[]})";
+  CHECK(heard[0] == none);  // the process that keeps the lists has no caller
+  CHECK(heard[1] == (b.era.new_caller ? none : R"({"roots":[{"uri":"file:///other"}]})"));
+  CHECK(heard[2] == (b.era.new_caller ? none : R"({"roots":[{"uri":"file:///theirs"}]})"));
+}
+
 void tasks(bridge& b) {
   const bool across = b.era.new_caller != b.era.new_server;
   const auto setup = [&](bridge_server& s) {
@@ -170,10 +215,21 @@ void tasks(bridge& b) {
     return;
   }
   b.remark("The task of the caller goes to the server that has it.");
-  const auto id = c.ask("tools/call", std::string(R"("name":"job","arguments":{})") +
-                                          (b.era.new_caller ? "" : R"(,"task":{"ttl":60000})"));
+  const auto id =
+      c.ask("tools/call",
+            std::string(R"("name":"job","arguments":{})") + (b.era.new_caller ? "" : R"(,"task":{"ttl":60000})"),
+            R"("progressToken":"mine")");
   b.pass();
   CHECK(contains(c.result(id), R"("taskId":"t1")"));
+  if (!b.era.new_caller) {
+    b.remark("Its progress comes although the call has been answered.");
+    const std::string token = member_at(srv.got("tools/call").back(), {"params", "_meta", "progressToken"});
+    srv.life().notify("notifications/progress", R"({"progressToken":)" + token + R"(,"progress":0.50})");
+    b.pass();
+    const auto progress = c.got("notifications/progress");
+    REQUIRE(progress.size() == 1);
+    CHECK(member_at(progress[0], {"params"}) == R"({"progressToken":"mine","progress":0.50})");
+  }
   std::string got;
   for (int n = 0; n < 2; ++n) {
     got = c.ask("tasks/get", R"("taskId":"t1")");
@@ -212,6 +268,9 @@ TEST_CASE("M6: a person is sent to an address in the way of the caller's era") {
 TEST_CASE(
     "M6: changed roots are told to old servers that have asked for them and reach others with the next question") {
   play_row("roots_changed", "Changed roots.", roots_changed);
+}
+TEST_CASE("M6: a process of one caller gets the roots of that caller at any time") {
+  play_row("own_roots", "Roots outside of a call, with a process for each caller.", own_roots);
 }
 TEST_CASE("M4: tasks pass within an era and are run to their end across") {
   play_row("tasks", "Tasks: within an era only.", tasks);

@@ -18,6 +18,7 @@ class question_recorder final : public mcp::question_handler {
     std::string reason;
   };
   std::vector<asked> questions;
+  bool able = true;              ///< answer of can_answer()
   std::function<void()> on_ask;  ///< called inside ask()
 
   ticket ask(mcp::server_question q, done_handler done) override {
@@ -26,6 +27,7 @@ class question_recorder final : public mcp::question_handler {
     if (on_ask) on_ask();
     return t;
   }
+  bool can_answer(const mcp::server_question&) override { return able; }
   void withdraw(ticket t, std::string_view reason) override {
     auto& q = questions.at(t - 1);
     q.withdrawn = true;

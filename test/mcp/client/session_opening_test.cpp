@@ -16,7 +16,7 @@ TEST_CASE("a legacy server refuses the probe and is initialized") {
   s.refuse("server/discover", -32602);
   CHECK(
       s.sent.back() ==
-      R"({"jsonrpc":"2.0","id":2,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{"roots":{"listChanged":true},"sampling":{"context":{},"tools":{}},"elicitation":{"form":{},"url":{}}},"clientInfo":{"name":"mcpbx","version":"0"}}})");
+      R"({"jsonrpc":"2.0","id":2,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{"roots":{"listChanged":true},"sampling":{"context":{},"tools":{}},"elicitation":{"form":{},"url":{}},"extensions":{"io.modelcontextprotocol/ui":{"mimeTypes":["text/html;profile=mcp-app"]}}},"clientInfo":{"name":"mcpbx","version":"0"}}})");
   s.answer("initialize", R"({"protocolVersion":"2024-11-05","capabilities":{"tools":{}}})");
   REQUIRE(s.sent.size() == 4);
   CHECK(s.sent[2] == R"({"jsonrpc":"2.0","method":"notifications/initialized"})");

@@ -40,18 +40,17 @@ TEST_CASE("server/discover is answered without a handshake with versions and cap
   offers.prompts = offers.resources = offers.subscribe = offers.completions = offers.logging = true;
   offers.tasks = raw_json::literal(R"({"list":{},"cancel":{}})");
   offers.extensions = raw_json::literal(R"({"io.modelcontextprotocol/ui":{},"io.modelcontextprotocol/tasks":{}})");
-  offers.experimental = raw_json::literal(R"({"x":{}})");
   m.caller.host.catalog = make_catalog({.offers = offers});
   CHECK(
       m.ask("server/discover", modern_params()) ==
-      R"({"jsonrpc":"2.0","id":1,"result":{"supportedVersions":["2026-07-28"],"capabilities":{"tools":{"listChanged":true},"prompts":{"listChanged":true},"resources":{"subscribe":true,"listChanged":true},"completions":{},"logging":{},"extensions":{"io.modelcontextprotocol/ui":{},"io.modelcontextprotocol/tasks":{}},"experimental":{"x":{}}},"resultType":"complete","ttlMs":0,"cacheScope":"private",)" +
+      R"({"jsonrpc":"2.0","id":1,"result":{"supportedVersions":["2026-07-28"],"capabilities":{"tools":{"listChanged":true},"prompts":{"listChanged":true},"resources":{"subscribe":true,"listChanged":true},"completions":{},"logging":{},"extensions":{"io.modelcontextprotocol/ui":{},"io.modelcontextprotocol/tasks":{}}},"resultType":"complete","ttlMs":0,"cacheScope":"private",)" +
           std::string(own_meta) + "}}");
   // A legacy caller on the same connection is told of the tasks of its era and of no others.
   const std::string legacy = m.caller.ask(
       R"({"jsonrpc":"2.0","id":2,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{}}})");
   CHECK(
       at(legacy, {"result", "capabilities"}) ==
-      R"({"tools":{"listChanged":true},"prompts":{"listChanged":true},"resources":{"subscribe":true,"listChanged":true},"completions":{},"logging":{},"tasks":{"list":{},"cancel":{}},"extensions":{"io.modelcontextprotocol/ui":{}},"experimental":{"x":{}}})");
+      R"({"tools":{"listChanged":true},"prompts":{"listChanged":true},"resources":{"subscribe":true,"listChanged":true},"completions":{},"logging":{},"tasks":{"list":{},"cancel":{}},"extensions":{"io.modelcontextprotocol/ui":{}}})");
   CHECK_FALSE(m.ask("server/discover", modern_params()).empty());
 }
 

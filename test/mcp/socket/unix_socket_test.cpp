@@ -219,6 +219,22 @@ TEST_CASE("G42: a listener that has closed holds its lock until its end: a secon
   CHECK(unix_listener::open(io.get_executor(), still, path));
 }
 
+TEST_CASE("G42: what fails between lock and socket ends the opening, and nobody has seen a socket") {
+  temporary_directory d;
+  asio::io_context io(1);
+  const std::string path = d / "s";
+  bool seen = true;
+  const auto failed = unix_listener::open(io.get_executor(), still, path, [&]() -> result<void> {
+    seen = connect_unix(path).has_value();
+    return fail(errc::io, "no port");
+  });
+  REQUIRE_FALSE(failed);
+  CHECK(failed.error().message == "no port");
+  CHECK_FALSE(seen);
+  CHECK(mode_of(path) == 0);
+  CHECK(unix_listener::open(io.get_executor(), still, path));
+}
+
 TEST_CASE("G42: a stale socket is replaced, a live one without a lock is not") {
   temporary_directory d;
   asio::io_context io(1);

@@ -22,7 +22,10 @@ void event_channel::start() {
   if (!deprecated_) return;
   timer_->arm(core_->time().now() + endpoint_wait, [this] {
     const auto self = shared_from_this();
-    if (!ended_ && !has_endpoint_) broken("did not name an endpoint within 10 s", "slow", false);
+    if (ended_ || has_endpoint_) return;
+    // A login waits for a person; until then the server is one that wants it.
+    if (asking_ && !core_->proven()) return core_->not_opened(core_->unauthorized(), "unauthorized");
+    broken("did not name an endpoint within 10 s", "slow", false);
   });
 }
 
@@ -80,9 +83,11 @@ void event_channel::refused(std::string_view challenge) {
   auto then = [weak = weak_from_this(), give_up](bool again) {
     const auto self = weak.lock();
     if (!self || self->ended_ || self->core_->over()) return;
+    self->asking_ = false;
     if (again) return self->start();
     give_up();
   };
+  asking_ = true;
   if (core_->proven() && !deprecated_) return core_->tokens()->stream_refused(token_, std::move(then));
   core_->tokens()->refused(401, challenge, token_, std::move(then));
 }

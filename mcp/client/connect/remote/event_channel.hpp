@@ -52,7 +52,8 @@ class event_channel final : public std::enable_shared_from_this<event_channel>,
   std::unique_ptr<timer> timer_;
   std::uint64_t count_before_ = 0;
   int status_ = 0, failures_ = 0, refusals_ = 0, redirects_ = 0;
-  std::string token_;  // the Authorization header that was sent, if there is a source of tokens
+  std::string token_;    // the Authorization header that was sent, if there is a source of tokens
+  bool asking_ = false;  // for a token, maybe by a login
   bool ended_ = false, has_endpoint_ = false, opened_ = false;
 };
 

@@ -255,17 +255,29 @@ bool message_post::ask_for_token() {
   auto then = [weak = weak_from_this(), status = status_](bool again) {
     const auto self = weak.lock();
     if (!self || self->ended_ || self->core_->over()) return;
+    if (std::exchange(self->asking_, false) && self->timer_) self->timer_->cancel();
     if (again) return self->resuming_ ? self->begin() : self->start();
     if (status == 401) return self->refused_for_good();
     self->refusals_ = most_refusals;
     if (self->resuming_) return self->judge_resumption();
     self->judge();
   };
+  asking_ = true;
   if (resuming_ && status_ == 401)
     core_->tokens()->stream_refused(token_, std::move(then));
   else
     core_->tokens()->refused(status_, challenge_, token_, std::move(then));
+  if (asking_ && !ended_ && !core_->proven()) limit_login();
   return true;
+}
+
+// Lets the opening of a connection wait for a login that nobody is asked for. One that waits for a person goes on
+// without it: until then the server is one that wants a login, and not one that is slow.
+void message_post::limit_login() {
+  if (!timer_) timer_ = core_->time().make_timer();
+  timer_->arm(core_->time().now() + longest_login, [this] {
+    if (asking_ && !ended_ && !core_->over()) refused_for_good();
+  });
 }
 
 void message_post::refused_for_good() {

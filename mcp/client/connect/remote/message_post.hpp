@@ -39,6 +39,7 @@ class message_post final : public std::enable_shared_from_this<message_post>,
 
  private:
   static constexpr int most_repetitions = 3, most_redirects = 5, most_resumptions_failed = 8, most_refusals = 4;
+  static constexpr milliseconds longest_login{5'000};  // that the opening of a connection waits for
   static constexpr std::size_t longest_error = std::size_t{64} << 10;
   static constexpr milliseconds longest_wait{60'000};
   static constexpr milliseconds longest_hold{
@@ -54,6 +55,7 @@ class message_post final : public std::enable_shared_from_this<message_post>,
   void begin();
   void send();
   bool ask_for_token();
+  void limit_login();
   void refused_for_good();
   void begin_answer(const std::vector<http::header>& headers);
   void judge();
@@ -82,6 +84,7 @@ class message_post final : public std::enable_shared_from_this<message_post>,
   std::unique_ptr<timer> timer_;
   int status_ = 0, repetitions_ = 0, redirects_ = 0, resumptions_failed_ = 0;
   std::uint64_t count_before_ = 0;  // messages of the streams before this one
+  bool asking_ = false;             // for a token, maybe by a login
   bool seen_ = false, answered_ = false, resuming_ = false, ended_ = false;
   milliseconds asked_wait_{-1};  // the Retry-After of the present answer; negative: none
   int refusals_ = 0;             // answers 401 and 403 after which the message was sent again

@@ -62,10 +62,17 @@ TEST_CASE("completion: verbs come first, then the options and the arguments of t
   CHECK(offers(choice({"pins", ""}), "accept"));
   CHECK(offers(choice({"pins", "accept", "-"}), "--sha256"));
   CHECK(offers(choice({"help", ""}), "tools"));
+  CHECK(offers(choice({"ask", "--approve", ""}), "none"));
+  CHECK(offers(choice({"ask", "--status=m"}), "model"));
+  CHECK(offers(choice({"stats", "--by", ""}), "day"));
+  CHECK_FALSE(offers(choice({"ask", "--file", ""}), "none"));
   CHECK(choice({}).words.empty());
   // The program's own words.
   for (const auto& verb : all_verbs())
     if (std::string_view(verb.name) == "auth") CHECK(verb.actions.size() == 3);
+  for (const auto& verb : all_verbs())
+    if (std::string_view(verb.name).ends_with("install"))
+      CHECK(std::ranges::find(verb.actions, std::string_view("claude-code")) != verb.actions.end());
   CHECK(choice({"nonesuch", ""}).names == name_kind::none);
 }
 
@@ -83,6 +90,7 @@ TEST_CASE("completion: options and arguments ask for names of their kind") {
       {{"--socket", "s", "call", ""}, name_kind::tools},
       {{"call", "x", ""}, name_kind::none},
       {{"restart", ""}, name_kind::servers},
+      {{"doctor", ""}, name_kind::servers_and_models},
       {{"restart", "x", ""}, name_kind::none},
       {{"pins", "show", ""}, name_kind::tools_and_servers},
       {{"sessions", "show", ""}, name_kind::sessions},

@@ -54,7 +54,7 @@ facts well() {
   all.programs.push_back(p);
   model_facts m;
   m.name = "gpt";
-  m.has_endpoint = true;
+  m.has_endpoint = m.has_address = true;
   m.address = {address_facts::outcome::answers, "https://api.example:443", ""};
   all.models.push_back(m);
   all.socket.state = socket_facts::outcome::answers;
@@ -128,6 +128,9 @@ const std::vector<example>& examples() {
       {program_missing, [](facts& f) { f.programs[0].state = outcome::missing, f.programs[0].program = "/x/npx"; },
        "sudo apt install npm"},
       {program_missing, program(outcome::missing), "/h/config.json:3"},
+      {program_missing,
+       [](facts& f) { f.programs[0].state = outcome::missing, f.programs[0].program = "git-mcp --stdio"; },
+       "write \"command\": \"git-mcp\" and the words behind it as \"args\""},
       {program_missing, program(outcome::broken, "it is a directory"), "correct"},
       {program_only_in_shell, program(outcome::only_in_shell), "mcpbx stop"},
       {program_only_in_shell,
@@ -183,6 +186,10 @@ const std::vector<example>& examples() {
            row("failed", "it was not ready within 3 s; it wrote a line to its stdout that is no JSON-RPC: \\\"hi\\\"")),
        "stdout"},
       {server_failed, servers(row("failed", "something else")), "mcpbx restart git", restart_server},
+      {server_failed, servers(row("failed", "it cannot be started: built for another processor")),
+       "correct \"command\" in its entry, /h/config.json:3", restart_server},
+      {server_failed, servers(row("failed", "it cannot be started: ${cmd:false}: the command ended with status 1")),
+       "correct that reference", restart_server},
       {server_noise, servers(row("ready", "", R"(,"noiseLines":2,"tools":1)")), ""},
       {server_recovered, servers(row("ready", "it was killed", R"(,"tools":1)")), ""},
       {server_no_tools, servers(row("ready", "", R"(,"tools":0)")), "mcpbx servers git"},
@@ -204,6 +211,14 @@ const std::vector<example>& examples() {
          f.programs[0].address = {address_facts::outcome::unreachable, "https://x:443", "Connection refused"};
        },
        "url"},
+      {server_unreachable,
+       [](facts& f) {
+         f.daemon.reset();
+         f.programs[0].is_remote = true;
+         f.programs[0].address = {address_facts::outcome::certificate, "https://x:443",
+                                  "x was refused: the TLS handshake failed: wrong version number (SSL routines)."};
+       },
+       "write http:// instead of https://"},
       {server_not_tried, [](facts& f) { f.daemon.reset(); }, "mcpbx doctor git"},
       {model_ok, [](facts&) {}, ""},
       {model_none, [](facts& f) { f.models.clear(); }, "OPENAI_API_KEY"},
@@ -213,7 +228,18 @@ const std::vector<example>& examples() {
       {model_problem, [](facts& f) { f.models[0].problem = "it has no baseUrl"; }, "mcpbx reload"},
       {model_unresolved, address(address_facts::outcome::unresolved), "baseUrl"},
       {model_unreachable, address(address_facts::outcome::unreachable), "baseUrl"},
+      {model_unreachable,
+       [](facts& f) {
+         f.models[0].has_address = false;
+         f.models[0].address.state = address_facts::outcome::unreachable;
+       },
+       "connect this machine to the network"},
       {model_certificate, address(address_facts::outcome::certificate), "caFile"},
+      {model_unreachable,
+       [](facts& f) {
+         f.models[0].address = {address_facts::outcome::certificate, "https://x:1", "wrong version number"};
+       },
+       "write http:// instead of https://"},
       {model_slow, address(address_facts::outcome::slow), "mcpbx doctor gpt"},
       {model_unchecked, address(address_facts::outcome::unchecked), ""},
       {model_answers, [](facts& f) { f.online = f.models[0].asked = true; }, ""},
@@ -241,6 +267,13 @@ const std::vector<example>& examples() {
          f.state.token.path = "/h/token";
        },
        "mcpbx stop"},
+      {port_taken,
+       [](facts& f) {
+         f.daemon.reset();
+         f.socket.state = socket_facts::outcome::none;
+         f.state.taken_port = "127.0.0.1:8421";
+       },
+       "http.address"},
       {daemon_ok, [](facts&) {}, ""},
       {daemon_none, socket_is(socket_facts::outcome::none), "mcpbx servers"},
       {daemon_hangs,
@@ -376,6 +409,16 @@ TEST_CASE("doctor: findings are a JSON array with stable members") {
   CHECK(to_json(all) ==
         R"([{"code":"config-mode","level":"fault","subject":"configuration","text":"a \"text\"","mend":"chmod 600 /x",)"
         R"("fixable":true},{"code":"server-ok","level":"ok","subject":"server git","text":"it is ready"}])");
+}
+
+TEST_CASE("doctor: what a finding says is not said twice") {
+  auto all = well();
+  all.models[0].address = {address_facts::outcome::unreachable, "https://api.example:443",
+                           "api.example could not be reached: Connection refused."};
+  const auto found = findings_of(all);
+  const auto f = std::ranges::find(found, checks::model_unreachable, &finding::code);
+  REQUIRE(f != found.end());
+  CHECK(f->text == "https://api.example:443 could not be reached: Connection refused.");
 }
 
 TEST_CASE("doctor: long words of a server are cut") {

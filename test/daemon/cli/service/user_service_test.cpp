@@ -60,8 +60,9 @@ TEST_CASE("O6: enable writes units for a program that is no package, and lets sy
   REQUIRE(written);
   CHECK(*written ==
         std::vector<std::string>{p.unit("mcpbx.socket"), p.unit("mcpbx.service"), p.unit("mcpbx.service.d/path.conf")});
-  CHECK(p.orders == std::vector<std::string>{"daemon-reload", "enable mcpbx.socket"});
-  CHECK(contains(read(p.unit("mcpbx.service")), "\nExecStart=\"/opt/mcpbx dir/mcpbxd\"\n"));
+  CHECK(p.orders == std::vector<std::string>{"daemon-reload", "reset-failed mcpbx.service", "enable mcpbx.socket"});
+  CHECK(contains(read(p.unit("mcpbx.service")),
+                 "\nExecStart=\"/opt/mcpbx dir/mcpbxd\"\nExecReload=\"/opt/mcpbx dir/mcpbx\" reload\n"));
   CHECK(contains(read(p.unit("mcpbx.service.d/path.conf")), "\nEnvironment=\"PATH=/home/u/.local/bin:/usr/bin\"\n"));
   CHECK(p.service().enable()->empty());  // nothing has changed
   const auto removed = p.service().disable();
@@ -132,8 +133,8 @@ TEST_CASE("service: the state is read from what systemd shows") {
   CHECK(p.service().state().socket == "");
 }
 
-TEST_CASE("service: words of a unit are no specifier, no variable and no second word") {
-  CHECK(unit_word("/a b/%h/$HOME\"\\") == "\"/a b/%%h/$$HOME\\\"\\\\\"");
+TEST_CASE("service: the path of a program and PATH are no specifier, no variable and no second word") {
+  CHECK(unit_program("/a b/%h/$HOME\"\\") == "\"/a b/%%h/$HOME\\\"\\\\\"");
   CHECK(contains(path_drop_in("/a%b:/c$d\"").text, "Environment=\"PATH=/a%%b:/c$d\\\"\"\n"));
 }
 
@@ -143,7 +144,7 @@ TEST_CASE(
     REQUIRE(units.size() == 2);
     CHECK(contains(units[0].text, "\nSocketMode=0600\n"));
     for (const auto* line : {"\nType=notify\n", "\nWatchdogSec=60\n", "\nDelegate=yes\n", "\nKillMode=mixed\n",
-                             "\nRestartPreventExitStatus=2 78\n", "\nNoNewPrivileges=yes\n"})
+                             "\nRestartPreventExitStatus=2 78 203\n", "\nNoNewPrivileges=yes\n"})
       CHECK_MESSAGE(contains(units[1].text, line), line);
     CHECK(contains(
         units[1].text,

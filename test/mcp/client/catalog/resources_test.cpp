@@ -257,10 +257,16 @@ TEST_CASE("capabilities are the union of what servers have told") {
   CHECK(before->capabilities().completions);
   CHECK(before->capabilities().subscribe);
   CHECK(before->capabilities().logging);
-  CHECK(before->capabilities().tasks.empty());
-  tell(0, R"({"tools":{},"extensions":{"x":{"v":1},"y":{}},"experimental":{"e":{}}})");
-  tell(1, R"({"resources":{"subscribe":true},"logging":{},"extensions":{"x":{"v":2},"z":{}},"tasks":{"list":{}}})");
+  CHECK(before->capabilities().tasks.text() == R"({"list":{},"cancel":{},"requests":{"tools":{"call":{}}}})");
+  CHECK(before->capabilities().extensions.text() ==
+        R"({"io.modelcontextprotocol/ui":{},"io.modelcontextprotocol/tasks":{}})");
+  tell(0, R"({"tools":{},"extensions":{"x":{},"io.modelcontextprotocol/ui":{"v":1}},"experimental":{"e":{}}})");
+  tell(1, R"({"resources":{"subscribe":true},"logging":{},"extensions":{"io.modelcontextprotocol/ui":{"v":2},"z":{}},)"
+          R"("tasks":{"list":{}}})");
   CHECK(b.build()->capabilities().prompts);
+  CHECK(b.build()->capabilities().tasks.text() == R"({"list":{}})");
+  CHECK(b.build()->capabilities().extensions.text() ==
+        R"({"io.modelcontextprotocol/ui":{"v":1},"io.modelcontextprotocol/tasks":{}})");
   b.set_silent(2, true);
   const auto c = b.build();
   CHECK(c != before);
@@ -271,8 +277,7 @@ TEST_CASE("capabilities are the union of what servers have told") {
   CHECK(all.subscribe);
   CHECK(all.logging);
   CHECK_FALSE(all.completions);
-  CHECK(all.extensions.text() == R"({"x":{"v":1},"y":{},"z":{}})");
-  CHECK(all.experimental.text() == R"({"e":{}})");
+  CHECK(all.extensions.text() == R"({"io.modelcontextprotocol/ui":{"v":1}})");  // the methods of others do not pass
   CHECK(all.tasks.text() == R"({"list":{}})");
   CHECK(b.build() == c);
   // A server that has told and then fails still counts, since its lists stay.
@@ -282,7 +287,8 @@ TEST_CASE("capabilities are the union of what servers have told") {
 
 TEST_CASE("extensions of more than 16 KiB do not reach callers") {
   catalog_builder b({named("a")});
-  const std::string large = R"({"extensions":{"x":")" + std::string(17'000, 'x') + R"("},"prompts":{}})";
+  const std::string large =
+      R"({"extensions":{"io.modelcontextprotocol/ui":")" + std::string(17'000, 'x') + R"("},"prompts":{}})";
   b.set_offers(0, read_server_offers(raw_json::own(large)));
   CHECK(b.build()->capabilities().prompts);
   CHECK(b.build()->capabilities().extensions.empty());

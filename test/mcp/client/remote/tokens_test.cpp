@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -141,6 +142,32 @@ TEST_CASE("tokens: a server that wants a login says so in its status and its cal
   CHECK(rig.failure().find("needs a login: run `mcpbx auth login far`") != std::string::npos);
   REQUIRE(rig.status().remote);
   CHECK(rig.status().remote->problem == "unauthorized");
+}
+
+TEST_CASE("tokens: a server that waits for a person's login is one that wants a login, and not a slow one") {
+  std::atomic<int> right = 2;
+  for (const bool events : {false, true}) {
+    CAPTURE(events);
+    const remote_server server(remote_server::era::legacy, gate(right));
+    const auto tokens = std::make_shared<scripted_tokens>();
+    tokens->waits = true;
+    remote_rig rig(server.url(), [&](mcp::remote_spec& spec) {
+      spec.tokens = tokens;
+      spec.events_first = events;
+    });
+    rig.start();
+    REQUIRE(rig.until([&] { return tokens->waiting.size() == 1; }));
+    rig.advance(events ? 10'100 : 5'100, 100);
+    CHECK(rig.failure().find("needs a login: run `mcpbx auth login far`") != std::string::npos);
+    CHECK(rig.status().remote->problem == "unauthorized");
+    // An answer that comes late meets the connections that came after.
+    for (auto& again : std::exchange(tokens->waiting, {})) again(true);
+    tokens->number = 2;
+    tokens->waits = false;
+    if (events) continue;
+    REQUIRE(rig.supervisor->restart("far"));
+    CHECK(rig.ready());
+  }
 }
 
 TEST_CASE("tokens: a server that refuses every token is asked a bounded number of times") {

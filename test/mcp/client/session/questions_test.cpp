@@ -30,8 +30,9 @@ TEST_CASE("each legacy revision is told the capabilities that it knows") {
   CHECK(declared("2024-11-05") == R"({"roots":{"listChanged":true},"sampling":{}})");
   CHECK(declared("2025-03-26") == R"({"roots":{"listChanged":true},"sampling":{}})");
   CHECK(declared("2025-06-18") == R"({"roots":{"listChanged":true},"sampling":{},"elicitation":{}})");
-  CHECK(declared("2025-11-25") ==
-        R"({"roots":{"listChanged":true},"sampling":{"context":{},"tools":{}},"elicitation":{"form":{},"url":{}}})");
+  CHECK(
+      declared("2025-11-25") ==
+      R"({"roots":{"listChanged":true},"sampling":{"context":{},"tools":{}},"elicitation":{"form":{},"url":{}},"extensions":{"io.modelcontextprotocol/ui":{"mimeTypes":["text/html;profile=mcp-app"]}}})");
 }
 
 TEST_CASE("G10: a server may have 16 open questions, and as many again once they are answered") {

@@ -3,6 +3,7 @@
 #include "mcp/client/supervise/instance_pool.hpp"
 
 #include "test/mcp/client/supervisor_rig.hpp"
+#include "test/support/contains.hpp"
 
 #include <algorithm>
 #include <string>
@@ -411,6 +412,62 @@ TEST_CASE("instances: numbers begin again after the largest one and skip those t
   CHECK(after(1, {2, 3}) == 4);
   CHECK(after(largest, {}) == 1);
   CHECK(after(largest - 1, {largest, 1}) == 2);
+}
+
+TEST_CASE("instances: roots that belong to no call are those of the caller of the process") {
+  auto o = own();
+  o.roots = raw_json::literal(R"({"roots":[{"uri":"file:///configured"}]})");
+  pool_rig r(o);
+  const auto a = caller("a"), b = caller("b");
+  call_scope::done_handler done;
+  bool able = true;
+  std::string asked;
+  a->answer_with([&](const server_question& q, call_scope::done_handler d) {
+    asked = q.server + " " + q.method;
+    if (able) done = std::move(d);
+    return able;
+  });
+  const auto run = call_scope::of_run("run 1", a);
+  r.who_answers(run);
+  r.who_answers(b);
+  REQUIRE(r.launcher.spawned.size() == 3);
+  scripted_process& of_a = *r.launcher.spawned[1];
+  const auto ask = [&](std::size_t process, const std::string& id, const std::string& method = "roots/list") {
+    r.launcher.spawned[process]->say(R"({"jsonrpc":"2.0","id":")" + id + R"(","method":")" + method + "\"}");
+    r.turn();
+    return r.launcher.spawned[process]->received.back();
+  };
+  const std::string configured = R"(,"result":{"roots":[{"uri":"file:///configured"}]}})";
+  CHECK(ask(0, "r1").ends_with(configured));
+  CHECK(ask(2, "r1").ends_with(configured));
+  CHECK(asked.empty());
+  CHECK_FALSE(ask(1, "r1").ends_with(configured));
+  CHECK(asked == "s roots/list");
+  done({call_outcome::kind::result, raw_json::literal(R"({"roots":[]})"), {}});
+  r.turn();
+  CHECK(of_a.received.back() == R"({"jsonrpc":"2.0","id":"r1","result":{"roots":[]}})");
+  ask(1, "r2");
+  done(call_outcome::failed(errc::timed_out, "timed out"));
+  r.turn();
+  CHECK(of_a.received.back().ends_with(configured));
+  able = false;
+  CHECK(ask(1, "r3").ends_with(configured));
+  able = true;
+  asked.clear();
+  CHECK(contains(ask(1, "e1", "elicitation/create"), R"("id":"e1","error")"));
+  CHECK(asked.empty());
+  // An answer that comes too late belongs to no later process.
+  ask(1, "r4");
+  of_a.exit(1);
+  r.turn();
+  r.time.advance(milliseconds(60'000));
+  r.turn();
+  r.who_answers(a);
+  REQUIRE(r.launcher.spawned.size() == 4);
+  const auto before = r.launcher.spawned[3]->received.size();
+  done({call_outcome::kind::result, raw_json::literal(R"({"roots":[]})"), {}});
+  r.turn();
+  CHECK(r.launcher.spawned[3]->received.size() == before);
 }
 
 TEST_CASE("instances: logs that belong to no call reach the caller of the instance and nobody else") {

@@ -27,6 +27,7 @@ struct asking_rig : supervisor_rig {
     outcome_box box;
     std::shared_ptr<question_recorder> questions = std::make_shared<question_recorder>();
     client::ticket ticket = 0;
+    const void* asker = nullptr;
   };
   void open(open_one& o, std::string principal = "uid:1000", bool answers = true, std::string method = "tools/call") {
     server_call c;
@@ -34,6 +35,7 @@ struct asking_rig : supervisor_rig {
     c.name = "echo";
     c.params = raw_json::literal(R"({"name":"echo"})");
     c.principal = std::move(principal);
+    c.asker = o.asker;
     if (answers) c.questions = o.questions;
     c.done = [&o](call_outcome&& out) {
       ++o.box.times;
@@ -161,6 +163,41 @@ TEST_CASE("of several calls of one principal the latest is asked") {
   r.ask("1");
   CHECK(a.questions->questions.empty());
   CHECK(b.questions->questions.size() == 1);
+}
+
+TEST_CASE("of calls of several connections of one principal the latest is asked that can answer") {
+  asking_rig r;
+  asking_rig::open_one a, b, c;
+  for (auto* one : {&a, &b, &c}) one->asker = one;
+  b.questions->able = c.questions->able = false;
+  for (auto* one : {&a, &b, &c}) r.open(*one);
+  r.ask("1");
+  CHECK(a.questions->questions.size() == 1);
+  // Nobody can: the latest one says so.
+  a.questions->able = false;
+  r.ask("2");
+  CHECK(a.questions->questions.size() == 1);
+  CHECK(b.questions->questions.empty());
+  CHECK(c.questions->questions.size() == 1);
+  // All can.
+  for (auto* one : {&a, &b, &c}) one->questions->able = true;
+  r.ask("3");
+  CHECK(c.questions->questions.size() == 2);
+}
+
+TEST_CASE("of several connections of one principal the one is asked whose call is open") {
+  asking_rig r;
+  asking_rig::open_one a, b;
+  a.asker = &a;
+  b.asker = &b;
+  a.questions->able = false;
+  r.open(a);
+  r.open(b);
+  r.answer_call();
+  REQUIRE(b.box.answered());
+  r.ask("1");
+  CHECK(a.questions->questions.size() == 1);
+  CHECK(b.questions->questions.empty());
 }
 
 TEST_CASE("a question goes on with the call before if the server answers the latest one first") {
