@@ -41,6 +41,7 @@ struct login_entry {
   std::vector<std::string> scopes = {};
   bool opens = false;  ///< the daemon opens the browser; else a person runs `mcpbx auth login`
   bool private_addresses = false;
+  bool own_authorization = false;  ///< its headers have an Authorization, which wins over tokens
   auth::grant_kind grant = auth::grant_kind::person;
 };
 

@@ -127,6 +127,10 @@ error logins::unknown(std::string_view server) const {
 void logins::begin(std::string_view server, std::function<void(result<login_invitation>)> then) {
   auto* const tokens = find(server);
   if (!tokens) return then(std::unexpected(unknown(server)));
+  if (tokens->entry().own_authorization)
+    return then(fail(errc::config, "server " + json_quoted(server) +
+                                       " gets the Authorization header of its entry, so that nothing would use the "
+                                       "tokens of a login; take it out of \"headers\" first"));
   const auto told = std::make_shared<bool>(false);
   const auto shared = std::make_shared<std::function<void(result<login_invitation>)>>(std::move(then));
   tokens->log_in(

@@ -2,8 +2,8 @@
 #include "mcp/server/result_uris.hpp"
 
 #include "mcp/protocol/resources.hpp"
+#include "mcp/support/has_word.hpp"
 
-#include <cstring>
 #include <string_view>
 #include <utility>
 
@@ -27,8 +27,7 @@ std::vector<std::string> uris_in(const raw_json& result, std::string_view member
   std::vector<std::string> out;
   constexpr std::string_view mark = "\"uri\"";
   const std::string_view text = result.text();
-  if (text.size() > longest_searched_result || ::memmem(text.data(), text.size(), mark.data(), mark.size()) == nullptr)
-    return out;
+  if (text.size() > longest_searched_result || !has_word(text, mark)) return out;
   for_each_element(find_member(result, member), [&](const raw_json& one) {
     if (member == "contents")
       add(one, out);

@@ -96,6 +96,7 @@ TEST_CASE(
   CHECK(told.status == 3);
   CHECK(contains(told.err, "mcpbx: the daemon refused the connection: "));
   CHECK(contains(told.err, "c.json:1:11: must be an object, not a number, in \"models\""));
+  CHECK_FALSE(contains(told.err, "\n\n"));
   CHECK(daemon.wait().status == 78);
 }
 

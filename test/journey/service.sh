@@ -6,7 +6,8 @@ install_package
 
 note "Ada's services run, as they do from her login on"
 loginctl enable-linger ada
-for _ in $(seq 100); do [ ! -S /run/user/1000/systemd/private ] || break; sleep 0.1; done
+for _ in $(seq 600); do [ ! -S /run/user/1000/systemd/private ] || break; sleep 0.1; done
+[ -S /run/user/1000/systemd/private ] || { systemctl --no-pager -l status user@1000.service || true; journalctl -q -n 40 --no-pager; exit 1; }
 person_has XDG_RUNTIME_DIR=/run/user/1000
 person_fails 1 mcpbx service status
 expect "nobody listens for systemd"

@@ -35,9 +35,9 @@ const silent = /gave no sign of life for 1 s$/;
 // In a call of a server that was opened well: the answer, and what the caller is told after the server's and the tool's name.
 const calls = {
   callPage: ['page', /was answered with the content type "text\/html", which is none of MCP's$/],
-  callHalf: ['half', /got no whole answer: .* closed the connection in the middle of its answer$/],
+  callHalf: ['half', /got no whole answer, and it is not known whether it did what was asked: .* closed the connection in the middle of its answer$/],
   callGarbage: ['garbage', /was answered with something that is no message \(invalid JSON at byte 1\)/],
-  callBomb: ['bomb', /got no whole answer: .* sent an answer in a compression that was not asked for \("gzip"\)$/],
+  callBomb: ['bomb', /got no whole answer, and it is not known whether it did what was asked: .* sent an answer in a compression that was not asked for \("gzip"\)$/],
   callCircle: ['circle', /was refused: the server redirects in a circle \(HTTP status 307\)$/],
   callElsewhere: ['elsewhere', /was refused: the server redirects to another address .*; if that is right, write it as "url"$/],
   callHang: ['hang', silent], callComments: ['comments', silent], callFlood: ['flood', silent],

@@ -14,7 +14,9 @@ namespace mcpbx::conf {
 enum class foreign_format : std::uint8_t { json, toml, yaml };
 
 /// Largest file of another program that is read, in bytes.
-inline constexpr std::size_t max_foreign_bytes = 4u * 1024 * 1024;
+inline constexpr std::size_t max_foreign_bytes = 32u * 1024 * 1024;
+/// Most values of a file, so that its tree stays small.
+inline constexpr std::ptrdiff_t max_foreign_values = 2'000'000;
 
 /// Parses any bytes. `file` goes into every place, `name` into every error. Appends at most 50 errors to `errors`; the
 /// tree is to be used only if there are none. An empty TOML or YAML document is an empty object; a JSON one is an

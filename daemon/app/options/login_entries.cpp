@@ -5,6 +5,7 @@
 #include "daemon/app/options/remote_entries.hpp"
 #include "daemon/app/references/system_references.hpp"
 #include "daemon/guard/credentials/secret_service.hpp"
+#include "mcp/http/header.hpp"
 
 #include <boost/asio/post.hpp>
 
@@ -108,7 +109,9 @@ std::vector<login_entry> login_entries(const conf::configuration& all, const ser
     login_entry e;
     e.server = entry.name;
     e.address = shown_address(entry);
-    e.fingerprint = fingerprint_of(entry);
+    e.own_authorization =
+        std::ranges::any_of(entry.headers, [](const auto& h) { return http::is_word(h.first, "authorization"); });
+    e.fingerprint = fingerprint_of(entry) + (e.own_authorization ? "\nown" : "\n");
     const auto shared = std::make_shared<const conf::server_entry>(entry);
     e.settings = [shared, &references = with.references, executor = with.executor](const auto& then) {
       auto posted = references.post(shared->name, [shared, executor, then] {

@@ -56,6 +56,7 @@ void refuse_passed_callers(std::string_view why) {
   constexpr std::size_t shown = 2048;  // less than an empty socket takes, so that no caller can hold up the end
   const auto passed = take_passed_socket();
   if (!passed) return;
+  while (why.ends_with('\n')) why.remove_suffix(1);
   // An error that answers no request: callers show it as the reason why the connection ends.
   std::string line;
   json_writer out(line);

@@ -4,8 +4,12 @@
 #include "daemon/cli/link/daemon_age.hpp"
 #include "mcp/json/json_writer.hpp"
 
+#include <poll.h>
+#include <sys/socket.h>
+
 #include <algorithm>
 #include <charconv>
+#include <chrono>
 #include <filesystem>
 #include <string>
 #include <system_error>
@@ -76,6 +80,34 @@ bool reloaded(context& c, connected& made, const raw_json& hello) {
   return whole;
 }
 
+// Says hello. Returns errc::timed_out, and has said so, if the daemon does not answer in time.
+result<answer> say_hello(context& c, connected& made, const introduction& who) {
+  using clock = std::chrono::steady_clock;
+  const auto begun = clock::now();
+  bool told = false, late = false;
+  const auto wait = [&] {
+    pollfd one{made.link.fd(), POLLIN, 0};
+    while (!interrupted()) {
+      const auto limit = told ? who.answers_within : who.answers_within / 10;
+      const auto left = std::chrono::ceil<std::chrono::milliseconds>(begun + limit - clock::now());
+      if (left.count() > 0) {
+        if (wait_ready_for({&one, 1}, left, nullptr) && one.revents != 0) return;
+      } else if (!told) {
+        told = true;
+        c.screen->err_line("mcpbx: the daemon has not answered yet; `mcpbx doctor` tells more");
+      } else {
+        late = true;
+        ::shutdown(made.link.fd(), SHUT_RDWR);  // ends the call
+        return;
+      }
+    }
+  };
+  auto hello = made.link.call("mcpbx/hello", name_and_place(who), {}, {}, wait);
+  if (!late) return hello;
+  c.screen->error("the daemon does not answer; `mcpbx doctor` tells its process and how to end it");
+  return fail(errc::timed_out, "the daemon does not answer");
+}
+
 // Returns the introduction for the second attempt, which accepts a daemon of any age. Otherwise two programs with
 // different environments could replace each other's daemon without end.
 introduction again(introduction who) {
@@ -92,7 +124,11 @@ result<connected> connect_or_explain(context& c, bool may_start, int& status, co
     return made;
   }
   const bool bound = !who.profile.empty() || who.mcp_only;
-  const auto hello = made->link.call("mcpbx/hello", name_and_place(who));
+  const auto hello = say_hello(c, *made, who);
+  if (!hello && hello.error().code == errc::timed_out) {
+    status = no_daemon;
+    return std::unexpected(hello.error());
+  }
   if (c.place.standalone && !bound) return made;
   if (hello && who.of_age && !c.place.standalone)
     if (const auto news = news_for(made->link, hello->result);

@@ -2,6 +2,7 @@
 #pragma once
 #include "daemon/cli/base/context.hpp"
 
+#include <chrono>
 #include <string>
 #include <string_view>
 
@@ -15,6 +16,9 @@ struct introduction {
   std::string name = "mcpbx", profile = {};
   bool mcp_only = false;
   bool of_age = true;  ///< report or replace an outdated daemon; false for verbs that end it
+  /// A daemon that is well answers the first message at once. After a tenth of this time a line says that it does not,
+  /// and after all of it the command ends.
+  std::chrono::milliseconds answers_within{30'000};
 };
 /// Connects, or explains the failure on stderr and sets `status`. Reports a daemon that is older than this program, its
 /// configuration or its keys. If this program may start daemons, one that a command started reads a changed

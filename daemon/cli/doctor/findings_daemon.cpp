@@ -85,7 +85,7 @@ void judge_socket(const facts& all, findings& out) {
       break;
     case silent:
       out.push_back({daemon_hangs, subject, process + " listens at " + s.file.path + " and does not answer",
-                     s.holder > 0 ? "kill " + std::to_string(s.holder) : "mcpbx stop"});
+                     s.holder > 0 ? "kill " + std::to_string(s.holder) : "end the process that `ss -xlp` shows there"});
       break;
     case denied:
       out.push_back({daemon_denied, subject, "the socket " + s.file.path + " refuses this user: " + s.problem,

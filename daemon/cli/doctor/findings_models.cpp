@@ -20,8 +20,11 @@ void judge_address(const model_facts& m, findings& out) {
   const std::string subject = "model " + m.name;
   const auto& a = m.address;
   const std::string why = reason_behind(a.detail);
-  const std::string correct =
-      m.has_address ? "correct \"baseUrl\" in " + at_entry(m) : "connect this machine to the network";
+  // A model without an address of its own is a provider in the network, or a program at its usual port.
+  const bool is_here = a.shown.starts_with("http:");
+  const std::string correct = m.has_address ? "correct \"baseUrl\" in " + at_entry(m)
+                              : is_here ? "start that program, or write its address as \"baseUrl\" in " + at_entry(m)
+                                        : "connect this machine to the network";
   const std::string proxy = a.shown.starts_with("https:") ? "; behind a proxy, export HTTPS_PROXY=… && mcpbx stop" : "";
   switch (a.state) {
     case answers:

@@ -116,8 +116,9 @@ result<own_file> look_at_own_file(const conf::program& program, const std::strin
   auto backup = read_whole_file(out.backup_path(), conf::max_foreign_bytes);
   if (!backup) return fail(errc::config, backup.error().message);
   out.backup = std::move(*backup);
-  if (const auto note = read_whole_file(out.note_path(), conf::max_foreign_bytes); note && *note)
-    out.note = read_note(**note);
+  const auto note = read_whole_file(out.note_path(), conf::max_foreign_bytes);
+  if (!note) return fail(errc::config, note.error().message);
+  if (*note) out.note = read_note(**note);
   return out;
 }
 
@@ -139,6 +140,11 @@ result<own_change> plan_install(const own_file& file, const std::string& base, c
   if (!made) return std::unexpected(made.error());
   own_change out;
   out.same = file.text && made->text == *file.text;
+  if (file.lost_note() && !out.same)
+    return fail(errc::config, file.backup_path() +
+                                  " is the backup of an earlier install, and the note beside it is gone: "
+                                  "move it away, or put it back as " +
+                                  file.path + ", then run this again");
   // A file that we made is the person's as soon as something of theirs stands in it: it is never removed then.
   const bool ours_alone = base.empty() && (!file.text || (file.note && file.note->created));
   out.note = {std::string(file.program->name), mark_of(made->text), ours_alone, std::move(made->switched_off)};
@@ -166,13 +172,14 @@ result<own_change> plan_uninstall(const own_file& file) {
   if (!there) return std::unexpected(there.error());
   if (!*there || file.text == file.backup) {
     out.after = file.text;
-    out.same = !file.note && !file.backup;
+    out.same = !file.note && (!file.backup || file.lost_note());
     return out;
   }
   auto text =
       file.note ? base_text(file) : conf::without_own_entry(*file.program, *file.text, *file.text, {}, file.path);
   if (!text) return std::unexpected(text.error());
   out.after = std::move(*text);
+  out.keeps_backup = file.lost_note();
   return out;
 }
 
@@ -194,8 +201,10 @@ result<void> write_uninstall(const own_file& file, const own_change& change) {
   if (auto good = check_same(file); !good) return good;
   if (change.after != file.text)
     if (auto written = write_text(file, change.after); !written) return written;
-  if (auto gone = remove_whole_file(file.note_path()); !gone) return gone;
-  return remove_whole_file(file.backup_path());
+  // In this order, since a backup without its note is taken for one that somebody needs.
+  if (!change.keeps_backup)
+    if (auto gone = remove_whole_file(file.backup_path()); !gone) return gone;
+  return remove_whole_file(file.note_path());
 }
 
 }  // namespace mcpbx::cli

@@ -33,6 +33,8 @@ struct own_file {
 
   std::string backup_path() const { return path + ".mcpbx-backup"; }
   std::string note_path() const { return path + ".mcpbx-note"; }
+  /// Returns true if the backup of an earlier install has no note any more.
+  bool lost_note() const { return !note && backup && text && *backup != *text; }
   /// Returns true if the file is as install left it.
   bool is_as_left() const;
 };
@@ -48,13 +50,15 @@ struct own_change {
   install_note note;
   std::vector<std::string> left_on;  ///< servers that run there still
   bool same = false;                 ///< nothing is to be written
+  bool keeps_backup = false;         ///< the note is gone, and only the backup knows what install took out
 };
 
 /// Returns the text of the file without what we have done to it: the backup if the file is as we left it, else the
 /// present text without our entry. Errors are those of without_own_entry().
 result<std::string> base_text(const own_file& file);
 
-/// Plans the file with our entry and the servers `off` off. `base` is base_text().
+/// Plans the file with our entry and the servers `off` off. `base` is base_text(). errc::config: a backup without its
+/// note would be overwritten.
 result<own_change> plan_install(const own_file& file, const std::string& base, const conf::own_command& command,
                                 std::span<const std::string> off);
 /// Plans the file as it was. `same`: our entry is not there, and nothing of ours stands beside it.
@@ -63,7 +67,7 @@ result<own_change> plan_uninstall(const own_file& file);
 /// Writes backup, note and file, in this order. errc::config: the file has changed since it was looked at, and nothing
 /// of it was written. errc::io: the old file stays.
 result<void> write_install(const own_file& file, const own_change& change);
-/// Writes the file, then removes note and backup. Errors as above.
+/// Writes the file, then removes backup and note. Errors as above.
 result<void> write_uninstall(const own_file& file, const own_change& change);
 
 }  // namespace mcpbx::cli

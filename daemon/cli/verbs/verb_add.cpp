@@ -9,6 +9,8 @@
 
 #include <CLI/CLI.hpp>
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <memory>
 #include <string>
@@ -63,6 +65,13 @@ result<conf::entry_words> words_of(const add_options& o) {
     return fail(errc::invalid_argument,
                 "--env, --env-file, --cwd and --lazy are for a server that is started by a "
                 "command; a remote server takes --header");
+  // A whole command between quotes is one word, and no program has that name.
+  const auto& first = o.words.front();
+  if (!address && o.words.size() == 1 && first.find(' ') != first.npos && ::access(first.c_str(), X_OK) != 0)
+    return fail(errc::invalid_argument,
+                "the command is one word with blanks, and no program has this name: leave out the quotes around it, as "
+                "in `mcpbx add " +
+                    shell_word(o.name) + " -- npx -y PACKAGE`");
   if (!address && !headers->empty())
     return fail(errc::invalid_argument, "--header is for a server with an address; a command takes --env NAME=VALUE");
   if (address)

@@ -174,7 +174,8 @@ int show_status(context& c, daemon_connection& link, const auth_options& o) {
     std::string end = until ? date_of(*until) : std::string();
     if (find_member(row, "renews").is_true()) end += end.empty() ? "renewed" : ", renewed";
     rows.push_back({name, state_words(row), end, member_text(row, "issuer")});
-    if (const auto problem = member_text(row, "problem"); !problem.empty()) problems += name + ": " + problem + "\n";
+    if (const auto problem = member_text(row, "problem"); !problem.empty())
+      problems += (problem.starts_with("server " + quoted_name(name)) ? "" : name + ": ") + problem + "\n";
     return true;
   });
   if (!o.server.empty() && !known) {

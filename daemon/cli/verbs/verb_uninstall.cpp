@@ -59,6 +59,11 @@ int uninstall(context& c, const uninstall_options& o) {
     tell_lines(c, "", "removes what an earlier install left beside " + path);
   else
     tell_lines(c, "", "takes the entry out of " + path + "; what was changed there since stays");
+  if (change->keeps_backup)
+    tell_lines(c, "",
+               "keeps " + file->backup_path() +
+                   ", since the note beside it is gone: servers that install took out stand "
+                   "there");
   if (!off.empty()) tell_lines(c, "", "has these run there again: " + off);
   if (o.dry_run) {
     if (c.json) report_uninstall(c, "planned", *file);

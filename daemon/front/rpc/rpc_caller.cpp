@@ -230,7 +230,7 @@ void rpc_caller::ask_flush() {
   const std::shared_ptr<news_round::outlet> self(shared_from_this(), this);
   if (door_.news.take(self)) return;
   boost::asio::post(door_.executor, [weak = weak_from_this()] {
-    if (const auto self = weak.lock()) self->outbox_.flush();
+    if (const auto self = weak.lock(); self && !self->closed_) self->deliver();
   });
 }
 

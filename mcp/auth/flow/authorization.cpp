@@ -186,6 +186,7 @@ void authorization::on_server_document(const document_answer& a) {
 void authorization::without_server_document() {
   if (resource_document_) return fail_with(errc::protocol, last_problem_);
   server_ = assumed_metadata(options_.server_url);
+  assumed_ = true;
   choose_scopes();
 }
 
@@ -261,6 +262,9 @@ void authorization::listening(std::string redirect_uri) {
 
 void authorization::on_registration(const document_answer& a) {
   const std::string where = "its authorization server " + shown_url(server_.issuer);
+  if (!a.ok() && assumed_ && a.status < 500)
+    return fail_with(errc::peer, "it says nowhere who authorizes for it, and takes no registration itself: " +
+                                     a.refusal() + "; a server that asks for no login needs none");
   if (!a.ok())
     return fail_with(a.status >= 500 ? errc::unavailable : errc::peer,
                      where + " refused the registration of mcpbx: " + a.refusal() +

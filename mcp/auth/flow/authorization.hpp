@@ -127,6 +127,7 @@ class authorization {
   std::string last_problem_;
   std::optional<resource_metadata> resource_document_;  // absent: a server of 2025-03-26, which has none
   server_metadata server_;
+  bool assumed_ = false;  // no document says that there is such a server
   std::string resource_, redirect_uri_, verifier_;
   expected_answer expected_;
   std::vector<std::string> scopes_;

@@ -287,7 +287,10 @@ void session_core::tick(time_point now) {
                           std::to_string(longest_silence / std::chrono::seconds(1)) + " s");
     return;
   }
-  if (fallback_at_ <= now && phase_ == phase::probing) probe_was_silent();
+  if (fallback_at_ <= now && phase_ == phase::probing)
+    probe_was_silent();
+  else if (fallback_at_ <= now && phase_ == phase::initializing)
+    initialize_was_silent();
   // It does not acknowledge, so the new one counts from now on.
   if (acknowledged_until_ <= now) listen_acknowledged(listen_, {});
   if (listen_at_ <= now) listen_again();
@@ -299,7 +302,8 @@ time_point session_core::next_deadline() const {
   time_point refresh = never;
   if (phase_ == phase::ready)
     for (const kept_list& list : lists_) refresh = std::min(refresh, list.next());
-  return std::min({pending_.next_deadline(), check_until_, phase_ == phase::probing ? fallback_at_ : never, listen_at_,
+  const bool opening = phase_ == phase::probing || phase_ == phase::initializing;
+  return std::min({pending_.next_deadline(), check_until_, opening ? fallback_at_ : never, listen_at_,
                    acknowledged_until_, refresh});
 }
 

@@ -189,6 +189,7 @@ class session_core {
   void on_discover(call_outcome outcome);
   void decide(const probe_verdict& verdict);
   void probe_was_silent();
+  void initialize_was_silent();
   void initialize(std::string_view revision);
   void on_initialize(const call_outcome& outcome);
   void opened(mcp::era e, std::string revision, const raw_json& capabilities, const raw_json& instructions);
@@ -255,7 +256,7 @@ class session_core {
   call_number probe_ = 0, initialize_ = 0;
   int probes_ = 0;
   time_point first_lists_until_ = never;    // then the first lists of other kinds than tools count as failed
-  time_point fallback_at_ = never;          // end of the probe's wait: then the server counts as a legacy one
+  time_point fallback_at_ = never;          // end of the wait for the probe, or for initialize behind a late probe
   std::string handshake_failure_;           // failure of initialize, kept while the probe is still open
   bool says_modern_ = false;                // it has refused initialize and named a modern revision
   std::optional<call_outcome> late_probe_;  // outcome of the probe that came after initialize had been sent

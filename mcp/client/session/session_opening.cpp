@@ -46,19 +46,24 @@ void session_core::on_discover(call_outcome outcome) {
     fallback_at_ = never;
     decide(read_probe(outcome, options_.protocol));
   } else if (phase_ == phase::initializing) {
-    // The answer came after the probe's wait but before the answer to initialize: the server was slow to start. A
-    // verdict for a modern server counts at once; any other only if initialize fails as well.
+    // The answer came after the probe's wait but before the answer to initialize: the server was slow to start. It
+    // counts only if initialize fails as well, since a server of both eras that accepts it speaks the old one in this
+    // process (2026-07-28, versioning). A modern server might not answer initialize at all.
     const auto verdict = read_probe(outcome, options_.protocol);
-    const bool modern = verdict.type == probe_verdict::kind::modern || verdict.type == probe_verdict::kind::ask_again;
-    if (!modern) {
-      late_probe_ = std::move(outcome);
-      return;
-    }
-    phase_ = phase::probing;
-    // The handshake does not allow cancelling it, so its answer will be dropped as late.
-    pending_.close(std::exchange(initialize_, 0), call_outcome::failed(errc::cancelled, "the server is a modern one"));
-    decide(verdict);
+    if (verdict.type == probe_verdict::kind::modern || verdict.type == probe_verdict::kind::ask_again)
+      fallback_at_ = now_ + std::min(longest_probe, options_.start_timeout / 3);
+    late_probe_ = std::move(outcome);
   }
+}
+
+// Takes a modern server for one that has answered the probe only.
+void session_core::initialize_was_silent() {
+  fallback_at_ = never;
+  phase_ = phase::probing;
+  // The handshake does not allow cancelling it, so its answer will be dropped as late.
+  pending_.close(std::exchange(initialize_, 0), call_outcome::failed(errc::cancelled, "the server is a modern one"));
+  const auto late = std::exchange(late_probe_, std::nullopt);
+  decide(read_probe(*late, options_.protocol));
 }
 
 void session_core::decide(const probe_verdict& verdict) {
@@ -88,9 +93,10 @@ void session_core::initialize(std::string_view revision) {
 void session_core::on_initialize(const call_outcome& outcome) {
   initialize_ = 0;
   if (phase_ != phase::initializing) return;
+  fallback_at_ = never;
   if (outcome.type != call_outcome::kind::result) {
     if (late_probe_) {
-      const auto verdict = read_probe(*late_probe_, options_.protocol);
+      const auto verdict = read_probe(*std::exchange(late_probe_, std::nullopt), options_.protocol);
       if (verdict.type != probe_verdict::kind::legacy) return decide(verdict);
     }
     handshake_failure_ = "answered initialize with " + failure_text(outcome);

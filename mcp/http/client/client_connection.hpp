@@ -55,8 +55,8 @@ class connection_owner {
   /// Looks a host up. `done` is not called after forget(asker).
   virtual void resolve(const client_connection* asker, const std::string& host, std::uint16_t port,
                        std::function<void(result<endpoints>)> done) = 0;
-  /// A handshake with these settings has failed: their files are read again for the next one, since they may be others
-  /// by then.
+  /// A certificate was refused under these settings, by us or by the peer: files that they name are read again for the
+  /// next handshake, since they may be others by then.
   virtual void tls_failed(const trust& t) = 0;
   virtual void with_tls(const trust& t, std::function<void(result<tls_context>)> done) = 0;
   /// Takes a connection back into the pool after an exchange, and calls its start_read() soon. Returns false if it is

@@ -7,6 +7,7 @@
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/local/stream_protocol.hpp>
 #include <boost/asio/write.hpp>
+#include <openssl/ssl.h>
 
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -205,9 +206,10 @@ void client_connection::start_tls() {
 }
 
 void client_connection::handshake_failed(const boost::system::error_code& ec) {
-  if (const auto owner = owner_.lock()) owner->tls_failed(route_->trust);
-  if (const auto why = client_certificate_failure(ec); !why.empty())
-    return fail(http::stage::tls, errc::peer, "was not asked: " + why);
+  const auto why = client_certificate_failure(ec);
+  const bool refused = !why.empty() || SSL_get_verify_result(tls_->native_handle()) != X509_V_OK;
+  if (const auto owner = owner_.lock(); owner && refused) owner->tls_failed(route_->trust);
+  if (!why.empty()) return fail(http::stage::tls, errc::peer, "was not asked: " + why);
   fail(http::stage::tls, errc::unavailable, "was refused: " + tls_failure(*tls_, ec));
 }
 

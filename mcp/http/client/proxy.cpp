@@ -87,8 +87,15 @@ bool same_network(const ip::address& a, const ip::address& b, unsigned prefix) {
                    : compare(a.to_v6().to_bytes(), b.to_v6().to_bytes());
 }
 
+// Returns a name without the dot that may end it (RFC 1034, section 3.1).
+std::string_view without_dot(std::string_view host) {
+  if (host.ends_with('.')) host.remove_suffix(1);
+  return host;
+}
+
 bool is_local(const url_parts& to) {
-  if (!to.socket.empty() || to.host == "localhost" || to.host.ends_with(".localhost")) return true;
+  const auto host = without_dot(to.host);
+  if (!to.socket.empty() || host == "localhost" || host.ends_with(".localhost")) return true;
   const auto a = as_address(to.host);
   return a && a->is_loopback();
 }
@@ -153,6 +160,7 @@ void proxy_rules::add_exception(std::string_view text) {
   if (text.starts_with(':') && !read_number(text.substr(1), e.port)) return;
   if (host.starts_with('*')) host.remove_prefix(1);
   if (host.starts_with('.')) host.remove_prefix(1);
+  host = without_dot(host);
   if (host.empty()) return;
   if ((e.network = as_address(host)))
     e.prefix = e.network->is_v4() ? 32 : 128;
@@ -163,13 +171,14 @@ void proxy_rules::add_exception(std::string_view text) {
 
 bool proxy_rules::is_exempt(const url_parts& to) const {
   if (none_ || is_local(to)) return true;
-  const auto address = as_address(to.host);
+  const auto host = without_dot(to.host);
+  const auto address = as_address(host);
   return std::any_of(exceptions_.begin(), exceptions_.end(), [&](const exception& e) {
     if (e.port != 0 && e.port != to.port) return false;
     if (e.network) return address && same_network(*address, *e.network, e.prefix);
-    if (!to.host.ends_with(e.name)) return false;
-    const auto front = to.host.size() - e.name.size();
-    return front == 0 || to.host[front - 1] == '.';
+    if (!host.ends_with(e.name)) return false;
+    const auto front = host.size() - e.name.size();
+    return front == 0 || host[front - 1] == '.';
   });
 }
 

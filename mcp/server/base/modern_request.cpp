@@ -6,8 +6,10 @@
 #include "mcp/protocol/revisions.hpp"
 #include "mcp/server/base/param_reader.hpp"
 #include "mcp/server/base/rpc_errors.hpp"
+#include "mcp/support/has_word.hpp"
 #include "mcp/support/text.hpp"
 
+#include <cstddef>
 #include <string_view>
 #include <utility>
 
@@ -35,10 +37,21 @@ rpc_error unsupported(const std::string& asked) {
           raw_json::own(json)};
 }
 
+// Longest params that are searched before their members are cut apart.
+constexpr std::size_t longest_searched_params = 4096;
+
+// Returns true if `params` have no member `_meta`, as those of most requests of 2025-11-25: a key can be written in
+// other ways only with a backslash.
+bool lack_meta(std::string_view params) {
+  return params.size() <= longest_searched_params && !has_word(params, "_meta") &&
+         params.find('\\') == std::string_view::npos;
+}
+
 }  // namespace
 
 std::expected<std::unique_ptr<modern_request>, rpc_error> read_modern_request(const raw_json& params,
                                                                               bool only_modern) {
+  if (!only_modern && (!params || params.is_object()) && lack_meta(params.text())) return nullptr;
   const auto in_params = read_members(params ? params : raw_json::literal("{}"), {"_meta"});
   if (!in_params) return std::unexpected(invalid_params("params: " + in_params.error().message));
   const raw_json& meta = in_params->front();

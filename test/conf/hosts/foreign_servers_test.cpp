@@ -176,7 +176,13 @@ TEST_CASE("programs: a broken file gives its place and no server") {
   for (int i = 0; i < 100'000; ++i) deep += ".a";
   CHECK(import_text("codex", deep + " = 1\n").find("more than 64 parts") != std::string::npos);
   CHECK(import_text("codex", "x = {" + deep + " = 1}\n").find("more than 64 parts") != std::string::npos);
-  CHECK(import_text("cursor", std::string(max_foreign_bytes + 1, ' ')).find("more than 4 MiB") != std::string::npos);
+  CHECK(import_text("cursor", std::string(max_foreign_bytes + 1, ' ')).find("more than 32 MiB") != std::string::npos);
+  std::string many = "[";
+  for (int i = 0; i < 2'000'002; ++i) many += "1,";
+  CHECK(import_text("cursor", many + "1]").find("more than 2,000,000 values") != std::string::npos);
+  // Claude Code keeps its history beside its servers.
+  const std::string history = R"({"history": [")" + std::string(8u << 20, 'x') + R"("], "mcpServers": )";
+  CHECK(import_text("claude-code", history + R"({"a": {"command": "b"}}})") == "== a\n{\"command\":\"b\"}\n");
   CHECK(import_text("goose", "") == "");
   CHECK(import_text("codex", "") == "");
 }

@@ -468,6 +468,18 @@ TEST_CASE("G44: a request of a login goes to no private address that a public na
       "auth.example.com was not asked: it has the address 10.0.0.1 of a private network; if that is right, set"));
 }
 
+TEST_CASE("logins: none is begun for an entry whose own Authorization header would be sent all the same") {
+  login_world world;
+  auto entry = world.entry();
+  entry.own_authorization = true;
+  entry.fingerprint += " own";
+  world.all->set_entries({std::move(entry)});
+  std::string said;
+  world.all->begin("files", [&](const result<login_invitation>& i) { said = i.error().message; });
+  CHECK(said.contains("take it out of \"headers\" first"));
+  CHECK(world.as.registrations == 0);
+}
+
 TEST_CASE("logins: an unknown server is refused with the nearest name, and nothing is under way unasked") {
   login_world world;
   std::string said;

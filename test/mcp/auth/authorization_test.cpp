@@ -167,6 +167,11 @@ TEST_CASE("authorization: a server without any document of its own is asked as s
   CHECK(problem(world).empty());
   CHECK(world.browsed_url.starts_with("https://mcp.example.com/authorize?"));
   CHECK(world.browsed("resource").empty());
+  // Most servers without such documents want no login at all.
+  scripted_authorization open;
+  open.at.clear();
+  CHECK(problem(open).contains(
+      "it says nowhere who authorizes for it, and takes no registration itself: HTTP status 404"));
 }
 
 TEST_CASE("authorization: client credentials ask nobody") {

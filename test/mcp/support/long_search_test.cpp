@@ -2,10 +2,13 @@
 #include "mcp/support/long_search.hpp"
 
 #include "mcp/support/byte_search.hpp"
+#include "mcp/support/has_word.hpp"
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cstddef>
+#include <string_view>
 #include <vector>
 
 namespace {
@@ -32,6 +35,27 @@ TEST_CASE("each byte is found at each place of texts with all lengths around the
       text[at] = 'x';
     }
   }
+}
+
+TEST_CASE("a word is found at each place of a text, and no part of one") {
+  using mcpbx::has_word;
+  const std::string_view word = "\"uri\"";
+  // Long texts are searched in larger steps.
+  for (std::size_t size = 0; size < 1000; size += size < 80 ? 1 : 131) {
+    std::vector<char> text(size, '"');  // each byte begins a word
+    const std::string_view all(text.data(), size);
+    CHECK_FALSE(has_word(all, word));
+    for (std::size_t at = 0; at + word.size() <= size; ++at) {
+      std::ranges::copy(word, text.begin() + static_cast<std::ptrdiff_t>(at));
+      REQUIRE(has_word(all, word));
+      text[at + 3] = 'x';
+      REQUIRE_FALSE(has_word(all, word));
+      if (at + word.size() == size) REQUIRE_FALSE(has_word(all.substr(0, size - 1), word));
+      std::ranges::fill(text, '"');
+    }
+  }
+  CHECK(has_word("ab", "ab"));
+  CHECK_FALSE(has_word("", "ab"));
 }
 
 TEST_CASE("the first of several bytes is found") {

@@ -126,8 +126,7 @@ TEST_CASE("what is sent while messages are read leaves in that turn, in one writ
   from.ends.write(ping + "\n" + ping + "\n");
   from.io.restart();
   while (to.ends.read() != ping + "\n" + ping + "\n") REQUIRE(from.io.run_one() == 1);  // `to` has no turns
-  // A message that is sent because the outbox is empty waits for a turn of its own: a fast reader must not hold the
-  // thread.
+  // A message that is sent because the outbox is empty waits for a turn: a fast reader must not hold the thread.
   struct endless final : recorder {
     void on_drained() override { to->send(as_segments(ping), {}); }
     transport* to = nullptr;

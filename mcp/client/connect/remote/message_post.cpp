@@ -360,7 +360,7 @@ void message_post::on_failure(http::failure f) {
     return stream_ended("lost its stream before its answer (" + why + ")");
   if (!core_->proven() && message_.method != "server/discover")
     return core_->not_opened("cannot be used: " + why, problem_of(f));
-  lost(f.why.code, "got no whole answer: " + why);
+  lost(f.why.code, "got no whole answer" + (message_.once() ? ", and " + std::string(not_known) : "") + ": " + why);
 }
 
 // The connection could not even be opened, so that nothing was sent.

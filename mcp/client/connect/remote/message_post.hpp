@@ -39,7 +39,7 @@ class message_post final : public std::enable_shared_from_this<message_post>,
 
  private:
   static constexpr int most_repetitions = 3, most_redirects = 5, most_resumptions_failed = 8, most_refusals = 4;
-  static constexpr milliseconds longest_login{5'000};  // that the opening of a connection waits for
+  static constexpr milliseconds longest_login{10'000};  // wait of an opening for a login
   static constexpr std::size_t longest_error = std::size_t{64} << 10;
   static constexpr milliseconds longest_wait{60'000};
   static constexpr milliseconds longest_hold{

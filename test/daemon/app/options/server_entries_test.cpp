@@ -297,6 +297,13 @@ TEST_CASE("G35: the redactor does not keep each assertion that a platform makes 
           file + R"(}"}}}})"),
       starts.means());
   REQUIRE(entries.size() == 1);
+  CHECK_FALSE(entries.front().own_authorization);
+  const auto with_header = login_entries(
+      loaded(
+          R"({"mcpServers": {"s": {"url": "https://s.example/mcp", "headers": {"authorization": "Bearer some-token"}}}})"),
+      starts.means());
+  REQUIRE(with_header.size() == 1);
+  CHECK(with_header.front().own_authorization);
   std::optional<login_settings> settings;
   const auto work = boost::asio::make_work_guard(starts.io);
   entries.front().settings([&](result<login_settings> s) {

@@ -163,6 +163,16 @@ TEST_CASE_FIXTURE(config_home, "add: wrong words are told with the mend, and wri
   CHECK(files().empty());
 }
 
+TEST_CASE_FIXTURE(config_home, "add: a command between quotes is told to be written as words") {
+  const auto r = run({"add", "x", "--yes", "--", "npx -y server --key canary"});
+  CHECK(r.status == 2);
+  CHECK(contains(r.err, "leave out the quotes around it, as in `mcpbx add x -- npx -y PACKAGE`"));
+  CHECK_FALSE(contains(r.out + r.err, "canary"));
+  write(dir / "a b", "#!/bin/sh\n");
+  ::chmod((dir / "a b").c_str(), 0700);
+  CHECK(run({"add", "x", "--yes", "--", dir / "a b"}).status == 0);
+}
+
 TEST_CASE_FIXTURE(config_home, "add: a name that another file has is refused with that file") {
   write(folder() + "/config.json", own_text);
   const auto r = run({"add", "git", "--yes", "--", "other"});

@@ -234,6 +234,12 @@ const std::vector<example>& examples() {
          f.models[0].address.state = address_facts::outcome::unreachable;
        },
        "connect this machine to the network"},
+      {model_unreachable,
+       [](facts& f) {
+         f.models[0].has_address = false;
+         f.models[0].address = {address_facts::outcome::unreachable, "http://127.0.0.1:11434", ""};
+       },
+       "start that program"},
       {model_certificate, address(address_facts::outcome::certificate), "caFile"},
       {model_unreachable,
        [](facts& f) {

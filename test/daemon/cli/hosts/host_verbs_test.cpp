@@ -319,6 +319,25 @@ TEST_CASE_FIXTURE(host_home, "uninstall: without the backup our entry goes all t
   CHECK(text(cline()) == cline_text);
 }
 
+TEST_CASE_FIXTURE(host_home, "uninstall: a backup whose note is gone is kept, since only that has what was taken out") {
+  write(cursor(), cursor_text);
+  REQUIRE(run({"import", "--yes"}).status == 0);
+  REQUIRE(run({"install", "cursor", "--yes"}).status == 0);
+  for (const char* note : {"", "{\"mark\": 7}"}) {
+    write(cursor() + ".mcpbx-note", note);
+    const auto again = run({"install", "cursor", "--socket", "/run/a.sock", "--yes"});
+    CHECK(again.status == 2);
+    CHECK(contains(again.err, "the note beside it is gone: move it away"));
+  }
+  const auto r = run({"uninstall", "cursor", "--yes"});
+  CHECK(r.status == 0);
+  CHECK(contains(r.err, "keeps " + cursor() + ".mcpbx-backup"));
+  CHECK_FALSE(contains(text(cursor()), "\"mcpbx\""));
+  CHECK(text(cursor() + ".mcpbx-backup") == cursor_text);
+  CHECK(contains(run({"uninstall", "cursor", "--yes"}).err, "mcpbx is not in"));
+  CHECK(is_there(cursor() + ".mcpbx-backup"));
+}
+
 TEST_CASE_FIXTURE(host_home, "uninstall: an entry of our name that stood there before comes back with the file") {
   const std::string mine = "{\"mcpServers\": {\"mcpbx\": {\"command\": \"/opt/mine\", \"env\": {\"A\": \"b\"}}}}\n";
   const std::string toml = "[mcp_servers.mcpbx]\ncommand = \"/opt/mine\"\n\n[tui]\na = 1\n";

@@ -53,11 +53,12 @@ TEST_CASE("proxy: NO_PROXY names hosts with all below them, ports, addresses and
   const auto r = rules({{"HTTP_PROXY", "http://p:1"},
                         {"NO_PROXY",
                          "example.com, .Dotted.test *.star.test ported.test:8080,10.1.0.0/16,"
-                         "192.168.1.7,fd00::/8,[2001:db8::1]:81,fe80::5,10.2.0.0/x,:5,"}});
+                         "rooted.test.,192.168.1.7,fd00::/8,[2001:db8::1]:81,fe80::5,10.2.0.0/x,:5,"}});
   for (const auto* direct :
        {"http://example.com", "http://a.b.example.com:99", "http://dotted.test", "http://x.dotted.test",
-        "http://x.star.test", "http://ported.test:8080", "http://10.1.255.1", "http://192.168.1.7:8080",
-        "http://[fd12::1]", "http://[2001:db8::1]:81", "http://[fe80::5]"})
+        "http://x.star.test", "http://example.com.", "http://rooted.test", "http://localhost.",
+        "http://ported.test:8080", "http://10.1.255.1", "http://192.168.1.7:8080", "http://[fd12::1]",
+        "http://[2001:db8::1]:81", "http://[fe80::5]"})
     CHECK_MESSAGE(via(r, direct) == "", direct);
   for (const auto* proxied : {"http://badexample.com", "http://example.com.evil.test", "http://ported.test",
                               "http://10.2.0.1", "http://192.168.1.70", "http://[2001:db8::1]", "http://[fc00::1]"})
