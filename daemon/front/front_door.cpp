@@ -87,9 +87,7 @@ struct front_door::state : std::enable_shared_from_this<front_door::state> {
         context.daemon.on_catalog_change([this](const mcp::feature_kind& kind) { tell_list_changed(kind); });
   }
 
-  void tell_list_changed(const mcp::feature_kind& kind) {
-    context.news.changed(kind, context.executor, [this] { return readers(); });
-  }
+  void tell_list_changed(const mcp::feature_kind& kind) { context.news.changed(kind, context.executor); }
 
   /// Tells callers that lists have changed if a profile that one of them has seen chooses otherwise now. Servers that
   /// come or go are told by the catalog. Views of profiles that chose the same stay, and those of others go.
@@ -113,15 +111,6 @@ struct front_door::state : std::enable_shared_from_this<front_door::state> {
     std::vector<std::shared_ptr<caller>> out;
     out.reserve(callers.size());
     for (const auto& [key, c] : callers) out.push_back(c);
-    return out;
-  }
-
-  news_round::readers readers() const {
-    news_round::readers out;
-    if (closed) return out;
-    out.reserve(callers.size());
-    for (const auto& [key, c] : callers) out.emplace_back(c);
-    mcp->add_readers(out);
     return out;
   }
 

@@ -75,6 +75,7 @@ void entry_tokens::leave_address() {
   if (auto* const present = present_login()) present->cancel(moved);
   if (std::exchange(preparing_, false))
     login_over(fail(errc::cancelled, "the login to server \"" + entry_.server + "\" was ended: " + std::string(moved)));
+  unanswered_ = false;
   if (renewing_) end_renewal(false);
 }
 

@@ -179,7 +179,7 @@ class entry_tokens final : public mcp::authorizer, public std::enable_shared_fro
   std::vector<hidden_value> hidden_;        // those of earlier ones, which a server may still quote, oldest first
   std::vector<passing_secret> assertions_;  // the last ones of the entry, which a server may still quote, oldest first
   bool loaded_ = false, loading_ = false, renewing_ = false, preparing_ = false, writing_login_ = false, shown_ = false,
-       dropped_ = false;
+       unanswered_ = false, dropped_ = false;
   auth::bearer_challenge challenge_;  // of the last refusal
   std::string sentence_, problem_;
   int attempts_ = 0;

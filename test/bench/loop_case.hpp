@@ -1,5 +1,6 @@
 // A question of the loop suites and its answer, the same for the bare loop and for mcpbxd.
 #pragma once
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -31,5 +32,7 @@ inline constexpr double token_bytes = 5;
 loop_figures run_bare(const loop_case& what, int model_port, const std::string& bin);
 /// The same through mcpbxd: `concurrency` connections, one run at a time on each.
 loop_figures run_chats(const loop_case& what, const std::string& socket);
+/// The same over HTTP at a path ("/v1/messages"), on connections from `connect`. `rounds` are not checked.
+loop_figures run_http_chats(const loop_case& what, const std::function<int()>& connect, const std::string& door);
 
 }  // namespace mcpbx::bench

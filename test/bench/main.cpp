@@ -23,7 +23,7 @@ struct suite {
   std::string_view name;
   void (*run)(const bench_options&, report&);
 };
-constexpr std::array<suite, 12> suites{{{"calls", suite_calls},
+constexpr std::array<suite, 13> suites{{{"calls", suite_calls},
                                         {"big", suite_big},
                                         {"list", suite_list},
                                         {"eras", suite_eras},
@@ -32,13 +32,14 @@ constexpr std::array<suite, 12> suites{{{"calls", suite_calls},
                                         {"callers", suite_callers},
                                         {"start", suite_start},
                                         {"loop", suite_loop},
+                                        {"doors", suite_doors},
                                         {"encode", suite_encode},
                                         {"open", suite_open},
                                         {"cli", suite_cli}}};
 
 constexpr const char* usage =
     "usage: mcpbx_bench [--quick] [--repeat N] [SUITE...]      SUITE: calls, big, list, eras, http, remote, "
-    "callers, start, loop, encode, open, cli; without, all\n"
+    "callers, start, loop, doors, encode, open, cli; without, all\n"
     "The programs that are measured lie beside this one.\n";
 
 }  // namespace

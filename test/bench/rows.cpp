@@ -67,6 +67,10 @@ void declare_rows(report& out) {
   out.show({"first token, p50", "ms", 3, "direct", true, "at most +0.2"});
   out.show({"resident, peak under runs", "MiB", 1, "", false, "at most 32"});
   out.show({"resident, journal on, peak", "MiB", 1, "", false, ""});
+  for (const char* door : {"/v1/chat/completions", "/v1/messages", "/v1/responses", "/api/chat"})
+    for (const char* how : {"", ", streamed"})
+      out.show({"a round at " + std::string(door) + how + ", p50", "µs", 1, "direct", true, "at most +80"});
+  out.show({"resident, peak under 1,000 chats over HTTP", "MiB", 1, "", false, "at most 120"});
   for (const char* api : {"openai-chat", "openai-responses", "anthropic", "gemini", "ollama"})
     out.show({std::string("1,000 tools for ") + api, "ms", 2, "", false, "at most 20"});
   out.show({"1,000 tools, next round", "µs", 1, "", false, "none converted"});

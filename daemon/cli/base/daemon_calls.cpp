@@ -88,7 +88,7 @@ result<answer> say_hello(context& c, connected& made, const introduction& who) {
   const auto wait = [&] {
     pollfd one{made.link.fd(), POLLIN, 0};
     while (!interrupted()) {
-      const auto limit = told ? who.answers_within : who.answers_within / 10;
+      const auto limit = told ? who.answers_within : who.answers_within / 3;
       const auto left = std::chrono::ceil<std::chrono::milliseconds>(begun + limit - clock::now());
       if (left.count() > 0) {
         if (wait_ready_for({&one, 1}, left, nullptr) && one.revents != 0) return;

@@ -16,7 +16,7 @@ struct introduction {
   std::string name = "mcpbx", profile = {};
   bool mcp_only = false;
   bool of_age = true;  ///< report or replace an outdated daemon; false for verbs that end it
-  /// A daemon that is well answers the first message at once. After a tenth of this time a line says that it does not,
+  /// A daemon that is well answers the first message at once. After a third of this time a line says that it does not,
   /// and after all of it the command ends.
   std::chrono::milliseconds answers_within{30'000};
 };

@@ -7,12 +7,14 @@
 // still come, up to the ceiling: a caller that does not read then is closed at once.
 #pragma once
 #include "mcp/json/raw_json.hpp"
+#include "mcp/support/recycled.hpp"
 #include "mcp/support/small_queue.hpp"
 #include "mcp/support/time.hpp"
 #include "mcp/transport/transport.hpp"
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -103,7 +105,7 @@ class outgoing_queue {
   time_source& time_;
   mcp::transport& transport_;
   owner& owner_;
-  small_queue<item> items_;                            // references stay valid, since only the ends change
+  small_queue<item> items_;
   std::unordered_map<std::uint64_t, item*> progress_;  // replaceable progress by request
   std::size_t waiting_ = 0;                            // cost of the items
   std::size_t unsent_when_armed_ = 0;
@@ -111,8 +113,10 @@ class outgoing_queue {
   std::uint64_t taken_when_over_ = 0;  // bytes the caller had taken when it came over the bound
   std::unique_ptr<timer> deadline_;
   std::unique_ptr<timer> soon_;  // armed while soon_set_; an earlier write does not cancel it
-  std::unordered_set<std::string_view>
-      merged_;  // keys of waiting notifications that stand for later ones, in the items
+  // Keys of waiting notifications that stand for later ones, in the items.
+  std::unordered_set<std::string_view, std::hash<std::string_view>, std::equal_to<>,
+                     recycling_allocator<std::string_view>>
+      merged_;
   bool flush_asked_ = false, soon_set_ = false, over_ = false, closed_ = false;
   bool pulling_ = false;  // a source gives its messages; calls from inside wait
   std::string scratch_;

@@ -8,12 +8,17 @@
 
 #include <boost/asio/post.hpp>
 
+#include <array>
+#include <charconv>
 #include <utility>
 
 namespace mcpbx::daemon {
 namespace {
 
 constexpr std::string_view json_type = "application/json", event_type = "text/event-stream";
+constexpr std::string_view data_begin = "data: ", data_end = "\n\n";
+/// Longest event whose memory is kept for the next one.
+constexpr std::size_t longest_scratch = std::size_t{256} << 10;
 
 }  // namespace
 
@@ -179,15 +184,26 @@ std::size_t answer_stream::unsent() const noexcept {
 }
 
 void answer_stream::write(std::uint64_t event, const segments& text) {
-  std::string out;
-  out.reserve(text.size() + 64);
-  if (options_.resumable)
-    out.append("id: ").append(std::to_string(options_.number)).append("-").append(std::to_string(event)) += '\n';
-  out += "data: ";
+  // All streams of a thread make their events in the same memory.
+  thread_local std::string out;
+  out.clear();
+  if (options_.resumable) {
+    std::array<char, 64> id{'i', 'd', ':', ' '};
+    char* const end = id.data() + id.size();
+    char* at = std::to_chars(id.data() + 4, end, options_.number).ptr;
+    *at++ = '-';
+    at = std::to_chars(at, end, event).ptr;
+    *at++ = '\n';
+    out.append(id.data(), at);
+  }
+  out += data_begin;
   for (const auto& piece : text.pieces()) out += piece.text();
-  out += "\n\n";
-  if (delivers_) return x_->send_alone(out);
-  x_->send(out);
+  out += data_end;
+  if (delivers_)
+    x_->send_alone(out);
+  else
+    x_->send(out);
+  if (out.capacity() > longest_scratch) std::string().swap(out);  // swaps, because an assignment keeps the memory
 }
 
 void answer_stream::keep(std::uint64_t event, const segments& text) {

@@ -142,11 +142,6 @@ result<std::shared_ptr<void>> mcp_room::take_stream_place(const std::string& pri
   });
 }
 
-void mcp_room::add_readers(news_round::readers& out) const {
-  for (const auto& [id, s] : sessions_) out.emplace_back(s);
-  for (const auto& [key, r] : requests_) out.emplace_back(r);
-}
-
 void mcp_room::end_listens() {
   std::vector<std::shared_ptr<single_request>> requests;
   requests.reserve(requests_.size());

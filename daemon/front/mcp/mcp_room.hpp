@@ -43,8 +43,6 @@ class mcp_room {
   /// long, since an error that comes later has no status.
   patience& request_patience() noexcept { return request_patience_; }
 
-  /// Appends all who hear of changes.
-  void add_readers(news_round::readers& out) const;
   /// Ends the subscriptions/listen of newer callers with their results, because the daemon is stopping.
   void end_listens();
   /// Drops messages kept for callers that have lost their connection, when memory runs short.

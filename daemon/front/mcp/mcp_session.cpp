@@ -45,6 +45,7 @@ mcp_session::mcp_session(door_context& door, const mcp::caller_session::options&
       session_(*this, o),
       own_(make_stream(own_number, nullptr)) {
   own_->hold();
+  door.news.enter(*this);
 }
 
 std::shared_ptr<answer_stream> mcp_session::make_stream(std::uint64_t number, patience* wait,
@@ -155,7 +156,7 @@ void mcp_session::send_progress(std::uint64_t serial, const segments& text) {
 }
 
 void mcp_session::send_list_changed(const mcp::feature_kind& kind, const segments& text) {
-  own_->push_merged(std::string(kind.changed), text);
+  own_->push_merged(std::string(kind.capability), text);
 }
 
 void mcp_session::send_ask(std::uint64_t about, const segments& text, mcp::outgoing what) {
@@ -236,6 +237,7 @@ bool mcp_session::idle() const {
 
 void mcp_session::close() {
   if (std::exchange(closed_, true)) return;
+  leave();
   end_waits();
   session_.close();
   place_.reset();

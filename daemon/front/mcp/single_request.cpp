@@ -30,7 +30,9 @@ single_request::single_request(door_context& door, const mcp::caller_session::op
         return std::make_shared<answer_stream>(door, told,
                                                answer_stream::options{.patience = &door.mcp->request_patience()});
       }()),
-      ended_(std::move(ended)) {}
+      ended_(std::move(ended)) {
+  door.news.enter(*this);
+}
 
 void single_request::start(const std::shared_ptr<exchange>& x, mcp::message&& m, std::shared_ptr<void> place,
                            late_check check) {
@@ -74,6 +76,7 @@ void single_request::end() {
 
 void single_request::close() {
   if (std::exchange(closed_, true)) return;
+  leave();
   end_waits();
   answer_->disown();
   session_.close();

@@ -46,7 +46,7 @@ class single_request final : public std::enable_shared_from_this<single_request>
   void send_nothing(std::uint64_t /*about*/) override { answer_->respond_nothing(); }
   void send_progress(std::uint64_t serial, const segments& text) override { answer_->push_progress(serial, text); }
   void send_list_changed(const mcp::feature_kind& kind, const segments& text) override {
-    answer_->push_merged(std::string(kind.changed), text);
+    answer_->push_merged(std::string(kind.capability), text);
   }
   void send_ask(std::uint64_t about, const segments& text, mcp::outgoing what) override;
   void send_note(const mcp::note& n, const segments& text) override;

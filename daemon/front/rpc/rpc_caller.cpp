@@ -55,7 +55,9 @@ rpc_caller::rpc_caller(door_context& door, std::unique_ptr<mcp::transport> trans
                  if (self && !self->closed_) self->take_turn();
                });
              }),
-      session_(*this, door.settings.session) {}
+      session_(*this, door.settings.session) {
+  door_.news.enter(*this);
+}
 
 rpc_caller::~rpc_caller() {
   rpc_caller::close("");
@@ -67,6 +69,7 @@ std::string rpc_caller::who() const {
 
 void rpc_caller::close(std::string_view why) {
   if (std::exchange(closed_, true)) return;
+  leave();
   if (!why.empty()) log::warn(who() + ": closed: " + std::string(why));
   // Closes the session first, so that no later end is answered; then its runs and its queue.
   session_.close();

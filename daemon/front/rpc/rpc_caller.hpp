@@ -110,7 +110,7 @@ class rpc_caller final : public std::enable_shared_from_this<rpc_caller>,
   void send(const mcp::answered& what, const segments& text) override;
   void send_progress(std::uint64_t serial, const segments& text) override;
   void send_list_changed(const mcp::feature_kind& kind, const segments& text) override {
-    outbox_.push_merged(std::string(kind.changed), text);
+    outbox_.push_merged(std::string(kind.capability), text);
   }
   void send_ask(std::uint64_t about, const segments& text, mcp::outgoing what) override;
   void send_note(const mcp::note& n, const segments& text) override;

@@ -17,6 +17,7 @@ class response_parser::impl final : public beast_parser<false> {
  private:
   void on_response_impl(int code, beast_view, int, beast_code&) override { status_ = code; }
   void on_field_impl(beast_http::field, beast_view name, beast_view value, beast_code&) override {
+    if (headers_.empty()) headers_.reserve(8);  // as many as most answers have
     headers_.push_back({std::string(name.data(), name.size()), std::string(value.data(), value.size())});
   }
   void on_header_impl(beast_code& ec) override {

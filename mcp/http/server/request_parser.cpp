@@ -12,6 +12,13 @@ namespace mcpbx::http {
 
 namespace beast_http = boost::beast::http;
 
+namespace {
+
+/// Number of headers for which there is room at once.
+constexpr std::size_t usual_headers = 8;
+
+}  // namespace
+
 class request_parser::impl final : public beast_parser<true> {
  public:
   explicit impl(limits l) : beast_parser(l.head) { body_limit(l.body); }
@@ -43,7 +50,9 @@ class request_parser::impl final : public beast_parser<true> {
   }
   void on_field_impl(beast_http::field, beast_view name, beast_view value, beast_code&) override {
     // Drop trailer fields behind a chunked body, which are not used.
-    if (!complete_) head.headers.push_back({{name.data(), name.size()}, {value.data(), value.size()}});
+    if (complete_) return;
+    if (head.headers.empty()) head.headers.reserve(usual_headers);
+    head.headers.push_back({{name.data(), name.size()}, {value.data(), value.size()}});
   }
   void on_header_impl(beast_code&) override { complete_ = true; }
   void on_bytes(std::string_view bytes) override { body.append(bytes); }

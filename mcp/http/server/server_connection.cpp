@@ -15,6 +15,7 @@
 #include <sys/socket.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cstring>
 #include <ctime>
 #include <optional>
@@ -110,8 +111,8 @@ class server_connection::impl : public std::enable_shared_from_this<impl> {
   void send(std::string_view part, bool alone = false) {
     if (phase_ != phase::streaming || part.empty()) return;
     if (chunks_) {
-      char size[20];
-      pending_.append(size, static_cast<std::size_t>(std::snprintf(size, sizeof size, "%zx\r\n", part.size())));
+      char size[16];
+      pending_.append(size, std::to_chars(size, size + sizeof size, part.size(), 16).ptr).append("\r\n", 2);
     }
     pending_ += part;
     if (chunks_) pending_ += "\r\n";

@@ -25,6 +25,7 @@ void suite_remote(const bench_options& o, report& out);   ///< tool servers over
 void suite_callers(const bench_options& o, report& out);  ///< 1,000 idle callers, and the news for them
 void suite_start(const bench_options& o, report& out);    ///< cold start with 1 and 50 tool servers
 void suite_loop(const bench_options& o, report& out);     ///< ten tool rounds, streams of tokens
+void suite_doors(const bench_options& o, report& out);    ///< answers over HTTP, beside those over the socket
 void suite_encode(const bench_options& o, report& out);   ///< tools converted, conversations encoded
 void suite_open(const bench_options& o, report& out);     ///< long sessions read from the journal
 void suite_cli(const bench_options& o, report& out);      ///< CPU time of short commands

@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace mcpbx::bench {
 namespace {
@@ -41,9 +42,26 @@ struct rows {
   std::string one, many;
 };
 
+// Calls in parts, of which the median counts: a short run that the kernel stops once, for others' share of the core,
+// would show half of the throughput.
+call_figures run_in_parts(channel& c, int calls) {
+  constexpr int parts = 5;
+  call_figures out;
+  std::vector<double> rates;
+  double cpu_us = 0;
+  for (int i = 0; i < parts; ++i) {
+    out = run_calls(c, 32, calls / parts, short_arguments());
+    rates.push_back(out.per_s);
+    cpu_us += out.cpu_us;
+  }
+  out.per_s = quantile(rates, 0.5);
+  out.cpu_us = cpu_us / parts;
+  return out;
+}
+
 call_figures measure_calls(channel& c, const bench_options& o, const rows& r, std::string_view column, report& out) {
   const auto one = run_calls(c, 1, o.scaled(4'000), short_arguments());
-  const auto many = run_calls(c, 32, o.scaled(20'000), short_arguments());
+  const auto many = run_in_parts(c, o.scaled(20'000));
   out.add(r.one, column, one.p50_us);
   out.add(r.many, column, many.per_s);
   auto both = many;

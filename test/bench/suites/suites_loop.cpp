@@ -1,9 +1,11 @@
 // The loop: what a run costs beside the model and the tools; and the short commands.
+#include "test/bench/http_channel.hpp"
 #include "test/bench/loop_case.hpp"
 #include "test/bench/process.hpp"
 #include "test/bench/session.hpp"
 #include "test/bench/suites/suites.hpp"
 
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -107,6 +109,52 @@ void suite_loop(const bench_options& o, report& out) {
   }
   loop_pair journal(o, model, "sqlite:", "resident, journal on, peak");
   measure_rounds(o, out, journal, "10 rounds, journal on");
+}
+
+// One round at each door: the socket's is measured beside each, since only figures of one moment can be compared.
+void suite_doors(const bench_options& o, report& out) {
+  const model_endpoint model(o.bin);
+  const int port = free_port();
+  const session daemon(target::mcpbx, {.bin = o.bin,
+                                       .http = port,
+                                       .more = R"("http":{"auth":"none"},"limits":{"callers":4096},)" +
+                                               model_members(model.port(), "none")});
+  for (const std::string door : {"/v1/chat/completions", "/v1/messages", "/v1/responses", "/api/chat"})
+    for (const bool stream : {false, true}) {
+      const loop_case what{.stream = stream, .runs = o.scaled(3'000)};
+      const std::string row = "a round at " + door + (stream ? ", streamed" : "") + ", p50";
+      loop_figures socket, http;
+      // In turn, in parts, so that both meet the same moments.
+      for (int part = 0; part < 4; ++part) {
+        auto some = what;
+        some.runs = what.runs / 4;
+        const auto add = [](loop_figures& to, const loop_figures& from) {
+          to.run_us.insert(to.run_us.end(), from.run_us.begin(), from.run_us.end());
+        };
+        add(socket, run_chats(some, daemon.socket()));
+        add(http, run_http_chats(some, [&] { return connect_port(port); }, door));
+      }
+      out.add(row, "direct", quantile(socket.run_us, 0.5));
+      out.add(row, "mcpbx", quantile(http.run_us, 0.5));
+    }
+  // All are under way at once, since each one's tokens take longer than all requests together.
+  constexpr int chats = 1'000;
+  rlimit files{};
+  ::getrlimit(RLIMIT_NOFILE, &files);
+  if (files.rlim_max < 4 * chats) return;
+  files.rlim_cur = files.rlim_max;
+  ::setrlimit(RLIMIT_NOFILE, &files);
+  // The daemon and the model have begun with fewer.
+  const model_endpoint large_model(o.bin);
+  const session large(
+      target::mcpbx,
+      {.bin = o.bin, .more = R"("limits":{"callers":4096},)" + model_members(large_model.port(), "none")});
+  large.own().reset_peak();
+  // On the socket, which takes them all at once; on the port the program behind each one is looked for first.
+  run_http_chats(
+      {.tokens = 50, .gap_us = 60'000, .stream = true, .concurrency = chats, .runs = chats},
+      [&] { return connect_unix(large.socket()); }, "/v1/chat/completions");
+  out.add("resident, peak under 1,000 chats over HTTP", "mcpbx", large.own().weigh().peak_mib);
 }
 
 void suite_cli(const bench_options& o, report& out) {

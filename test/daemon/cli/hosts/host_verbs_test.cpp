@@ -336,6 +336,12 @@ TEST_CASE_FIXTURE(host_home, "uninstall: a backup whose note is gone is kept, si
   CHECK(text(cursor() + ".mcpbx-backup") == cursor_text);
   CHECK(contains(run({"uninstall", "cursor", "--yes"}).err, "mcpbx is not in"));
   CHECK(is_there(cursor() + ".mcpbx-backup"));
+  // There was no file before, so the backup has nothing.
+  std::filesystem::create_directories(std::filesystem::path(cline()).parent_path());
+  REQUIRE(run({"install", "cline", "--yes"}).status == 0);
+  std::filesystem::remove(cline() + ".mcpbx-note");
+  CHECK(run({"uninstall", "cline", "--yes"}).status == 0);
+  CHECK_FALSE(is_there(cline() + ".mcpbx-backup"));
 }
 
 TEST_CASE_FIXTURE(host_home, "uninstall: an entry of our name that stood there before comes back with the file") {
