@@ -210,7 +210,7 @@ int run(int argc, char** argv) {
   const bool help_asked = !used.empty() && used.front()->get_name() == "help";
   if (used.empty() || help_asked) {
     if (!about.empty() && !has_verb(about)) return screen.finish(unknown_verb(screen, about));
-    app.clear();  // the help of a page is that of what was parsed
+    app.clear();  // the help is that of the parsed page
     screen.out(about.empty() ? app.help() : app.get_subcommand(about)->help("mcpbx"));
     return screen.finish(help_asked ? done : usage);
   }

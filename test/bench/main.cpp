@@ -1,7 +1,7 @@
 // mcpbx_bench: runs the suites asked for, several times in turn, and prints one table. scripts/bench builds and starts
 // it.
 #include "test/bench/process.hpp"
-#include "test/bench/suites.hpp"
+#include "test/bench/suites/suites.hpp"
 
 #include <signal.h>
 #include <unistd.h>

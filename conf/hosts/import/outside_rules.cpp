@@ -184,7 +184,7 @@ class rule_collector {
     append(made.off, texts(at(part, {"disabledMcpjsonServers"})));
   }
 
-  /// Reads the lists of servers that a company's settings allow or forbid. Those by command or address are refused.
+  /// Reads the lists of servers that a company's settings allow or forbid. A list by command or address is refused.
   void lists_of_claude(const foreign_document& d) {
     for (const std::string key : {"deniedMcpServers", "allowedMcpServers"}) {
       const auto* list = at(d.tree, {key});

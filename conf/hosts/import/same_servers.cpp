@@ -1,4 +1,4 @@
-// Compares what is started or reached, not how it is decorated; what forbids is joined to the stricter side.
+// Compares commands and addresses, not how they are written. Rules that forbid are joined to the stricter ones.
 #include "conf/hosts/import/same_servers.hpp"
 
 #include "conf/hosts/import/node_making.hpp"

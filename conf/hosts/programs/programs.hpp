@@ -1,6 +1,6 @@
 // Table of the programs whose MCP servers can be imported, and into which mcpbx can be entered.
 #pragma once
-#include "conf/hosts/read/foreign_text.hpp"
+#include "conf/hosts/read/foreign_tree.hpp"
 
 #include <array>
 #include <cstdint>

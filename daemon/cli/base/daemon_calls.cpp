@@ -64,8 +64,8 @@ bool end_idle(daemon_connection& link, const raw_json& hello) {
   return told && !told->error && end.wait();
 }
 
-// Has a daemon that a command started read its files again. Returns true if they hold from now on, or are wrong, which
-// is told: then the ones before go on to hold. Returns false if only a new daemon helps.
+// Has a daemon that a command started read its files again. Returns true if the files are in force now, or if they are
+// wrong: that is reported, and the earlier ones stay in force. Returns false if only a new daemon helps.
 bool reloaded(context& c, connected& made, const raw_json& hello) {
   if (!find_member(hello, "idleExit").is_true()) return false;
   const auto told = made.link.call("mcpbx/reload", "{}");

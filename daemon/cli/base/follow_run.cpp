@@ -3,8 +3,8 @@
 
 #include "daemon/cli/base/daemon_calls.hpp"
 #include "daemon/cli/base/mcp_contents.hpp"
+#include "daemon/cli/base/person_answers.hpp"
 #include "daemon/cli/base/run_end.hpp"
-#include "daemon/cli/base/server_questions.hpp"
 #include "daemon/cli/input/client_tools.hpp"
 #include "daemon/cli/terminal/approval.hpp"
 #include "daemon/cli/terminal/foreign_text.hpp"
@@ -197,7 +197,7 @@ followed follow_run(context& c, daemon_connection& link, std::string_view method
   open_questions questions(*c.screen, link, {.approvals = asks_person(c), .input = o.input});
   const bool asks = asks_person(c) || o.input;
   // Servers ask about a prompt or a resource before the run begins, and in its course by events.
-  server_questions before(c, link, o.input.value_or(input_mode::decline));
+  person_answers before(c, link, o.input.value_or(input_mode::decline));
   link.on_request([&](const mcp::message& request) { before.take(request); });
   const auto answered = link.call(
       method, params,

@@ -79,7 +79,7 @@ int agreed_to_write(context& c, const write_wish& wish) {
   return interrupted() ? interrupted_exit : no_answer;
 }
 
-/// Checks the folders that will hold new files. Others could change what stands in a folder that they can write.
+/// Checks the folders that will hold new files. Users who can write into a folder can change the files in it.
 result<void> check_folders(const std::vector<step_of_write>& steps) {
   std::error_code ignored;
   for (const auto& step : steps) {

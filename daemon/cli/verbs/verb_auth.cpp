@@ -119,7 +119,7 @@ int log_in(context& c, daemon_connection& link, const auth_options& o) {
     c.screen->err_line("If the browser ends at a page that cannot be reached, paste its address here.");
     pasted_lines lines;
     const auto over = link.call("mcpbx/auth/wait", json_object("server", o.server), {}, {}, [&] {
-      // A wrong address is told, and the next one counts.
+      // A wrong address is reported, and the next one is tried.
       for (auto line = lines.wait(link.fd()); !line.empty(); line = lines.wait(link.fd())) hand_in(c, o.server, line);
     });
     if (!over) return explain(c, over.error());

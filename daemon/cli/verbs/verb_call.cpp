@@ -1,7 +1,7 @@
 // `mcpbx call`: calls one tool without a model.
 #include "daemon/cli/base/daemon_calls.hpp"
 #include "daemon/cli/base/follow_run.hpp"
-#include "daemon/cli/base/server_questions.hpp"
+#include "daemon/cli/base/person_answers.hpp"
 #include "daemon/cli/base/server_wait.hpp"
 #include "daemon/cli/base/verb.hpp"
 #include "daemon/cli/input/call_arguments.hpp"
@@ -108,7 +108,7 @@ int call(context& c, const call_options& o) {
   if (watch) w.key("_meta").begin_object().member("progressToken", "call").end_object();
   w.end_object();
   // No handler for Ctrl-C is needed: MCP does not answer a cancelled call, and closing the connection cancels it.
-  server_questions questions(c, link, input->value_or(input_mode::decline));
+  person_answers questions(c, link, input->value_or(input_mode::decline));
   link.on_request([&](const mcp::message& request) { questions.take(request); });
   auto got = link.call(
       "tools/call", params,

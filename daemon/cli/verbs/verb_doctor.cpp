@@ -90,7 +90,7 @@ doctor::trial_facts tried(const conf::server_entry& entry) {
 
 // Returns the exit status of a name that nobody has, or `done`.
 int check_name(context& c, const doctor::facts& all) {
-  // Entries behind a mistake in the configuration are not known, so the mistake is told instead.
+  // Entries behind a mistake in the configuration are not known, so the mistake is reported instead.
   if (all.only.empty() || !all.config.errors.empty()) return done;
   std::vector<std::string> names;
   for (const auto& p : all.programs) names.push_back(p.server);

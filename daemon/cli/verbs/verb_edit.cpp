@@ -37,7 +37,7 @@ std::optional<std::string> draft_text(context& c, const std::string& draft, int&
   return std::nullopt;
 }
 
-/// Puts the text to begin with into the draft; one that an earlier edit left is gone on with if the person says so.
+/// Writes the first text into the draft. A draft that an earlier edit left is continued if the person agrees.
 bool begin_draft(context& c, const std::string& draft, const std::string& text, int& status) {
   // Nobody else may be able to change the draft, which can become the configuration.
   auto made = make_folder_of(draft);

@@ -2,7 +2,7 @@
 #include "daemon/front/api/api_handlers.hpp"
 
 #include "daemon/front/api/api_call.hpp"
-#include "daemon/front/api/api_description.hpp"
+#include "daemon/front/api/openapi.hpp"
 #include "daemon/front/base/door_context.hpp"
 #include "daemon/front/dialects/json_body.hpp"
 #include "daemon/front/dialects/openai_error.hpp"

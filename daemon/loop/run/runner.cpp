@@ -34,7 +34,7 @@ std::size_t depth_class(int depth) {
 
 void count_end(loop_counters& counters, const run_core& core) {
   ++counters.depth[depth_class(core.depth())];
-  const std::string reason(to_string(core.reason()));
+  const std::string reason(to_string(core.answer().reason));
   auto found = std::ranges::find(counters.stops, reason, &std::pair<std::string, std::uint64_t>::first);
   if (found == counters.stops.end())
     counters.stops.emplace_back(reason, 1);
@@ -287,7 +287,8 @@ class runner::impl : public std::enable_shared_from_this<impl> {
     // These events lie before the reopen(), so readers get them as a snapshot.
     if (ended.rounds() > 0)
       feed->push({run_event::kind::round, {}, {}, event_json::round(ended.rounds(), ended.started().model)});
-    const auto& text = ended.text().empty() ? ended.partial_text() : ended.text();
+    const auto& said = ended.answer();
+    const auto& text = said.text->empty() ? said.partial_text : *said.text;
     if (!text.empty()) feed->push({run_event::kind::text, {}, text, {}});
     feed->reopen();
     feed->done(event_json::run_result(ended));

@@ -253,7 +253,7 @@ class supervisor::impl final : public server_host, public std::enable_shared_fro
   struct slot : processes {
     std::vector<judgement> judged{};  // by kind
     bool begun = false;               // false: it waits for the end of a server that had its name
-    bool silent = false;              // it will never tell what it has
+    bool silent = false;              // its capabilities will never be known
   };
   struct waiter {
     std::function<void()> then;
@@ -335,7 +335,7 @@ class supervisor::impl final : public server_host, public std::enable_shared_fro
   // Returns copies, because work on one client may lead to another list.
   std::vector<processes> units() const { return {slots_.begin(), slots_.end()}; }
 
-  // Notes which servers will never tell what they have, since no list of theirs is to be expected.
+  // Notes the servers whose capabilities will never be known, so that nobody waits for their lists.
   void note_silent() {
     for (slot& s : slots_) {
       const server_state state = s.client->state();

@@ -1,5 +1,5 @@
 // /api and the probes over real sockets, and the description of all paths against what is answered.
-#include "daemon/front/api/api_description.hpp"
+#include "daemon/front/api/openapi.hpp"
 #include "daemon/front/http/routes.hpp"
 #include "providers/schema/validator/json_schema.hpp"
 #include "test/daemon/front/door_on_sockets.hpp"

@@ -1,4 +1,5 @@
-// import, install and uninstall: what they write, refuse and leave alone, and what a killed one leaves behind.
+// import, install and uninstall: the files that they write, refuse and leave alone, and the state that a killed one
+// leaves.
 #include "conf/config_files.hpp"
 #include "conf/hosts/programs/programs.hpp"
 #include "daemon/cli/hosts/own_file.hpp"
