@@ -40,8 +40,7 @@ constexpr std::array<suite, 14> suites{{{"calls", suite_calls},
 
 constexpr const char* usage =
     "usage: mcpbx_bench [--quick] [--repeat N] [SUITE...]      SUITE: calls, big, list, eras, http, remote, "
-    "callers, start, loop, doors, encode, open, cli, verbs; without, all
-    "
+    "callers, start, loop, doors, encode, open, cli, verbs; without, all\n"
     "The programs that are measured lie beside this one.\n";
 
 }  // namespace
