@@ -114,7 +114,10 @@ void declare(CLI::App& app, context& c, int& code, std::string& about) {
   };
   for (const auto& v : all_verbs()) {
     auto* page = add_page(v.name, v.summary, v.more);
-    page->callback([&code, &c, act = v.declare(*page)] { code = act(c); });
+    page->callback([&code, &c, name = v.name, act = v.declare(*page)] {
+      c.screen->helped_by("see `mcpbx " + std::string(name) + " --help`");
+      code = act(c);
+    });
   }
   add_page("help", "print this help, or more about a verb", "")->add_option("VERB", about, "the verb")->type_name("");
 }

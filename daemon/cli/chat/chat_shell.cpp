@@ -81,6 +81,7 @@ class chat_shell {
   }
 
   int run() {
+    c_.screen->helped_by("/help lists the commands");
     if (!at_terminal_) return run_pipe();
     line_editor editor(*c_.screen, conversation::commands());
     const auto history = line_history::of_user();

@@ -188,8 +188,8 @@ int carry_out(context& c, const config_place& place, const std::vector<step_of_w
   if (!after.ok()) {
     const auto before = loaded_after(place, {}, env);
     c.screen->error((before.ok() ? "this would make the configuration wrong, and nothing was written:\n"
-                                 : "the configuration has errors, and nothing was written; `mcpbx edit` opens it:\n") +
-                    std::string(trimmed(after.error_text())));
+                                 : "the configuration has errors, and nothing was written:\n") +
+                    std::string(trimmed(after.error_text())) + (before.ok() ? "" : "\n`mcpbx edit` opens it"));
     return usage;
   }
   auto good = check_folders(steps);
@@ -263,6 +263,7 @@ int write_entries(context& c, const config_place& place, const std::vector<new_e
       const auto before = place.text_of(path);
       at = steps.insert(steps.end(), step_of_write{file_change{path, before, before.value_or("")}, {}});
     }
+    if (!at->change.before && !place.file) at->change.after->insert(0, entries[i].comment);
     auto text =
         conf::with_entry(*at->change.after, entries[i].name, move ? moved[i].entry : entries[i].entry, path.native());
     if (!text) return explain(c, error{errc::config, text.error().message});

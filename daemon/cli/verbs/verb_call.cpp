@@ -6,6 +6,7 @@
 #include "daemon/cli/base/verb.hpp"
 #include "daemon/cli/input/call_arguments.hpp"
 #include "daemon/cli/input/input_files.hpp"
+#include "daemon/cli/terminal/helping_command.hpp"
 #include "daemon/cli/text/offer_text.hpp"
 #include "daemon/cli/verbs/verbs.hpp"
 #include "mcp/json/json_writer.hpp"
@@ -139,7 +140,8 @@ int call(context& c, const call_options& o) {
       why += (why.empty() ? "" : "\n") + member_text(block, "text");
       return true;
     });
-    c.screen->error("the tool " + o.name + " returned an error: " + why);
+    c.screen->error(with_command("the tool " + o.name + " returned an error: " + why,
+                                 "`mcpbx tools " + shell_word(o.name) + "` shows its arguments"));
   } else {
     print_content(c, got->result);
   }

@@ -115,6 +115,7 @@ int run_doctor(context& c, const doctor_options& o) {
   }
   const doctor::wish wish{c.place, o.name, o.online};
   auto facts = doctor::gather(wish, tried);
+  if (facts.interrupted) return interrupted_exit;
   if (const int status = check_name(c, facts); status != done) return status;
   auto found = doctor::findings_of(facts);
   if (!c.json) show_findings(c, found);

@@ -4,7 +4,7 @@
 #include "daemon/cli/base/verb.hpp"
 #include "daemon/cli/config/config_write.hpp"
 #include "daemon/cli/config/entry_changes.hpp"
-#include "daemon/cli/config/file_editor.hpp"
+#include "daemon/cli/input/text_editor.hpp"
 #include "daemon/cli/terminal/approval.hpp"
 #include "daemon/cli/terminal/read_line.hpp"
 #include "mcp/support/text.hpp"
@@ -88,7 +88,7 @@ int edit_draft(context& c, const config_place& place, const std::filesystem::pat
     if (*text == begun) {
       (void)remove_whole_file(draft);
       c.screen->err_line("nothing was changed");
-      return done;
+      return write_changes(c, place, {}, {}, {.yes = true, .quiet = true});
     }
     const file_change change{file, place.text_of(file), *text};
     const auto after = loaded_after(place, {change}, env);
@@ -124,7 +124,7 @@ int edit(context& c, const std::string& name) {
   }
   const auto editor = editor_command();
   if (!editor) {
-    c.screen->error("no editor is known: name one, as in `export EDITOR=nano`");
+    c.screen->error(no_editor_text());
     return usage;
   }
   // A server may be called "config": its draft is not that of config.json.

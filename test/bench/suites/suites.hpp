@@ -15,6 +15,7 @@ struct bench_options {
 
 /// The rows of all suites in their order.
 void declare_rows(report& out);
+void declare_verb_rows(report& out);  ///< those of suite_verbs
 
 void suite_calls(const bench_options& o, report& out);    ///< tools/call: time, throughput, CPU, memory
 void suite_big(const bench_options& o, report& out);      ///< results and resources of up to 16 MiB
@@ -29,5 +30,6 @@ void suite_doors(const bench_options& o, report& out);    ///< answers over HTTP
 void suite_encode(const bench_options& o, report& out);   ///< tools converted, conversations encoded
 void suite_open(const bench_options& o, report& out);     ///< long sessions read from the journal
 void suite_cli(const bench_options& o, report& out);      ///< CPU time of short commands
+void suite_verbs(const bench_options& o, report& out);    ///< CPU time of each verb, a completion, a reload, top
 
 }  // namespace mcpbx::bench

@@ -171,6 +171,21 @@ TEST_CASE("D4: doctor --online makes one request to a model, which leaves no ses
   CHECK(run_cli(d, {"--json", "sessions"}).out == "[]\n");
 }
 
+TEST_CASE("D4: doctor --online that is interrupted while the model is silent leaves no session behind") {
+  model_process model;
+  daemon_under_test d(
+      config()
+          .model("m", R"({"api": "openai-chat", "model": "hang-before-head", "apiKey": "k", "baseUrl": ")" +
+                          model.url() + "\"}")
+          .top("store", R"({"url": "sqlite:@DIR@/j.db"})"));
+  d.env.push_back("MCPBX_CONFIG=" + d.file("config.json"));
+  auto doctor = start_cli(d, {"doctor", "m", "--online"});
+  REQUIRE(eventually([&] { return contains(model.log(), "Reply with the word ok"); }));
+  doctor->signal(SIGINT);
+  CHECK(doctor->wait().status == 130);
+  CHECK(run_cli(d, {"--json", "sessions", "--all"}).out == "[]\n");
+}
+
 TEST_CASE("D4: doctor names other programs that start the same servers past mcpbx, or have more of them") {
   world w;
   w.env.push_back("MCPBX_CONFIG=" +

@@ -108,6 +108,8 @@ TEST_CASE("ask: --editor takes the question from the editor, and an empty text e
 TEST_CASE("ask: --editor without a terminal or an editor says so") {
   model_process model;
   daemon_under_test d(with_model(model));
+  for (auto& e : d.env)
+    if (e.starts_with("PATH=")) e = "PATH=" + d.dir();  // no editor there either
   pseudo_terminal none(d, {"ask", "--editor"});
   CHECK(none.wait() == 2);
   CHECK(contains(none.shown, "set VISUAL or EDITOR"));
