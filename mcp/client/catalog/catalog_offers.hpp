@@ -15,8 +15,8 @@ struct told_offers {
 };
 
 /// The union of all servers' capabilities. While some server has not told its own yet, the union also has those that
-/// mcpbx can serve without any server (empty lists, levels of logs, refused completions and subscriptions, tasks of tools
-/// that make none, and the extensions that pass), since a caller hears of capabilities in its handshake only.
+/// mcpbx can serve without any server (empty lists, levels of logs, refused completions and subscriptions, tasks of
+/// tools that make none, and the extensions that pass), since a caller hears of capabilities in its handshake only.
 struct catalog_offers {
   bool tools = true;  ///< always: mcpbx lists tools even if there are none
   bool prompts = false, resources = false;

@@ -89,7 +89,7 @@ TEST_CASE("chat history: the file has bounds, and lines that are none of ours ar
 TEST_CASE("chat history: conversations that add at the same time lose nothing of each other") {
   temporary_directory folder;
   const std::string path = folder / "state/chat-history";
-  constexpr int conversations = 4, inputs = 15;
+  constexpr int conversations = 3, inputs = 4;
   std::vector<pid_t> children;
   for (int c = 0; c < conversations; ++c) {
     children.push_back(::fork());
