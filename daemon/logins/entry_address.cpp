@@ -57,7 +57,7 @@ bool entry_tokens::take_settings(login_settings s) {
   return same;
 }
 
-// Forgets the tokens in memory. Those on disk stay, for a return to their address.
+// Forgets the tokens in memory. Tokens on disk stay, since the entry may get their address back.
 void entry_tokens::leave_address() {
   const auto self = shared_from_this();
   outdate();
@@ -75,6 +75,7 @@ void entry_tokens::leave_address() {
   if (auto* const present = present_login()) present->cancel(moved);
   if (std::exchange(preparing_, false))
     login_over(fail(errc::cancelled, "the login to server \"" + entry_.server + "\" was ended: " + std::string(moved)));
+  unanswered_ = false;
   if (renewing_) end_renewal(false);
 }
 

@@ -182,7 +182,8 @@ void entry_tokens::set_waiting(std::string why) {
 }
 
 bool entry_tokens::may_log_in_alone() {
-  if (!entry_.opens && entry_.grant == auth::grant_kind::person) return false;
+  // A person who did not answer is not there: the browser is not opened again until somebody logs in.
+  if (entry_.grant == auth::grant_kind::person && (!entry_.opens || unanswered_)) return false;
   const time_point now = parts_.time.now();
   if (now - std::exchange(last_attempt_, now) >= between_attempts) attempts_ = 0;
   return attempts_++ < most_attempts;
@@ -228,7 +229,7 @@ void entry_tokens::refused(int status, std::string_view challenge, std::string_v
         if (age != age_) return again(false);  // somebody has logged out
         ask_person(std::move(again));
       });
-    if (!more_scopes) grant_.access_token = {};  // it is refused, whatever its end says
+    if (!more_scopes) grant_.access_token = {};  // it is refused, however it ends
     ask_person(std::move(again));
   });
 }
@@ -260,7 +261,7 @@ void entry_tokens::log_in(std::function<void()> ready, std::function<void(result
   });
 }
 
-// The settings are resolved anew, since a file or a program may give another secret by now.
+// Resolves the settings again, since a file or a program may give another secret by now.
 void entry_tokens::prepare_login() {
   entry_.settings([weak = weak_from_this(), age = logouts_, moves = moves_](result<login_settings> settings) {
     const auto self = weak.lock();
@@ -315,6 +316,7 @@ void entry_tokens::start_login() {
 
 void entry_tokens::login_over(result<auth::grant> outcome) {
   const auto self = shared_from_this();
+  unanswered_ = !outcome && outcome.error().code == errc::cancelled;
   if (!outcome) {
     problem_ = outcome.error().message;
     log::warn(problem_);
@@ -356,6 +358,7 @@ void entry_tokens::log_out(std::function<void(result<void>)> then) {
   unreadable_.clear();
   if (auto* present = present_login()) present->cancel("somebody has logged out");
   if (std::exchange(preparing_, false)) login_over(std::unexpected(logged_out().error()));
+  unanswered_ = false;
   if (renewing_) end_renewal(false);
   sentence_.clear();
   problem_.clear();

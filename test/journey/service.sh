@@ -27,9 +27,9 @@ expect Delegate=yes
 as_person journalctl --user -q -u mcpbx.service -o cat -p info
 expect "server toolbox is ready"
 
-note "a tool server of npx, below a folder that only her shell knows, and a secret that systemd keeps"
+note "a tool server of npx, slow to start and below a folder that only her shell knows, and a secret that systemd keeps"
 as_person mkdir -p -m 700 /home/ada/.secrets /home/ada/.local/bin /home/ada/.config/mcpbx
-as_person bash -c 'printf "#!/bin/sh\nexec mcpbx-toolbox\n" >~/.local/bin/npx && chmod +x ~/.local/bin/npx'
+as_person bash -c 'printf "#!/bin/sh\nsleep 4\nexec mcpbx-toolbox\n" >~/.local/bin/npx && chmod +x ~/.local/bin/npx'
 as_person bash -c 'echo sk-shore-2207 >~/.secrets/openai && chmod 600 ~/.secrets/openai'
 as_person bash -c 'cat >~/.config/mcpbx/config.json <<"END"
 { "mcpServers": { "notes": { "command": "npx", "args": ["-y", "notes"] } },
@@ -42,7 +42,7 @@ as_person mkdir -p /home/ada/.config/systemd/user/mcpbx.service.d
 as_person bash -c 'cat >~/.config/systemd/user/mcpbx.service.d/own.conf <<"END"
 [Service]
 LoadCredential=openai:%h/.secrets/openai
-WatchdogSec=1
+WatchdogSec=3
 END'
 as_person systemctl --user daemon-reload
 as_person mcpbx stop
@@ -72,7 +72,7 @@ expect "the same daemon"
 note "a wrong configuration changes nothing; at the next start callers are told, and once it is mended all is well"
 as_person bash -c 'cp ~/.config/mcpbx/config.json ~/good.json && echo "{ \"models\": 7 }" >~/.config/mcpbx/config.json'
 person_fails 1 systemctl --user reload mcpbx.service
-as_person journalctl --user -q -u mcpbx.service -o cat -n 5
+as_person journalctl --user -q -u mcpbx.service -o cat -p warning -n 5
 expect 'config.json:1:13: must be an object, not a number, in "models"'
 as_person mcpbx call notes__calculate expression=2^13
 expect 8192

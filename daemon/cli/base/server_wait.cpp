@@ -1,12 +1,14 @@
 // Asks the daemon for the states of its servers until none starts any more.
 #include "daemon/cli/base/server_wait.hpp"
 
+#include "daemon/cli/link/daemon_age.hpp"
 #include "daemon/cli/terminal/fitted_table.hpp"
 #include "daemon/cli/text/status_text.hpp"
 
 #include <poll.h>
 
 #include <chrono>
+#include <cstdint>
 
 namespace mcpbx::cli {
 namespace {
@@ -15,12 +17,20 @@ using steady = std::chrono::steady_clock;
 constexpr std::chrono::seconds longest_wait{15};
 constexpr std::chrono::milliseconds said_after{300};  // most servers need less; then there is nothing to say
 constexpr int poll_ms = 30;
+constexpr std::int64_t just_ms = 10'000;  // the age up to which a daemon of systemd is taken for a new one
 
 // Returns the names of servers that are starting, or "" if the daemon does not answer: the verb's own request tells
 // why.
 std::string starting(daemon_connection& link) {
   const auto got = link.call("mcpbx/servers", "{}");
   return got && got->result ? unready_in(got->result).starting : "";
+}
+
+// Returns true if systemd has started the daemon a moment ago, for this connection or for one before it.
+bool is_just_activated(daemon_connection& link) {
+  if (!is_socket_of_systemd(link)) return false;
+  const auto status = link.call("mcpbx/status", "{}");
+  return status && !status->error && find_member(status->result, "uptimeMs").as_integer().value_or(just_ms) < just_ms;
 }
 
 }  // namespace
@@ -42,7 +52,7 @@ unready_servers unready_in(const raw_json& servers) {
 }
 
 void wait_for_servers(context& c, connected& made, const std::function<bool()>& enough) {
-  if (!made.started || c.no_wait) return;
+  if (c.no_wait || !(made.started || is_just_activated(made.link))) return;
   const auto begun = steady::now();
   bool said = false;
   for (;;) {

@@ -20,8 +20,8 @@ struct unready_servers {
 /// Sorts the result of `mcpbx/servers`.
 unready_servers unready_in(const raw_json& servers);
 
-/// Waits for servers that start for the first time if this command started the daemon, at most 15 s, until `enough`
-/// returns true. Says on stderr for whom it waits. Returns at once with --no-wait.
+/// Waits for servers that start for the first time if this command, or systemd for it, started the daemon, at most 15
+/// s, until `enough` returns true. Says on stderr for whom it waits. Returns at once with --no-wait.
 void wait_for_servers(context& c, connected& made, const std::function<bool()>& enough = {});
 
 /// Says on stderr which servers are still starting, if there are any.

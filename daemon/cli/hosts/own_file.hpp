@@ -33,8 +33,8 @@ struct own_file {
 
   std::string backup_path() const { return path + ".mcpbx-backup"; }
   std::string note_path() const { return path + ".mcpbx-note"; }
-  /// Returns true if the backup of an earlier install has no note any more.
-  bool lost_note() const { return !note && backup && text && *backup != *text; }
+  /// Returns true if the backup of an earlier install has no note any more. An empty one has nothing to lose.
+  bool lost_note() const { return !note && backup && !backup->empty() && text && *backup != *text; }
   /// Returns true if the file is as install left it.
   bool is_as_left() const;
 };

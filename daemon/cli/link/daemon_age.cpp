@@ -79,6 +79,15 @@ std::int64_t seen_process(const daemon_connection& link, std::int64_t pid) {
   return mcp::peer_of(link.fd(), false).pid == pid ? pid : -1;
 }
 
+bool is_socket_of_systemd(const daemon_connection& link) {
+  const auto pid = mcp::peer_of(link.fd(), false).pid;
+  const mcp::unique_fd file(::open(("/proc/" + std::to_string(pid) + "/comm").c_str(), O_RDONLY | O_CLOEXEC));
+  std::array<char, 16> name{};
+  if (pid <= 0 || file.get() < 0) return false;
+  const auto n = ::read(file.get(), name.data(), name.size());
+  return n > 0 && std::string_view(name.data(), static_cast<std::size_t>(n)) == "systemd\n";
+}
+
 daemon_end::daemon_end(const daemon_connection& link, const raw_json& hello) : link_(link.fd()) {
   const auto pid = seen_process(link, find_member(hello, "pid").as_integer().value_or(-1));
   // Use the system call, because the header of glibc 2.36 does not declare pidfd_open for C++.

@@ -45,4 +45,7 @@ class daemon_end {
 /// other numbers, and with socket activation another process made the socket.
 std::int64_t seen_process(const daemon_connection& link, std::int64_t pid);
 
+/// Returns true if systemd made the socket at the other end, so that a connection may have started the daemon.
+bool is_socket_of_systemd(const daemon_connection& link);
+
 }  // namespace mcpbx::cli

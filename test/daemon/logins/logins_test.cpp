@@ -183,6 +183,30 @@ TEST_CASE("logins: with auth.open a refusal opens the browser and the request wa
   CHECK(world.tokens().header() == "Bearer token-number-1");
 }
 
+TEST_CASE("logins: with auth.open the browser is not opened again after nobody has answered, until somebody logs in") {
+  login_world world;
+  world.all->set_entries({world.entry({.open = {"xdg-open"}})});
+  std::optional<bool> again;
+  world.tokens().refused(401, "Bearer", "", [&](bool a) { again = a; });
+  REQUIRE(world.loop.until([&] { return world.programs.size() == 1; }));
+  world.clock.advance(std::chrono::minutes(11));
+  REQUIRE(world.loop.until([&] { return again.has_value(); }));
+  CHECK_FALSE(*again);
+  for (int i = 0; i < 5; ++i) {
+    CHECK_FALSE(world.refuse());
+    world.clock.advance(std::chrono::minutes(2));
+  }
+  CHECK(world.programs.size() == 1);
+  CHECK(world.tokens().sentence() == "needs a login: run `mcpbx auth login files`");
+  world.log_in();
+  world.as.instead["/token"] = [](const std::string&) {
+    return authorization_server::reply{400, R"({"error":"invalid_grant"})"};
+  };
+  world.pass_renewals();
+  world.tokens().refused(401, "Bearer", world.tokens().header(), [](bool) {});
+  CHECK(world.loop.until([&] { return world.programs.size() == 2; }));
+}
+
 TEST_CASE("G44: logins: the address of a login is one argument of the browser's command, whatever a server has in it") {
   login_world world;
   world.all->set_entries({world.entry({.open = {"browser", "--new"}})});

@@ -4,8 +4,11 @@
 #include <doctest/doctest.h>
 
 #include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
+#include <array>
 #include <map>
 #include <string>
 
@@ -59,4 +62,19 @@ TEST_CASE("cli: the variables of a process are read where they may be") {
   CHECK_FALSE((*mine)("NO_SUCH_VARIABLE_AT_ALL").has_value());
   CHECK_FALSE(variables_of(-1));
   CHECK_FALSE(variables_of(0x7fffffff));
+}
+
+TEST_CASE("cli: a socket of systemd is known by the name of the process that made it") {
+  std::array<int, 2> ends{};
+  REQUIRE(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) == 0);
+  const daemon_connection link(ends[0]);
+  std::array<char, 16> before{};
+  ::prctl(PR_GET_NAME, before.data());
+  CHECK_FALSE(is_socket_of_systemd(link));
+  ::prctl(PR_SET_NAME, "systemd");
+  CHECK(is_socket_of_systemd(link));
+  ::prctl(PR_SET_NAME, "systemd-helper");
+  CHECK_FALSE(is_socket_of_systemd(link));
+  ::prctl(PR_SET_NAME, before.data());
+  ::close(ends[1]);
 }
