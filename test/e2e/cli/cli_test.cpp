@@ -71,7 +71,7 @@ TEST_CASE("D4: exit statuses of call: 0, 1 for an error of the tool, 5 for an un
   CHECK(run_cli(d, {"call", "a__echo", "text=x"}).status == 0);
   const auto failed = run_cli(d, {"call", "a__fail"});
   CHECK(failed.status == 1);
-  CHECK(contains(failed.err, "This tool always fails."));
+  CHECK(contains(failed.err, "This tool always fails"));
   CHECK(failed.out.empty());
   const auto json_failed = run_cli(d, {"--json", "call", "a__fail"});
   CHECK(json_failed.status == 1);
@@ -80,7 +80,7 @@ TEST_CASE("D4: exit statuses of call: 0, 1 for an error of the tool, 5 for an un
   CHECK(error.status == 1);
   CHECK_MESSAGE(error.err.starts_with("mcpbx: the tool server \"a\" answered the call of a__error with an error ("),
                 error.err);
-  CHECK(contains(error.err, "This tool answers an error."));
+  CHECK(contains(error.err, "This tool answers an error"));
   const auto unknown = run_cli(d, {"call", "a__ecko"});
   CHECK(unknown.status == 5);
   CHECK(contains(unknown.err, "similar: a__echo"));

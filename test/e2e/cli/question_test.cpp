@@ -54,7 +54,9 @@ TEST_CASE("ask: more input than fits, and input that no model reads, are status 
   daemon_under_test d(asking(model));
   const auto much = run_cli(d, {"ask", "question"}, std::string((16u << 20) + 1, 'x'));
   CHECK(much.status == 2);
-  CHECK(much.err == "mcpbx: standard input holds more than 16 MiB; give less of it, or --no-input to ask without it\n");
+  CHECK(much.err ==
+        "mcpbx: standard input holds more than 16 MiB; give less of it, or --no-input to ask without it; "
+        "see `mcpbx ask --help`\n");
   const auto unreadable = run_cli(d, {"ask", "question"}, "\xff\xfe");
   CHECK(unreadable.status == 2);
   CHECK(contains(unreadable.err, "standard input is neither text"));
