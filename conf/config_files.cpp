@@ -45,12 +45,12 @@ result<void> guarded(const fs::path& path, const struct stat& s, uid_t user) {
   const std::string what = directory ? "the directory " : "the file ";
   if (s.st_uid != user && s.st_uid != 0)
     return fail(errc::config, what + path.native() + " belongs to user " + std::to_string(s.st_uid) +
-                                  ", who could change the configuration: run chown " + std::to_string(user) + " " +
-                                  shell_word(path.native()));
+                                  ", who could change the configuration: run `chown " + std::to_string(user) + " " +
+                                  shell_word(path.native()) + "`");
   if ((s.st_mode & 022) == 0 || (directory && (s.st_mode & S_ISVTX) != 0)) return {};
-  return fail(errc::config, what + path.native() + " can be written by " +
-                                ((s.st_mode & 002) != 0 ? "everybody" : "its group") +
-                                ", who could change the configuration: run chmod go-w " + shell_word(path.native()));
+  return fail(errc::config,
+              what + path.native() + " can be written by " + ((s.st_mode & 002) != 0 ? "everybody" : "its group") +
+                  ", who could change the configuration: run `chmod go-w " + shell_word(path.native()) + "`");
 }
 
 result<void> guarded_directory(const fs::path& directory, uid_t user) {

@@ -1,4 +1,4 @@
-// The environment variables as a value, so that what depends on them stays pure.
+// The environment variables as a value, so that code that depends on them does no I/O.
 #pragma once
 #include <map>
 #include <optional>

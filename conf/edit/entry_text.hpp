@@ -9,7 +9,7 @@
 
 namespace mcpbx::conf {
 
-/// An entry as `mcpbx add` is told it: a command line or an address.
+/// An entry as `mcpbx add` gets it: a command line or an address.
 struct entry_words {
   std::vector<std::string> command;  ///< the program and its arguments; empty with `url`
   std::string url;

@@ -34,7 +34,7 @@ bool is_path_of_file(std::string_view name, std::string_view value) {
                              [&](std::string_view end) { return upper.ends_with(end); });
 }
 
-/// Returns true for a token that its maker marks by its beginning, whatever it stands under.
+/// Returns true for a token with a known beginning, such as providers give theirs, under any key.
 bool is_marked_token(std::string_view value) {
   static constexpr std::array<std::string_view, 16> marks{"sk-",   "ghp_",  "gho_",     "ghs_", "github_pat_", "glpat-",
                                                           "xoxb-", "xoxp-", "figd_",    "AKIA", "AIza",        "hf_",

@@ -306,7 +306,8 @@ class adopter {
     }
   }
 
-  /// Compares the words for the transport with command and url. Leaves "transport": "sse" where one says so.
+  /// Compares the words for the transport with command and url. Writes "transport": "sse" if one of them means
+  /// HTTP+SSE.
   void write_transport() {
     static constexpr std::array<std::string_view, 2> local{"stdio", "local"};
     static constexpr std::array<std::string_view, 3> either{"auto", "remote", ""};

@@ -11,8 +11,8 @@ std::span<const key_note> key_notes() {
   static constexpr auto notes = std::to_array<key_note>({
     {.section = "configuration", .key = "$schema", .example = R"("$schema": "./mcpbx.schema.json")"},
     {.section = "configuration", .key = "defaultModel", .example = R"("defaultModel": "profile:work")"},
-    {.section = "configuration", .key = "toolNames", .more = "A plain name stays with the server that had it first ([daemon/guard](../daemon/guard/README.md))."},
-    {.section = "configuration", .key = "audit", .more = "A relative path is below `$HOME` ([daemon/guard](../daemon/guard/README.md)).", .example = R"("audit": true)"},
+    {.section = "configuration", .key = "toolNames", .more = "A plain name stays with the server that had it first ([pins-and-audit.md](pins-and-audit.md))."},
+    {.section = "configuration", .key = "audit", .more = "A relative path is below `$HOME` ([pins-and-audit.md](pins-and-audit.md)).", .example = R"("audit": true)"},
 
     {.section = "server", .key = "command", .example = R"("command": "npx")"},
     {.section = "server", .key = "args", .example = R"("args": ["-y", "some-server"])"},
@@ -31,7 +31,7 @@ std::span<const key_note> key_notes() {
     {.section = "server", .key = "roots", .more = "`~` and paths below `$HOME` work as in `cwd`.", .example = R"("roots": ["~/Documents", {"uri": "/srv/data", "name": "Data"}])"},
     {.section = "server", .key = "mayCall", .more = "This holds for the port of HTTP, too."},
     {.section = "server", .key = "orphans", .more = "`end`: they are ended with it; `keep`: they are left alone."},
-    {.section = "server", .key = "pin", .usual = "`warn`; `block` with `url`", .more = "A definition is pinned when it is first seen. `mcpbx pins accept` approves another one ([daemon/guard](../daemon/guard/README.md))."},
+    {.section = "server", .key = "pin", .usual = "`warn`; `block` with `url`", .more = "A definition is pinned when it is first seen. `mcpbx pins accept` approves another one ([pins-and-audit.md](pins-and-audit.md))."},
     {.section = "serverTools", .key = "allow", .usual = "all tools", .more = "An empty list means all in some programs and none in others, so it is an error."},
     {.section = "serverTools", .key = "deny", .example = R"("deny": ["*"])"},
     {.section = "serverTools", .key = "rename", .example = R"("rename": {"echo": "say"})"},
@@ -52,7 +52,7 @@ std::span<const key_note> key_notes() {
     {.section = "model", .key = "caFile", .usual = "the system's", .more = "`SSL_CERT_FILE` and `SSL_CERT_DIR` change the system's for all."},
     {.section = "model", .key = "headers", .more = "With an `Authorization` for `azure` or `dial` the key is not sent, because they refuse both."},
     {.section = "model", .key = "fallbackModel", .more = "It is asked only if nothing of an answer was shown; for a minute it is then asked first."},
-    {.section = "model", .key = "toolFormat", .more = "It changes once, when the server takes no tools or the model writes its calls as text ([providers/text](../providers/text/README.md)). `tagged-json` is an older word for `hermes`."},
+    {.section = "model", .key = "toolFormat", .more = "It changes once, when the server takes no tools or the model writes its calls as text ([text-tools.md](text-tools.md)). `tagged-json` is an older word for `hermes`."},
     {.section = "model", .key = "maxTools", .usual = "128 for `openai-chat`, `openai-responses`, `azure` and `dial` with native tools, else 0", .more = "One place is kept for mcpbx's own tool. A `status` event, the log and `mcpbx tools --format` tell the others. Tools that a caller brings itself are never left out."},
     {.section = "model", .key = "maxTokens", .usual = "the provider's; 16384 for `anthropic`"},
     {.section = "model", .key = "temperature", .usual = "the provider's"},
@@ -86,7 +86,7 @@ std::span<const key_note> key_notes() {
 
     {.section = "profile", .key = "approve", .more = "They are matched with the names before `rename`."},
 
-    {.section = "store", .key = "url", .usual = "`sqlite:`", .more = "A relative PATH is below `$HOME`; one daemon may use a file, any number of them a database ([daemon/store](../daemon/store/README.md)). The URL of a database is resolved for each connection; one that a file or a program gives as a whole must be there at the start too.", .example = R"("url": "postgresql://me@localhost/mcpbx")"},
+    {.section = "store", .key = "url", .usual = "`sqlite:`", .more = "A relative PATH is below `$HOME`; one daemon may use a file, any number of them a database ([journal.md](journal.md)). The URL of a database is resolved for each connection; one that a file or a program gives as a whole must be there at the start too.", .example = R"("url": "postgresql://me@localhost/mcpbx")"},
     {.section = "store", .key = "sync", .more = "`turn` keeps the end of a run, answers and the start of a detached run. With `call` a call that may have taken effect is never forgotten; it costs one wait for the disk per batch of calls."},
     {.section = "http", .key = "address", .usual = "no port", .more = "127.0.0.1, [::1] and localhost only; port 0 takes a free one, which `mcpbx status` tells. A daemon with a port does not end by itself when it is idle, and `mcpbx --standalone` opens none.", .example = R"("address": "127.0.0.1:8765")"},
     {.section = "http", .key = "tokenFile", .usual = "`token` beside the configuration", .more = "Its mode is 0600. It is made at the first start, with 64 hexadecimal digits. Yours may hold 16 to 4096 printable bytes without blanks."},

@@ -1,4 +1,4 @@
-// Those parts of the key table's machinery that need no templates.
+// Parts of the key table's machinery that need no templates.
 #include "conf/model/spec.hpp"
 
 #include "mcp/json/raw_json.hpp"

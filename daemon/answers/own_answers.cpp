@@ -78,7 +78,7 @@ class own_answers::impl {
   };
   history& of(const std::string& server) { return histories_[server]; }
 
-  // Counts an attempt; it counts whatever becomes of it. Returns false at the limit.
+  // Counts an attempt, whether it succeeds or not. Returns false at the limit.
   bool count(history& h, std::int64_t per_minute) const {
     const auto now = by.time.now();
     while (!h.begun.empty() && now - h.begun.front() >= window) h.begun.pop_front();

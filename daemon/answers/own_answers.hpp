@@ -52,7 +52,8 @@ class own_answers {
   bool samples_for(std::string_view server) const;
   /// Returns true if the server's entry has roots.
   bool has_roots_for(std::string_view server) const;
-  /// Returns true if a server may be told that such questions are answered: by roots, or by a model that may sample.
+  /// Returns true if mcpbx may declare to a server that such questions are answered: by roots, or by a model that may
+  /// sample.
   bool lends(const mcp::server_question& q) const;
   /// Returns true if a question gets more than a refusal: roots always, sampling where the entry allows it.
   bool answers(const mcp::server_question& q) const;

@@ -51,7 +51,7 @@ class quiet_references final : public conf::reference_source {
   system_references system_;
 };
 
-// One address and what came of it.
+// One address and the result for it.
 class trial final : public http::response_events {
  public:
   /// Calls `ended` once it has an outcome.

@@ -4,8 +4,10 @@
 #include "mcp/support/log.hpp"
 
 #include <boost/asio/buffer.hpp>
+#include <boost/asio/post.hpp>
 
 #include <sys/inotify.h>
+#include <sys/ioctl.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -34,29 +36,65 @@ std::vector<std::string> folders_of(const std::vector<std::string>& files) {
 
 }  // namespace
 
-file_watch::file_watch(const boost::asio::any_io_executor& executor, time_source& time, std::function<void()> changed)
-    : executor_(executor), time_(time), changed_(std::move(changed)), timer_(time.make_timer()) {}
+file_watch::file_watch(const boost::asio::any_io_executor& executor, time_source& time, lane& disk,
+                       std::function<void()> changed)
+    : executor_(executor), time_(time), disk_(disk), changed_(std::move(changed)), timer_(time.make_timer()) {}
 
 file_watch::~file_watch() = default;
 
 void file_watch::set_files(const std::vector<std::string>& files) {
-  folders_ = folders_of(files);
-  events_.reset();
+  files_ = files;
+  tell_ = false;
   timer_->cancel();
   first_ = never;
-  if (!folders_.empty()) open();
+  if (files_.empty()) return events_.reset();
+  look_up();
 }
 
-void file_watch::open() {
-  const auto failed = [](const std::string& what) {
-    log::warn(what + " cannot be watched (" + std::strerror(errno) + "); `mcpbx reload` reads the configuration again");
+file_watch::opened file_watch::open(const std::vector<std::string>& files) {
+  opened got;
+  const auto failed = [&](const std::string& what) {
+    got.failures.push_back(what + " cannot be watched (" + std::strerror(errno) +
+                           "); `mcpbx reload` reads the configuration again");
   };
   const int fd = ::inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
-  if (fd < 0) return failed("files");
-  events_ = std::make_unique<boost::asio::posix::stream_descriptor>(executor_, fd);
-  for (const auto& folder : folders_)
+  if (fd < 0) {
+    failed("files");
+    return got;
+  }
+  got.events = std::make_shared<mcp::unique_fd>(fd);
+  for (const auto& folder : folders_of(files))
     if (::inotify_add_watch(fd, folder.c_str(), all_changes) < 0) failed(folder);
-  read();
+  return got;
+}
+
+// Opens a descriptor for the folders that have the names now. The one before stays until then.
+void file_watch::look_up() {
+  again_ = looking_;
+  if (looking_) return;
+  looking_ = true;
+  const auto posted = disk_.post([executor = executor_, files = files_, self = std::weak_ptr(self_)] {
+    boost::asio::post(executor, [self, got = open(files)] {
+      if (const auto here = self.lock()) (*here)->take(got);
+    });
+  });
+  if (posted) return;
+  looking_ = false;
+  log::warn("files cannot be watched (" + posted.error().message + "); `mcpbx reload` reads the configuration again");
+}
+
+void file_watch::take(opened got) {
+  looking_ = false;
+  if (files_.empty()) return;
+  if (again_) return look_up();
+  for (const auto& failure : got.failures) log::warn(failure);
+  if (got.events) {
+    int unread = 0;
+    if (events_ && ::ioctl(events_->native_handle(), FIONREAD, &unread) == 0 && unread > 0) heard();
+    events_ = std::make_unique<boost::asio::posix::stream_descriptor>(executor_, got.events->release());
+    read();
+  }
+  if (std::exchange(tell_, false)) changed_();
 }
 
 void file_watch::read() {
@@ -74,7 +112,8 @@ void file_watch::heard() {
   if (first_ == never) first_ = now;
   timer_->arm(std::min(now + quiet, first_ + longest), [this] {
     first_ = never;
-    changed_();
+    tell_ = true;
+    look_up();
   });
 }
 

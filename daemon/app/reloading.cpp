@@ -92,8 +92,7 @@ reloading::reloading(base_parts& base, const command_line& o, current_configurat
       world_(world),
       at_start_(current.snapshot()),
       texts_(texts_of(std::move(read))),
-      watch_(base.executor(), base.time, [this] {
-        watch();  // a folder may have been replaced
+      watch_(base.executor(), base.time, lane_, [this] {
         if (!world_.changed_files().empty()) ask("a file has changed", [](const result<reload_report>&) {});
       }) {
   watch();

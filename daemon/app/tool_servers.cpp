@@ -86,8 +86,8 @@ std::shared_ptr<mcp::stderr_lines> tool_servers::stderr_of(const std::string& se
   return found == books_.end() ? nullptr : found->second;
 }
 
-// A server that works keeps its connection when a login brings it more rights; one that waits for a login is asked
-// anew.
+// A working server keeps its connection when a login brings it more rights; one that waits for a login is connected
+// again.
 void tool_servers::tokens_changed(const std::string& server, bool held) {
   for (const auto& s : servers_.status())
     if (s.name == server && !(held && s.state == mcp::server_state::ready) && s.state != mcp::server_state::disabled)

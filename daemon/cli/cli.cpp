@@ -114,7 +114,10 @@ void declare(CLI::App& app, context& c, int& code, std::string& about) {
   };
   for (const auto& v : all_verbs()) {
     auto* page = add_page(v.name, v.summary, v.more);
-    page->callback([&code, &c, act = v.declare(*page)] { code = act(c); });
+    page->callback([&code, &c, name = v.name, act = v.declare(*page)] {
+      c.screen->helped_by("see `mcpbx " + std::string(name) + " --help`");
+      code = act(c);
+    });
   }
   add_page("help", "print this help, or more about a verb", "")->add_option("VERB", about, "the verb")->type_name("");
 }
@@ -207,7 +210,7 @@ int run(int argc, char** argv) {
   const bool help_asked = !used.empty() && used.front()->get_name() == "help";
   if (used.empty() || help_asked) {
     if (!about.empty() && !has_verb(about)) return screen.finish(unknown_verb(screen, about));
-    app.clear();  // the help of a page is that of what was parsed
+    app.clear();  // the help is that of the parsed page
     screen.out(about.empty() ? app.help() : app.get_subcommand(about)->help("mcpbx"));
     return screen.finish(help_asked ? done : usage);
   }

@@ -63,7 +63,8 @@ std::vector<std::string> marked_words(CLI::App& app, int argc, char** argv) {
   return words;
 }
 
-// Returns " (did you mean …?)" for the first word that nothing takes: the nearest option, or the verb of that name.
+// Returns " (did you mean …?)" for the first word that nothing takes: the nearest option or word of the verb's own, or
+// the verb of that name.
 std::string near_word(const CLI::App& app) {
   auto left = app.remaining(true);
   for (auto& w : left) w = without_marks(w);
@@ -78,6 +79,10 @@ std::string near_word(const CLI::App& app) {
   const std::string word = left.front().substr(0, left.front().find('='));
   if (word.starts_with("-")) return did_you_mean(word, std::vector<std::string_view>(names.begin(), names.end()));
   if (page == &app) return {};
+  std::vector<std::string_view> below;
+  for (const auto* one : page->get_subcommands([](const CLI::App* s) { return !s->get_name().empty(); }))
+    below.emplace_back(one->get_name());
+  if (!below.empty()) return did_you_mean(word, below);
   // A verb that takes an argument may have taken the other verb for it.
   std::vector<std::string> words;
   for (const auto* option : page->get_options())
@@ -106,7 +111,9 @@ std::optional<int> parse_words(CLI::App& app, int argc, char** argv,
   } catch (const CLI::ParseError& e) {
     std::string page = app.get_name();
     for (const auto* verb : app.get_subcommands()) page += " " + verb->get_name();
-    const auto hint = dynamic_cast<const CLI::ExtrasError*>(&e) != nullptr ? near_word(app) : "";
+    const bool word_left = dynamic_cast<const CLI::ExtrasError*>(&e) != nullptr ||
+                           (dynamic_cast<const CLI::RequiredError*>(&e) != nullptr && !app.remaining(true).empty());
+    const auto hint = word_left ? near_word(app) : "";
     tell(without_marks(e.what()) + hint + "; see `" + page + " --help`");
     return 2;
   }

@@ -57,7 +57,7 @@ bool entry_tokens::take_settings(login_settings s) {
   return same;
 }
 
-// Forgets the tokens in memory. Those on disk stay, for a return to their address.
+// Forgets the tokens in memory. Tokens on disk stay, since the entry may get their address back.
 void entry_tokens::leave_address() {
   const auto self = shared_from_this();
   outdate();

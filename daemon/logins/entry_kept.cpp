@@ -39,7 +39,7 @@ void entry_tokens::load() {
                          const bool late = !tokens->unreadable_.empty();
                          if (age == tokens->age_) tokens->loaded_as(std::move(f));
                          call_all(tokens->when_loaded_);
-                         // Connections that have begun without them are opened anew.
+                         // Opens connections again that have begun without them.
                          if (late && !tokens->dropped_ && !tokens->grant_.empty())
                            tokens->keeper_.tokens_changed(tokens->entry_.server, true);
                        });

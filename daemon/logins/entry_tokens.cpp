@@ -229,7 +229,7 @@ void entry_tokens::refused(int status, std::string_view challenge, std::string_v
         if (age != age_) return again(false);  // somebody has logged out
         ask_person(std::move(again));
       });
-    if (!more_scopes) grant_.access_token = {};  // it is refused, whatever its end says
+    if (!more_scopes) grant_.access_token = {};  // it is refused, however it ends
     ask_person(std::move(again));
   });
 }
@@ -261,7 +261,7 @@ void entry_tokens::log_in(std::function<void()> ready, std::function<void(result
   });
 }
 
-// The settings are resolved anew, since a file or a program may give another secret by now.
+// Resolves the settings again, since a file or a program may give another secret by now.
 void entry_tokens::prepare_login() {
   entry_.settings([weak = weak_from_this(), age = logouts_, moves = moves_](result<login_settings> settings) {
     const auto self = weak.lock();

@@ -54,7 +54,8 @@ struct kept_grant {
 /// Keeps the grants of all servers; `logins` implements it. Callbacks come later, on the speaking thread.
 class grant_keeper {
  public:
-  /// The grant on disk; nullopt: there is none; a failure: it cannot be told, since something cannot be read now.
+  /// Returns the grant on disk, or nullopt if there is none. Fails if the file, the entry or its key cannot be read
+  /// now.
   using found = result<std::optional<kept_grant>>;
   using held_lock = std::shared_ptr<void>;
   virtual ~grant_keeper() = default;
@@ -123,8 +124,7 @@ class entry_tokens final : public mcp::authorizer, public std::enable_shared_fro
   void prepare_status(std::function<void()> then) { when_loaded(std::move(then)); }
   /// Forgets the tokens, here and on disk.
   void log_out(std::function<void(result<void>)> then);
-  /// Ends everything, because the entry is gone or has changed: all that wait for something are told that it has
-  /// failed.
+  /// Ends everything, because the entry is gone or has changed. All waiting requests fail.
   void leave(std::string_view why);
   /// Ends everything: nothing is called any more.
   void drop();
@@ -166,8 +166,9 @@ class entry_tokens final : public mcp::authorizer, public std::enable_shared_fro
   bool kept_ = false;       // grant_, or one of the same login before it, is on disk, or was when it was looked at last
   std::string unreadable_;  // reason for not knowing the tokens on disk, or ""
   std::optional<time_point> last_load_, lost_;  // last try to read them; time of the last failure to write them
-  std::uint64_t age_ = 0;    // counts logins and logouts: what was begun before one must not touch the tokens after it
-  std::uint64_t moves_ = 0;  // counts changes of the address that the entry's reference gives
+  std::uint64_t age_ =
+      0;  // counts logins and logouts: a renewal that began before one must not touch the tokens after it
+  std::uint64_t moves_ = 0;    // counts changes of the address that the entry's reference gives
   std::uint64_t logouts_ = 0;  // counts logouts: a login that was wished for before one does not begin after it
   struct hidden_value {
     secret of;

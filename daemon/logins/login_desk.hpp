@@ -22,7 +22,7 @@ struct login_status {
   std::string address;              ///< of a login that waits for the person's browser, or ""
 };
 
-/// The address of a login that waits for its person, and what it asks for.
+/// The address of a login that waits for a person, and the rights that it asks for.
 struct login_invitation {
   std::string address;       ///< for the browser; "" if nobody needs to be asked
   std::string redirect_uri;  ///< address that the browser ends at

@@ -119,7 +119,8 @@ error logins::unknown(std::string_view server) const {
   std::vector<std::string_view> known;
   for (const auto& e : entries_) known.push_back(e->entry().server);
   return {errc::not_found, "there is no server " + json_quoted(cut_utf8(server, 128)) +
-                               " with a url that could need a login" + did_you_mean(server, known)};
+                               " with a url that could need a login" + did_you_mean(server, known) +
+                               "; `mcpbx auth status` lists those that have one"};
 }
 
 // Requests of people.

@@ -96,8 +96,9 @@ void redirect_listener::close() {
 
 void redirect_listener::admit(int fd) {
   if (visitors_.size() >= most_connections) {
-    // Browsers open spare connections, and anybody here can hold some open: neither may keep the answer out. As long as
-    // the port is open, a visitor that has asked was told that it is wrong here, and is waited for no more.
+    // Browsers open spare connections, and any program on this machine can hold some open; neither may keep the answer
+    // out. While the port is open, a visitor that has asked was answered that this is the wrong place, and need not be
+    // kept.
     const auto asked = std::ranges::find_if(visitors_, [](const auto& v) { return v->asked(); });
     visitors_.erase(asked == visitors_.end() ? visitors_.begin() : asked);
   }

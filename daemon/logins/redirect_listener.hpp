@@ -25,8 +25,8 @@ class redirect_listener {
     failed,   ///< the login has failed: the terminal says why
     not_ours  ///< this is not the answer to the open login; the listener waits on
   };
-  /// Most connections at once. A further one takes the place of the oldest that has been told that it is wrong here,
-  /// else of the oldest.
+  /// Largest number of connections at once. A further one replaces the oldest that was answered already, else the
+  /// oldest.
   static constexpr std::size_t most_connections = 16;
 
   /// Opens a port: that of `wanted`, an earlier redirect_uri(), if it is free. errc::io: no port can be opened. `time`

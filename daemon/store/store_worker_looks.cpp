@@ -6,7 +6,7 @@
 namespace mcpbx::daemon {
 namespace {
 
-/// Ends the reading of a run that has given what was wanted. Not an error of the store.
+/// Ends the reading of a run early, once the wanted record was found. This is no error of the store.
 std::unexpected<error> enough() {
   return fail(errc::cancelled, "enough was read");
 }

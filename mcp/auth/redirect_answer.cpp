@@ -1,4 +1,4 @@
-// The checks of a redirect: first `state`, then `iss`, and only then what it says.
+// The checks of a redirect: first `state`, then `iss`, and only then its code or error.
 #include "mcp/auth/redirect_answer.hpp"
 
 #include "mcp/auth/form.hpp"

@@ -106,7 +106,7 @@ struct server_question {
   std::string server;  ///< configured name
   std::string method;  ///< "sampling/createMessage", "elicitation/create" or "roots/list"
   raw_json params;     ///< as the server sent them; may be absent
-  /// Takes params of notifications/progress of whoever answers, with any token, until the question has ended. Null: the
+  /// Takes params of notifications/progress from the answerer, with any token, until the question has ended. Null: the
   /// server wants none.
   std::function<void(const raw_json& params)> progress = {};
 };
@@ -227,8 +227,7 @@ class client {
     static const std::string nobody;
     return nobody;
   }
-  /// Reports that roots have changed. A legacy server that has asked for them is told
-  /// (notifications/roots/list_changed).
+  /// Reports that roots have changed. A legacy server that has asked for them gets notifications/roots/list_changed.
   virtual void roots_changed() {}
 };
 

@@ -37,7 +37,8 @@ class member_walk {
     return key.substr(1, key.size() - 2);
   }
 
-  /// False behind the last member, and for text that is not what it should be. In line: stream chunks are read with it.
+  /// Returns false behind the last member, and for malformed text. Inline, because each chunk of a stream is read with
+  /// it.
   [[gnu::always_inline]] bool next() {
     if (done_ || broken_) return false;
     broken_ = true;  // until the member turns out to be whole
@@ -87,7 +88,7 @@ class element_walk {
 
   std::string_view value;  // the element that next() found
 
-  /// False behind the last element, and for text that is not what it should be.
+  /// Returns false behind the last element, and for malformed text.
   bool next() {
     const char* const value_end = json_skip::value(p_, end_);
     if (value_end == p_) return false;
@@ -140,7 +141,7 @@ inline bool is_array(std::string_view value) {
 inline std::string text(std::string_view value) {
   return is_string(value) ? unescaped(value) : std::string();
 }
-/// The integer that a member of `object` is; 0 for what is missing or no integer.
+/// Returns the integer in a member of `object`; 0 if the member is missing or no integer.
 inline std::int64_t count(std::string_view object, std::string_view key) {
   return raw_json::literal(find(object, key)).as_integer().value_or(0);
 }

@@ -97,7 +97,7 @@ class basic_json_writer {
     return end_array();
   }
 
-  // Members that are left out: a text that is empty, JSON or a value that is absent, what is not so.
+  // Writes the member unless it has nothing to say: an empty text, absent JSON, an absent value, false.
   basic_json_writer& filled(std::string_view name, std::string_view text) {
     return text.empty() ? *this : member(name, text);
   }

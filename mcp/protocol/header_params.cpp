@@ -11,7 +11,7 @@ namespace mcpbx::mcp {
 namespace {
 
 constexpr std::string_view annotation = "x-mcp-header";
-/// Bound on the levels of a schema. Those of messages have fewer unless their limit was raised.
+/// Bound on the levels of a schema. Schemas in messages have fewer, unless the limit of messages was raised.
 constexpr int most_levels = 400;
 /// Bound on the headers of one tool.
 constexpr std::size_t most_headers = 100;

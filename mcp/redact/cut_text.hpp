@@ -20,7 +20,7 @@ struct shown_text {
 /// JSON has with escapes, too, and then writes all printable ASCII of the text without needless ones.
 std::string redacted_part(std::string_view text, cut_ends cut);
 /// Returns at most the first `bytes` bytes of `text` (the mark not counted), redacted and printable. Examines only a
-/// few times as many bytes, whatever the size of the text.
+/// few times as many bytes, however long the text is.
 std::string cut_for_people(std::string_view text, std::size_t bytes, shown_text how = {});
 /// Does the same for the last bytes, without a mark.
 std::string tail_for_people(std::string_view text, std::size_t bytes, shown_text how = {});

@@ -18,7 +18,7 @@ class secret {
   std::string value_;
 };
 
-/// Returns ***, whatever the value is.
+/// Returns *** for every value.
 inline std::string_view to_string(const secret&) {
   return "***";
 }

@@ -181,7 +181,7 @@ std::string line_framer::too_deep_at(std::size_t offset) const {
 
 void line_framer::scan_failed(std::string_view part) {
   using fault = json_scanner::fault;
-  // A second fault in a deep answer is of no interest.
+  // A second fault in a deep answer is not reported.
   const bool deep = scanner_.saw_deep_result();
   const fault what = deep ? fault::depth : scanner_.fault_kind();
   const char first = scanner_.first_byte();

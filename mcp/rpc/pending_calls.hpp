@@ -72,7 +72,7 @@ class pending_calls {
   /// Stops both limits of a call while its peer waits for an answer of ours; one resume() for each pause(). Ignores
   /// calls that have ended.
   void pause(call_number number, time_point now);
-  /// Goes on: the hard limit loses nothing by the pause, and the idle limit starts anew.
+  /// Continues the call: the pause does not count against the hard limit, and the idle limit starts again.
   void resume(call_number number, time_point now);
   /// Ends every open call with the same failure, in the order of their numbers.
   void close_all(errc code, const std::string& why);

@@ -24,7 +24,7 @@ result<call_number> caller_asks::ask(std::string_view method, const raw_json& pa
   pending_.open({.idle = limit, .hard = limit}, host_->time().now(),
                 [this, number, done = std::move(done)](call_outcome&& outcome) mutable {
                   const open_ask ended = take(number);
-                  // The caller is told before `done`, which may answer the call that this request belongs to.
+                  // Notify the caller before `done`, which may answer the call that this request belongs to.
                   if (outcome.type == call_outcome::kind::failed && outcome.failure.code == errc::timed_out)
                     tell(ended, "timed out");
                   done(std::move(outcome));

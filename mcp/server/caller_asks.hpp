@@ -21,7 +21,7 @@ class caller_asks final : public std::enable_shared_from_this<caller_asks> {
     std::size_t max_open = 64;         ///< requests that wait for their answer
     std::size_t max_bytes = 8u << 20;  ///< bytes of all their texts together
   };
-  /// Requests that end together, after the caller has been told. finish() calls their `done`s.
+  /// Requests that end together, after the caller was notified. finish() calls their `done`s.
   class ending {
    public:
     ending() = default;

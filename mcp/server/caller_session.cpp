@@ -262,7 +262,7 @@ void caller_session::cancel_request(open_request& r, std::string_view reason) {
   const auto serial = r.serial;
   const auto asks = end_request(r);
   if (closed_) {
-    // The caller left while it was told about the requests that end here.
+    // The caller left while it was being notified of the requests that end here.
   } else if (own) {
     refuse(
         id, code::cancelled,

@@ -85,8 +85,8 @@ class caller_session final : private reply_taker {
   /// Ends the caller's subscriptions/listen with their results. `tell`: sends notifications/cancelled as well, which
   /// callers of one stream for everything need.
   void end_listens(bool tell);
-  /// Ends requests to a caller that sends no more but still reads, as unavailable, and its subscriptions/listen. It
-  /// gets no further ones.
+  /// For a caller that still reads but sends no more: ends the requests to it with errc::unavailable and its
+  /// subscriptions/listen. It gets no further requests.
   void end_input();
   /// Cancels everything open, for a caller that is gone. Nothing is sent any more.
   void close();

@@ -11,7 +11,7 @@ namespace mcpbx::mcp {
 
 /// Views share the bytes of the params, which must outlive them.
 struct incoming_call {
-  std::string name;        ///< of the tool or prompt, or a URI: whatever says which server
+  std::string name;        ///< name of the tool or prompt, or URI, by which the server is found
   std::string_view key;    ///< the token of that name inside the params, which the server's own name replaces
   bool by_prompt = false;  ///< a completion for a prompt; others are for resources
   raw_json arguments;      ///< absent if there are none

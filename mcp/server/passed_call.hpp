@@ -67,7 +67,7 @@ class passed_call final : public question_handler, public held_call, public std:
       waiting,  // for its caller: until it is gathered with others, or until the retry
       parked,   // the caller has it in an input_required
       caller,   // asked of a legacy caller
-      other,    // asked of whoever answers instead
+      other,    // asked of the part that answers in the caller's place
       settled   // its outcome comes in the next turn
     };
     ticket number = 0;

@@ -32,8 +32,8 @@ question_handler::ticket passed_call::ask(server_question q, done_handler done) 
   return t;
 }
 
-// Finds the answerer of a question: the caller if it can, else whoever answers in its place, else nobody. One that
-// comes while the caller is away waits for it.
+// Finds the answerer of a question: the caller if it can, else the part that answers in its place, else nobody. A
+// question that comes while the caller is away waits for it.
 void passed_call::route(ticket t) {
   question& q = *find(t);
   if (!attached()) {

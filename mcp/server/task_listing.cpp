@@ -1,4 +1,4 @@
-// Asks for each task and joins what comes.
+// Asks for the state of each task and joins the answers.
 #include "mcp/server/task_listing.hpp"
 
 #include "mcp/json/json_writer.hpp"

@@ -20,8 +20,8 @@ class task_listing : public std::enable_shared_from_this<task_listing> {
   /// Most tasks of one page, each of which its server is asked for, and bytes that a server's answer may have.
   static constexpr std::size_t most_tasks = 32, longest_task = std::size_t{64} << 10;
 
-  /// Answers `reply` once the servers have told the tasks of a page, or with what is wrong; errc::limit: a server has
-  /// too many calls waiting. A task that its server does not know any more, or does not tell of, is left out.
+  /// Answers `reply` once the servers have told the state of a page's tasks, or with an error; errc::limit: a server
+  /// has too many calls waiting. Leaves out a task whose server does not know it any more or does not answer.
   static void start(caller_session& s, const raw_json& params, const reply_once& reply);
 
  private:

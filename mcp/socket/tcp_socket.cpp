@@ -62,8 +62,10 @@ result<std::unique_ptr<loopback_listener>> loopback_listener::open(const asio::a
                                             ": expected HOST:PORT on this machine (127.0.0.1, [::1] or localhost)");
   const auto failed = [&] {
     const int number = errno;
-    return fail(errc::io, "HTTP cannot be served at " + address + ": " + std::strerror(number) +
-                              (number == EADDRINUSE ? "; choose another port with --http or http.address" : ""));
+    return fail(
+        errc::io,
+        "HTTP cannot be served at " + address + ": " + std::strerror(number) +
+            (number == EADDRINUSE ? "; choose another port with --http, or as http.address with `mcpbx edit`" : ""));
   };
   unique_fd socket(
       ::socket(where->protocol().family(), SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, where->protocol().protocol()));

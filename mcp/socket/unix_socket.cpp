@@ -64,7 +64,7 @@ result<void> check_directory(const std::string& directory) {
                               ", so the socket in it could be replaced: use a directory of your own");
   if ((s.st_mode & (S_IWGRP | S_IWOTH)) != 0)
     return fail(errc::io, "others may write to the directory " + directory +
-                              ", so they could replace the socket in it: chmod go-w " + directory);
+                              ", so they could replace the socket in it: run `chmod go-w " + directory + "`");
   return {};
 }
 

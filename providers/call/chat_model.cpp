@@ -276,7 +276,7 @@ class chat_run final : public http::response_events,
            (request_id_.empty() ? "" : ", request id " + cut_for_people(request_id_, 100));
   }
 
-  // Logs the endpoint's own words. The user gets one sentence; whoever looks for the cause needs the rest.
+  // Logs the endpoint's own words. The user gets one sentence; the cause may be in the rest.
   void log_said(model_error& e) const {
     const auto said = std::exchange(e.said, {});
     if (log::enabled(log::level::info)) log::info(status_line() + ": " + said);

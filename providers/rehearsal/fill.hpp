@@ -1,7 +1,7 @@
 // Fills a tool's arguments with words found in a question, guided by the tool's schema alone.
 #pragma once
 #include "mcp/json/raw_json.hpp"
-#include "providers/rehearsal/findings.hpp"
+#include "providers/rehearsal/clause_findings.hpp"
 
 #include <optional>
 #include <string>

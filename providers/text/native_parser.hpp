@@ -23,7 +23,7 @@ class native_parser final : public text_parser {
   void run(bool last, parse_sink& sink);
   /// Judges whether the part of a line at at_ begins a call. Sets object_ if it does.
   match judge_head();
-  /// Judges whether the text behind the object, as far as it has come, is invented.
+  /// Judges whether the text behind the object, as far as it has arrived, was made up by the model.
   match judge_behind(bool last) const;
   tool_call_block read_call() const;
   void let_go(std::size_t end, parse_sink& sink);

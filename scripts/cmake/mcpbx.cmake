@@ -1,4 +1,4 @@
-# What every target of mcpbx shares: language, warnings, sanitizers, dependencies, and the functions that declare
+# Settings that all targets of mcpbx share: language, warnings, sanitizers, dependencies, and the functions that declare
 # a layer, a program and a test.
 
 set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/bin")
@@ -71,7 +71,7 @@ if(MCPBX_SANITIZE)
   endif()
 endif()
 if(MCPBX_FUZZ)
-  # Test code is not what a fuzz target explores.
+  # A fuzz target explores the product, not the code of the tests.
   target_compile_options(mcpbx_options INTERFACE $<$<NOT:$<BOOL:$<TARGET_PROPERTY:TEST_CODE>>>:-fsanitize=fuzzer-no-link>)
 endif()
 if(MCPBX_STATIC)
@@ -79,8 +79,8 @@ if(MCPBX_STATIC)
 endif()
 
 # A round of the loop runs once through much code, and most of the time is spent fetching that code: knowing which ways
-# are taken, the compiler lays them side by side, and a round costs a third less. What was not trained, or has changed
-# since, is compiled as ever.
+# are taken, the compiler lays them side by side, and a round costs a third less. Code that was not trained, or has
+# changed since, is compiled in the usual way.
 if(MCPBX_TRAINING)
   target_compile_options(mcpbx_options INTERFACE -fprofile-generate=${PROJECT_BINARY_DIR}/counted)
   target_link_options(mcpbx_options INTERFACE -fprofile-generate=${PROJECT_BINARY_DIR}/counted)
@@ -92,7 +92,7 @@ elseif(MCPBX_TRAINED)
   add_custom_command(OUTPUT "${profile}" COMMAND "${PROJECT_SOURCE_DIR}/scripts/train" "${profile}"
                      COMMENT "Finding out what the programs do most" USES_TERMINAL VERBATIM)
   add_custom_target(mcpbx_training DEPENDS "${profile}")
-  # What the benchmark does not do, other people do: it is not compiled for size.
+  # Code that the benchmark does not reach is compiled for speed, too, since other people may use it.
   set(MCPBX_TRAINED_OPTIONS -fprofile-use=${profile} "SHELL:-mllvm -pgso=false"
     -Wno-profile-instr-unprofiled -Wno-profile-instr-out-of-date -Wno-backend-plugin)
 endif()
@@ -118,7 +118,7 @@ target_include_directories(mcpbx_spdlog SYSTEM INTERFACE
   $<TARGET_PROPERTY:spdlog::spdlog_header_only,INTERFACE_INCLUDE_DIRECTORIES>)
 target_compile_definitions(mcpbx_spdlog INTERFACE SPDLOG_FMT_EXTERNAL FMT_HEADER_ONLY)
 
-# The target is compiled with what the training gave, if there is one, and so behind it.
+# Compiles the target with the counts of the training, if there is one, and therefore after it.
 function(mcpbx_trained name)
   if(TARGET mcpbx_training)
     target_compile_options(${name} PRIVATE ${MCPBX_TRAINED_OPTIONS})
@@ -142,7 +142,7 @@ function(mcpbx_add_rooms folder)
   endforeach()
 endfunction()
 
-# What most sources include, parsed once for all rooms. It saves a release build a tenth of its time; the other presets go
+# Headers that most sources include, parsed once for all rooms. It saves a release build a tenth of its time; the other presets go
 # without, so that a source which lacks an include does not compile there.
 if(MCPBX_PRECOMPILED)
   file(GENERATE OUTPUT "${PROJECT_BINARY_DIR}/precompiled.cpp" CONTENT "")

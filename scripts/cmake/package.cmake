@@ -1,4 +1,4 @@
-# What is installed, and the Debian package that cpack makes of it. scripts/package calls cpack, twice, and looks at the
+# The installed files, and the Debian package that cpack makes of them. scripts/package calls cpack, twice, and looks at the
 # result; the tarball is made there from the same rules.
 include(GNUInstallDirs)
 

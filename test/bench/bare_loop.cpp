@@ -1,5 +1,5 @@
 // The bare loop: one thread, epoll, one connection to the model per run at a time, one pipe to the tool server.
-#include "test/bench/echo_tools.hpp"
+#include "test/bench/echo/echo_tools.hpp"
 #include "test/bench/line_stream.hpp"
 #include "test/bench/loop_case.hpp"
 #include "test/bench/model_connection.hpp"

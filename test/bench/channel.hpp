@@ -28,7 +28,7 @@ class channel {
 
   const std::string& tool() const noexcept { return tool_; }  ///< the name of an echo tool
   long next_id() noexcept { return ++last_id_; }
-  /// Returns `params`, an object, with what a request of this era says in `_meta`.
+  /// Returns `params`, an object, with the `_meta` that a request of this era has.
   std::string params_of(std::string_view params) const;
   /// Sends one request and waits for its answer, 60 s at most.
   std::string request(std::string_view method, std::string_view params);

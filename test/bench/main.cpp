@@ -1,7 +1,7 @@
 // mcpbx_bench: runs the suites asked for, several times in turn, and prints one table. scripts/bench builds and starts
 // it.
 #include "test/bench/process.hpp"
-#include "test/bench/suites.hpp"
+#include "test/bench/suites/suites.hpp"
 
 #include <signal.h>
 #include <unistd.h>
@@ -23,7 +23,7 @@ struct suite {
   std::string_view name;
   void (*run)(const bench_options&, report&);
 };
-constexpr std::array<suite, 13> suites{{{"calls", suite_calls},
+constexpr std::array<suite, 14> suites{{{"calls", suite_calls},
                                         {"big", suite_big},
                                         {"list", suite_list},
                                         {"eras", suite_eras},
@@ -35,11 +35,12 @@ constexpr std::array<suite, 13> suites{{{"calls", suite_calls},
                                         {"doors", suite_doors},
                                         {"encode", suite_encode},
                                         {"open", suite_open},
-                                        {"cli", suite_cli}}};
+                                        {"cli", suite_cli},
+                                        {"verbs", suite_verbs}}};
 
 constexpr const char* usage =
     "usage: mcpbx_bench [--quick] [--repeat N] [SUITE...]      SUITE: calls, big, list, eras, http, remote, "
-    "callers, start, loop, doors, encode, open, cli; without, all\n"
+    "callers, start, loop, doors, encode, open, cli, verbs; without, all\n"
     "The programs that are measured lie beside this one.\n";
 
 }  // namespace
@@ -68,6 +69,7 @@ int main(int argc, char** argv) {
 
   report out;
   declare_rows(out);
+  declare_verb_rows(out);
   for (int i = 0; i < repeat; ++i)
     for (const auto& s : suites)
       if (wanted.empty() || std::find(wanted.begin(), wanted.end(), s.name) != wanted.end()) {

@@ -1,5 +1,5 @@
 // The table: all rows, with their aims.
-#include "test/bench/suites.hpp"
+#include "test/bench/suites/suites.hpp"
 
 #include <string>
 

@@ -19,7 +19,7 @@ struct session_options {
   int tools = 10;              ///< of each server
   bool modern_server = false;  ///< the tool servers speak 2026-07-28, otherwise 2025-11-25
   bool modern = false;         ///< so does this caller
-  int remote = 0;              ///< the port of the tool server, which is reached over HTTP; 0: through pipes
+  int remote = 0;              ///< port of a tool server over HTTP; 0: the server is reached through pipes
   int http = 0;                ///< the port at which mcpbxd serves /mcp without a token; 0: none
   std::string more = "";       ///< further members of mcpbxd's configuration, each followed by a comma
 };

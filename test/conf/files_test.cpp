@@ -113,7 +113,7 @@ TEST_CASE("files: what others can write is refused with the command that mends i
   ::chmod(file.c_str(), 0620);
   CHECK(read_file(file).error().message ==
         "the file " + file.string() +
-            " can be written by its group, who could change the configuration: run chmod go-w " + file.string());
+            " can be written by its group, who could change the configuration: run `chmod go-w " + file.string() + "`");
   ::chmod(file.c_str(), 0602);
   CHECK(read_file(file).error().message.find("by everybody") != std::string::npos);
   ::chmod(file.c_str(), 0644);
@@ -138,7 +138,7 @@ TEST_CASE("files: what belongs to somebody else is refused") {
     REQUIRE(::chown(file.c_str(), other, static_cast<gid_t>(-1)) == 0);
     CHECK(read_file(file, other));
     CHECK(read_file(file, me).error().message.find(
-              "belongs to user 54321, who could change the configuration: run chown 0 ") != std::string::npos);
+              "belongs to user 54321, who could change the configuration: run `chown 0 ") != std::string::npos);
     REQUIRE(::chown((t.path / "d").c_str(), other, static_cast<gid_t>(-1)) == 0);
     REQUIRE(::chown(file.c_str(), me, static_cast<gid_t>(-1)) == 0);
     CHECK(read_file(file, me).error().message.starts_with("the directory "));

@@ -1,4 +1,4 @@
-// Runs that are given up: Ctrl-C, callers that cancel or leave, the daemon that stops (L18, G16, G20).
+// Cancelled runs: Ctrl-C, callers that cancel or leave, a daemon that stops (L18, G16, G20).
 #include "test/e2e/harness/harness.hpp"
 
 #include <doctest/doctest.h>

@@ -167,7 +167,7 @@ TEST_CASE("G43: the token is made once, for nobody else to read, and asked for")
   fs::permissions(file, fs::perms::owner_read | fs::perms::group_read);
   const auto refused = run_daemon(d, {"--config", d.file("config.json"), "--socket", d.socket()});
   CHECK(refused.status == 78);
-  CHECK(refused.err == "mcpbxd: others may use the token file " + file + ": chmod 600 " + file + "\n");
+  CHECK(refused.err == "mcpbxd: others may use the token file " + file + ": run `chmod 600 " + file + "`\n");
 }
 
 TEST_CASE("G43: with auth none the port asks for no token, and a warning says so") {

@@ -28,7 +28,7 @@ class home : public world {
     env.push_back("XDG_CONFIG_HOME=" + file("config"));
   }
   ~home() {
-    // Whatever the test left running.
+    // End the daemon that the test left running.
     if (const pid_t pid = daemon(); pid > 0) {
       ::kill(pid, SIGTERM);
       if (!eventually([&] { return !alive(pid); })) ::kill(pid, SIGKILL);

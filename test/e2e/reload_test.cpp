@@ -171,7 +171,7 @@ TEST_CASE("`mcpbx reload` prints the files in force, and the errors of a wrong o
   CHECK(wrong.status == 2);
   CHECK(wrong.out == "");
   CHECK(wrong.err == "mcpbx: the configuration is wrong, and the one before stays in force:\n" + d.file("config.json") +
-                         ":1:2: unknown key, in \"mcpServer\": did you mean \"mcpServers\"?\n");
+                         ":1:2: unknown key, in \"mcpServer\": did you mean \"mcpServers\"?\n`mcpbx edit` opens it\n");
   const auto as_json = run_cli(d, {"--json", "reload"});
   CHECK(as_json.status == 2);
   CHECK(text_at(parse(as_json.out), "error.message").contains("did you mean"));

@@ -107,7 +107,7 @@ TEST_CASE("G35 G36: a server never sees the secrets of another, nor the daemon's
 }
 
 TEST_CASE("G35: the daemon and its keeper leave no core file with secrets") {
-  // Whatever this test was started with: where cores are allowed, they must not be for these two.
+  // Allow core files, however the test was started: these two processes must still leave none.
   rlimit before{};
   REQUIRE(::getrlimit(RLIMIT_CORE, &before) == 0);
   const rlimit wanted{before.rlim_max, before.rlim_max};

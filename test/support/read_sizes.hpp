@@ -9,7 +9,7 @@
 
 namespace mcpbx::test {
 
-/// Sizes at which buffers fill, grow and run over: the smallest ones, and powers of two with what lies beside them.
+/// Sizes at which buffers fill, grow and overflow: the smallest ones, and the powers of two with their neighbours.
 inline constexpr std::array<std::size_t, 24> awkward_sizes{1,    2,    7,     255,   256,   257,   1023,  1024,
                                                            1025, 2047, 2048,  2049,  4095,  4096,  4097,  8191,
                                                            8192, 8193, 16383, 16384, 16385, 32767, 32768, 65535};

@@ -1,5 +1,5 @@
 // Tests of the names for what varies: nothing else is hidden.
-#include "test/transcripts/names.hpp"
+#include "test/transcripts/stable_names.hpp"
 
 #include <doctest/doctest.h>
 

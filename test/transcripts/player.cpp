@@ -1,7 +1,7 @@
 // Walks through the lines of a transcript; each kind of section has a function.
 #include "test/transcripts/player.hpp"
 
-#include "test/transcripts/journal.hpp"
+#include "test/transcripts/journal_text.hpp"
 
 #include <doctest/doctest.h>
 

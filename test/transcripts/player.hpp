@@ -1,7 +1,7 @@
 // Plays a transcript: starts what it describes, sends what it says, and writes down what comes. README.md has the form.
 #pragma once
 #include "test/e2e/harness/harness.hpp"
-#include "test/transcripts/names.hpp"
+#include "test/transcripts/stable_names.hpp"
 #include "test/transcripts/wire.hpp"
 
 #include <map>

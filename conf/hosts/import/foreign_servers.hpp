@@ -17,7 +17,7 @@ struct foreign_file {
   std::string path;  ///< for findings; its folder is where relative paths of a project's file begin
   std::string text;
   std::string folder;       ///< the project's folder; "": a file of the user
-  bool rules_only = false;  ///< read for what it forbids: its own servers are not taken
+  bool rules_only = false;  ///< read for its prohibitions only: its own servers are not taken
 };
 
 /// Outcome for a server of another program.

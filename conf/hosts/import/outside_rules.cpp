@@ -75,6 +75,27 @@ class rule_collector {
     }
   }
 
+  /// Reads the permissions of Cursor's command line: "Mcp(SERVER:TOOL)", with patterns on both sides.
+  void cursor() {
+    for (const auto& d : beside_)
+      for (const auto& rule : texts(at(d.tree, {"permissions", "deny"}))) rule_of_cursor(rule);
+  }
+
+  /// Reads the settings of VS Code that close MCP servers, or have the user asked before each call of a tool.
+  void vscode() {
+    for (const auto& d : beside_) {
+      const auto* access = at(d.tree, {"chat.mcp.access"});
+      const auto* on = at(d.tree, {"chat.mcp.enabled"});
+      if ((access != nullptr && access->text == "none") || (on != nullptr && on->is(kind::boolean) && !on->truth))
+        narrow({});
+      if (access != nullptr && access->text == "registry")
+        refuse(d, *access, "chat.mcp.access", "allows only servers from a registry, which mcpbx does not know");
+      if (const auto* tools = at(d.tree, {"chat.tools.eligibleForAutoApproval"}))
+        for (const auto& t : tools->members)
+          if (t.value.is(kind::boolean) && !t.value.truth) tool_of_vscode(t.key);
+    }
+  }
+
   void opencode() {
     for (const auto& d : files_) {
       switches(at(d.tree, {"tools"}));
@@ -163,7 +184,7 @@ class rule_collector {
     append(made.off, texts(at(part, {"disabledMcpjsonServers"})));
   }
 
-  /// Reads the lists of servers that a company's settings allow or forbid. Those by command or address are refused.
+  /// Reads the lists of servers that a company's settings allow or forbid. A list by command or address is refused.
   void lists_of_claude(const foreign_document& d) {
     for (const std::string key : {"deniedMcpServers", "allowedMcpServers"}) {
       const auto* list = at(d.tree, {key});
@@ -206,6 +227,26 @@ class rule_collector {
         for (const auto& server : servers_)
           if (const auto front = "mcp:" + server + ":"; t.key.starts_with(front))
             rule(t.value, server, t.key.substr(front.size()));
+  }
+
+  void rule_of_cursor(std::string_view rule) {
+    if (!rule.starts_with("Mcp(") || !rule.ends_with(')')) return;
+    rule = rule.substr(4, rule.size() - 5);
+    const auto mark = rule.find_first_of(":,");
+    const std::string server(trimmed(rule.substr(0, mark)));
+    const std::string tool(mark == rule.npos ? std::string_view("*") : trimmed(rule.substr(mark + 1)));
+    for (const auto& known : servers_)
+      if (glob_match(server, known)) made.deny.push_back({known, tool});
+  }
+
+  /// Reads the name of a tool: SERVER/TOOL, mcp_SERVER_TOOL, a server's name for all of its tools, or the tool's own.
+  void tool_of_vscode(std::string_view tool) {
+    const auto before = made.ask.size();
+    prefixed(tool, "/", made.ask);
+    if (tool.starts_with("mcp_")) prefixed(tool.substr(4), "_", made.ask);
+    for (const auto& server : servers_)
+      if (tool == server) made.ask.push_back({server, "*"});
+    if (made.ask.size() == before) made.ask.push_back({"", std::string(tool)});
   }
 
   /// Reads the name of a tool, which may have the server's in front (Gemini CLI's page on MCP servers).
@@ -302,6 +343,8 @@ outside_rules read_outside_rules(const program& from, std::span<const foreign_do
   rule_collector collector(files, beside, servers);
   if (from.name == "gemini-cli") collector.gemini();
   if (from.name == "claude-code") collector.claude_code();
+  if (from.name == "cursor") collector.cursor();
+  if (from.name == "vscode") collector.vscode();
   if (from.name == "opencode") collector.opencode();
   if (from.name == "goose") collector.goose();
   if (from.name == "amp") collector.amp();

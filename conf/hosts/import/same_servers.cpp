@@ -1,4 +1,4 @@
-// Compares what is started or reached, not how it is decorated; what forbids is joined to the stricter side.
+// Compares commands and addresses, not how they are written. Rules that forbid are joined to the stricter ones.
 #include "conf/hosts/import/same_servers.hpp"
 
 #include "conf/hosts/import/node_making.hpp"
@@ -14,6 +14,8 @@ namespace mcpbx::conf {
 namespace {
 
 using kind = node::kind;
+
+constexpr std::string_view mark_begin = "// Imported by mcpbx from ";
 
 std::string sorted_pairs(std::vector<std::pair<std::string, std::string>> pairs) {
   std::ranges::sort(pairs);
@@ -154,7 +156,23 @@ std::string our_name(std::string_view name) {
   return out.empty() ? "server" : out;
 }
 
-std::vector<import_row> join_servers(std::span<const foreign_server> servers, std::span<const server_entry> existing) {
+std::string origin_mark(const foreign_server& server) {
+  return std::string(mark_begin) + std::string(server.from->name) + ": " + json_quoted(server.name) + " in " +
+         json_quoted(server.file);
+}
+
+std::vector<std::string> origin_marks_in(std::string_view text) {
+  std::vector<std::string> marks;
+  while (text.starts_with(mark_begin)) {
+    const auto end = std::min(text.find('\n'), text.size());
+    marks.emplace_back(trimmed(text.substr(0, end)));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return marks;
+}
+
+std::vector<import_row> join_servers(std::span<const foreign_server> servers, std::span<const server_entry> existing,
+                                     std::span<const import_origin> origins) {
   std::vector<import_row> rows;
   std::multimap<std::string, std::size_t> taken;
   std::multimap<std::string, const server_entry*> there;
@@ -177,11 +195,22 @@ std::vector<import_row> join_servers(std::span<const foreign_server> servers, st
                             " forbids more than our own entry, which stays as it is");
       continue;
     }
+    const auto mark = origin_mark(s);
+    const auto origin = std::ranges::find(origins, mark, &import_origin::mark);
+    const auto edited =
+        origin == origins.end() ? existing.end() : std::ranges::find(existing, origin->name, &server_entry::name);
+    if (edited != existing.end()) {
+      row.same_as = edited->name;
+      row.notes.push_back(row.same_as + ": our own entry differs from that of " + std::string(s.from->title) +
+                          (covers(*edited, s.entry) ? "" : ", which forbids more,") + " and stays as it is");
+      continue;
+    }
     const auto [from, to] = taken.equal_range(id);
     const auto same = std::find_if(from, to, [&](const auto& t) { return can_join(rows[t.second], s); });
     if (same != to) {
       auto& first = rows[same->second];
       row.same_as = first.name;
+      first.marks.push_back(mark);
       const bool was_on = !is_off(first.entry);
       if (make_stricter(first.entry, s.entry))
         first.notes.push_back(was_on && is_off(first.entry)
@@ -196,6 +225,7 @@ std::vector<import_row> join_servers(std::span<const foreign_server> servers, st
     for (int i = 2; names.contains(row.name); ++i) row.name = plain + "-" + std::to_string(i);
     names.insert(row.name);
     row.entry = s.entry;
+    row.marks.push_back(mark);
     taken.emplace(id, rows.size() - 1);
   }
   return rows;

@@ -17,15 +17,29 @@ struct import_row {
   std::string same_as;             ///< the name under which it is there already, or is taken from elsewhere
   node entry;                      ///< for our configuration
   std::vector<std::string> notes;  ///< sentences about what joining changed
+  std::vector<std::string> marks;  ///< origin_mark() of this server and of those that are joined to it
 };
+
+/// A server of our configuration, and the mark of the one that it was imported from.
+struct import_origin {
+  std::string name, mark;
+};
+
+/// Returns the comment that a file of ours begins with if its server was imported from this one: a line without its
+/// end. By it a second import knows the server again when the entry was edited.
+std::string origin_mark(const foreign_server& server);
+/// Returns the marks at the beginning of a file of ours.
+std::vector<std::string> origin_marks_in(std::string_view text);
 
 /// Returns the name of another program's server as one of ours: 1 to 56 bytes, without characters that nobody sees.
 std::string our_name(std::string_view name);
 
 /// Decides over the servers of all programs in their order. Two servers are the same if command, arguments,
 /// environment and folder, or address and headers, are equal: the first is taken, and of what the others forbid nothing
-/// is lost. A name that another server has gets a number behind it. `existing` are the servers of our configuration.
-std::vector<import_row> join_servers(std::span<const foreign_server> servers, std::span<const server_entry> existing);
+/// is lost. A name that another server has gets a number behind it. `existing` are the servers of our configuration;
+/// one of them that was imported from a server, as `origins` tells, is the same even if it has been edited since.
+std::vector<import_row> join_servers(std::span<const foreign_server> servers, std::span<const server_entry> existing,
+                                     std::span<const import_origin> origins = {});
 
 /// Has every tool of an entry need a yes of the caller inside a run.
 void ask_for_all(node& entry);

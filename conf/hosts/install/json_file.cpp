@@ -1,4 +1,4 @@
-// conf/edit does the edits; this says where the programs keep what is edited.
+// Finds the places in the programs' files; conf/edit edits them.
 #include "conf/hosts/install/json_file.hpp"
 
 #include "conf/hosts/install/trees.hpp"

@@ -2,7 +2,6 @@
 // line below the head of the table. Other ways to write a table are refused.
 #include "conf/hosts/install/toml_file.hpp"
 
-#include "conf/hosts/install/trees.hpp"
 #include "mcp/support/text.hpp"
 
 #include <utility>
@@ -12,13 +11,6 @@ namespace {
 
 constexpr auto toml = foreign_format::toml;
 constexpr std::string_view switch_line = "enabled = false";
-
-node truth(bool value) {
-  node n;
-  n.type = node::kind::boolean;
-  n.truth = value;
-  return n;
-}
 
 /// Returns the entry as lines of TOML. Its values are texts, numbers, true, false and lists of them, which JSON writes
 /// in the same way.
@@ -84,54 +76,16 @@ result<std::string> toml_file::remove(std::string_view text, std::string_view) {
   return proven_file(toml, std::move(out), *tree, file_);
 }
 
-result<std::string> toml_file::off(std::string_view text, const std::string& name) {
-  auto tree = parsed_file(toml, text, file_);
-  if (!tree) return std::unexpected(tree.error());
-  const std::string section(to_.section);
-  const auto* entry = member_at(*tree, {section, name});
-  if (entry == nullptr) return std::string(text);
-  std::string out(text);
-  const auto* now = entry->value.find("enabled");
-  if (now != nullptr && !now->value.truth) return out;
-  if (now != nullptr) {
-    const auto at = offset_of(text, now->value.at);
-    if (text.substr(at, 4) != "true") return fail(errc::not_found, "its switch is not where it is expected");
-    out.replace(at, 4, "false");
-  } else {
-    const auto at = offset_of(text, {0, entry->value.at.line, 1});
-    if (!is_head(line_at(text, at))) return fail(errc::not_found, "it is not written as a table of its own");
-    const auto next = next_line(text, at);
-    out.insert(next, (next > 0 && text[next - 1] == '\n' ? "" : "\n") + std::string(switch_line) + "\n");
-  }
-  set_node(*tree, {section, name, "enabled"}, truth(false));
-  return proven_file(toml, std::move(out), *tree, file_);
+result<void> toml_file::add_switch(std::string& text, const node_member& entry) const {
+  const auto at = offset_of(text, {0, entry.value.at.line, 1});
+  if (!is_head(line_at(text, at))) return fail(errc::not_found, "it is not written as a table of its own");
+  const auto next = next_line(text, at);
+  text.insert(next, (next > 0 && text[next - 1] == '\n' ? "" : "\n") + std::string(switch_line) + "\n");
+  return {};
 }
 
-result<std::string> toml_file::on(std::string_view text, std::string_view before, const std::string& name) {
-  auto tree = parsed_file(toml, text, file_);
-  const auto then = parsed_file(toml, before, file_);
-  if (!tree) return std::unexpected(tree.error());
-  if (!then) return std::unexpected(then.error());
-  const std::vector<std::string> path{std::string(to_.section), name, "enabled"};
-  const auto* now = member_at(*tree, path);
-  if (now == nullptr || now->value.truth) return std::string(text);
-  std::string out(text);
-  if (member_at(*then, path) != nullptr) {
-    const auto at = offset_of(text, now->value.at);
-    if (text.substr(at, 5) == "false") out.replace(at, 5, "true");
-    set_node(*tree, path, truth(true));
-  } else {
-    const auto at = offset_of(text, {0, now->at.line, 1});
-    if (line_at(text, at) == switch_line) out.erase(at, next_line(text, at) - at);
-    remove_node(*tree, path);
-  }
-  return proven_file(toml, std::move(out), *tree, file_);
-}
-
-result<bool> toml_file::has_own(std::string_view text) {
-  const auto tree = parsed_file(toml, text, file_);
-  if (!tree) return std::unexpected(tree.error());
-  return member_at(*tree, {std::string(to_.section), std::string(own_name)}) != nullptr;
+bool toml_file::is_switch(std::string_view line) const {
+  return line == switch_line;
 }
 
 }  // namespace mcpbx::conf

@@ -1,17 +1,18 @@
 // The edits of a TOML file, as text.
 #pragma once
-#include "conf/hosts/install/file_edits.hpp"
+#include "conf/hosts/install/line_file.hpp"
 
 namespace mcpbx::conf {
 
-class toml_file : public file_edits {
+class toml_file : public line_file {
  public:
-  using file_edits::file_edits;
+  toml_file(const program& to, std::string_view file) : line_file(foreign_format::toml, to, file) {}
   result<std::string> add(std::string_view text, std::string_view entry) override;
   result<std::string> remove(std::string_view text, std::string_view before) override;
-  result<std::string> off(std::string_view text, const std::string& name) override;
-  result<std::string> on(std::string_view text, std::string_view before, const std::string& name) override;
-  result<bool> has_own(std::string_view text) override;
+
+ private:
+  result<void> add_switch(std::string& text, const node_member& entry) const override;
+  bool is_switch(std::string_view line) const override;
 };
 
 }  // namespace mcpbx::conf

@@ -1,6 +1,6 @@
 // Trees of documents: compared regardless of the order of keys, and changed.
 #pragma once
-#include "conf/hosts/read/foreign_text.hpp"
+#include "conf/hosts/read/foreign_tree.hpp"
 #include "mcp/support/error.hpp"
 
 #include <cstddef>

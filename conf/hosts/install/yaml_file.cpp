@@ -2,7 +2,6 @@
 // below the name of a server. Mappings in braces are refused, but for an empty one.
 #include "conf/hosts/install/yaml_file.hpp"
 
-#include "conf/hosts/install/trees.hpp"
 #include "mcp/support/text.hpp"
 
 #include <algorithm>
@@ -12,13 +11,6 @@ namespace mcpbx::conf {
 namespace {
 
 constexpr auto yaml = foreign_format::yaml;
-
-node truth_value(bool value) {
-  node n;
-  n.type = node::kind::boolean;
-  n.truth = value;
-  return n;
-}
 
 /// Returns our entry as a block in the indentation of `margin` blanks. JSON is YAML where a value stands on one line.
 std::string yaml_lines(const node& entry, std::size_t margin) {
@@ -95,52 +87,17 @@ result<std::string> yaml_file::remove(std::string_view text, std::string_view be
   return proven_file(yaml, std::move(out), *tree, file_);
 }
 
-result<std::string> yaml_file::off(std::string_view text, const std::string& name) {
-  auto tree = parsed_file(yaml, text, file_);
-  if (!tree) return std::unexpected(tree.error());
-  const std::vector<std::string> path{std::string(to_.section), name};
-  const auto* entry = member_at(*tree, path);
-  if (entry == nullptr) return std::string(text);
-  std::string out(text);
-  const auto* now = entry->value.find("enabled");
-  if (now != nullptr && !now->value.truth) return out;
-  if (now != nullptr) {
-    const auto at = offset_of(text, now->value.at);
-    out.replace(at, 4, "false");
-  } else {
-    if (entry->value.members.empty() || entry->value.members.front().at.line == entry->at.line)
-      return fail(errc::not_found, "it is not written on lines of its own");
-    const auto& first = entry->value.members.front().at;
-    out.insert(offset_of(text, {0, first.line, 1}), std::string(first.column - 1, ' ') + "enabled: false\n");
-  }
-  set_node(*tree, {path[0], path[1], "enabled"}, truth_value(false));
-  return proven_file(yaml, std::move(out), *tree, file_);
+result<void> yaml_file::add_switch(std::string& text, const node_member& entry) const {
+  const auto& members = entry.value.members;
+  if (members.empty() || members.front().at.line == entry.at.line)
+    return fail(errc::not_found, "it is not written on lines of its own");
+  const auto& first = members.front().at;
+  text.insert(offset_of(text, {0, first.line, 1}), std::string(first.column - 1, ' ') + "enabled: false\n");
+  return {};
 }
 
-result<std::string> yaml_file::on(std::string_view text, std::string_view before, const std::string& name) {
-  auto tree = parsed_file(yaml, text, file_);
-  const auto then = parsed_file(yaml, before, file_);
-  if (!tree) return std::unexpected(tree.error());
-  if (!then) return std::unexpected(then.error());
-  const std::vector<std::string> path{std::string(to_.section), name, "enabled"};
-  const auto* now = member_at(*tree, path);
-  if (now == nullptr || now->value.truth) return std::string(text);
-  std::string out(text);
-  if (member_at(*then, path) != nullptr) {
-    out.replace(offset_of(text, now->value.at), 5, "true");
-    set_node(*tree, path, truth_value(true));
-  } else {
-    const auto at = offset_of(text, {0, now->at.line, 1});
-    out.erase(at, next_line(out, at) - at);
-    remove_node(*tree, path);
-  }
-  return proven_file(yaml, std::move(out), *tree, file_);
-}
-
-result<bool> yaml_file::has_own(std::string_view text) {
-  const auto tree = parsed_file(yaml, text, file_);
-  if (!tree) return std::unexpected(tree.error());
-  return member_at(*tree, {std::string(to_.section), std::string(own_name)}) != nullptr;
+bool yaml_file::is_switch(std::string_view) const {
+  return true;  // the reading afterwards finds a line that said more
 }
 
 }  // namespace mcpbx::conf

@@ -1,6 +1,6 @@
 // Table of the programs whose MCP servers can be imported, and into which mcpbx can be entered.
 #pragma once
-#include "conf/hosts/read/foreign_text.hpp"
+#include "conf/hosts/read/foreign_tree.hpp"
 
 #include <array>
 #include <cstdint>
@@ -58,7 +58,7 @@ struct program {
   /// folder, `~/.config/` also for $XDG_CONFIG_HOME, `$NAME/` for a variable. The first that exists is the one that our
   /// entry is written to, else the first of all. A path from the root is of the machine: it is read only.
   std::array<std::string_view, 6> files{};
-  std::array<std::string_view, 3> beside{};         ///< files that narrow servers of the files above
+  std::array<std::string_view, 4> beside{};         ///< files that narrow servers of the files above
   std::array<std::string_view, 3> project_files{};  ///< ends of paths by which a project's file is recognised
   std::array<std::string_view, 2> project_rules{};  ///< files in the folder of a project that narrow its servers
   bool rules_in_files = false;                      ///< the files above hold rules about servers of the others, too

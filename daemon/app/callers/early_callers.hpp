@@ -16,7 +16,7 @@ class early_callers {
  public:
   static constexpr milliseconds longest{1000}, between_looks{10};
   static constexpr std::size_t most =
-      64;  ///< callers that wait; further ones enter at once and are judged by what is known
+      64;  ///< callers that wait; further ones enter at once and are judged by the facts known then
 
   /// `not_known_yet` returns true if the process belongs to a server whose start the keeper has yet to report. `enter`
   /// takes ownership of the descriptor. `time` must outlive this object.

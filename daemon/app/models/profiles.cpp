@@ -20,7 +20,7 @@ result<const conf::profile_entry*> find_profile(const conf::configuration& all, 
   for (const auto& p : all.profiles) names.push_back(p.name);
   auto what = "there is no profile \"" + std::string(cut_utf8(printable(name), 100)) + "\"" + did_you_mean(name, names);
   if (names.empty()) what += "; the configuration has no \"profiles\"";
-  // Bounds the list, since no command shows profiles.
+  // Bounds the list.
   constexpr std::size_t most = 10;
   for (std::size_t i = 0; i < std::min(names.size(), most); ++i)
     what += (i > 0              ? ", \""
@@ -28,6 +28,7 @@ result<const conf::profile_entry*> find_profile(const conf::configuration& all, 
                                 : "; there is \"") +
             std::string(cut_utf8(names[i], 100)) + "\"";
   if (names.size() > most) what += " and " + std::to_string(names.size() - most) + " more";
+  what += names.empty() ? ", `mcpbx edit` adds them" : "; `mcpbx config show` shows them";
   return fail(errc::invalid_argument, std::move(what));
 }
 

@@ -13,7 +13,7 @@
 namespace mcpbx::daemon {
 namespace {
 
-// Bounds all programs together, because whoever starts the daemon waits 15 s for it.
+// Bounds all programs together, because a command that starts the daemon waits 15 s for it.
 constexpr milliseconds all_programs{8'000};
 
 // A source that reads each file and runs each program once, however many strings refer to it, and although addresses

@@ -1,7 +1,9 @@
 // Connects verbs to the daemon: has an outdated daemon reload, replaces one that is idle, and warns about others.
 #include "daemon/cli/base/daemon_calls.hpp"
 
+#include "daemon/cli/base/session_choice.hpp"
 #include "daemon/cli/link/daemon_age.hpp"
+#include "daemon/cli/terminal/helping_command.hpp"
 #include "mcp/json/json_writer.hpp"
 
 #include <poll.h>
@@ -62,8 +64,8 @@ bool end_idle(daemon_connection& link, const raw_json& hello) {
   return told && !told->error && end.wait();
 }
 
-// Has a daemon that a command started read its files again. Returns true if they hold from now on, or are wrong, which
-// is told: then the ones before go on to hold. Returns false if only a new daemon helps.
+// Has a daemon that a command started read its files again. Returns true if the files are in force now, or if they are
+// wrong: that is reported, and the earlier ones stay in force. Returns false if only a new daemon helps.
 bool reloaded(context& c, connected& made, const raw_json& hello) {
   if (!find_member(hello, "idleExit").is_true()) return false;
   const auto told = made.link.call("mcpbx/reload", "{}");
@@ -154,6 +156,19 @@ result<connected> connect_or_explain(context& c, bool may_start, int& status, co
   return fail(errc::invalid_argument, "the connection cannot be bound");
 }
 
+namespace {
+
+// A list of errors with their places is of the files; other errors may be of their references, models or modes.
+std::string_view command_for_config(std::string_view words) {
+  return words.contains('\n') ? "`mcpbx edit` opens it" : command_for_status(no_answer);
+}
+
+}  // namespace
+
+std::string cause_of(const answer& a) {
+  return find_member(find_member(a.error, "data"), "cause").as_string().value_or("");
+}
+
 exit_status status_of(const error& e) {
   switch (e.code) {
     case errc::cancelled:
@@ -173,7 +188,7 @@ exit_status status_of(const error& e) {
 
 exit_status status_of(const answer& a) {
   // Configuration errors have no JSON-RPC code of their own; the member beside it names the kind.
-  if (find_member(find_member(a.error, "data"), "cause").as_string() == to_string(errc::config)) return usage;
+  if (cause_of(a) == to_string(errc::config)) return usage;
   switch (a.error_code()) {
     case mcp::code::not_found:
       return no_such;
@@ -189,12 +204,16 @@ exit_status status_of(const answer& a) {
 }
 
 int explain(context& c, const error& e) {
-  if (e.code != errc::cancelled) c.screen->error(e.message);
+  const auto command = e.code == errc::config ? command_for_config(e.message) : command_for_status(status_of(e));
+  if (e.code != errc::cancelled) c.screen->error(with_command(e.message, command));
   return status_of(e);
 }
 
-int explain(context& c, const answer& a) {
-  c.screen->error(a.error_message());
+int explain(context& c, const answer& a, std::string_view hint) {
+  const bool config = cause_of(a) == to_string(errc::config);
+  const auto words = a.error_message();
+  const auto command = config ? command_for_config(words) : command_for_status(status_of(a));
+  c.screen->error(with_hint(with_command(words, command), hint));
   return status_of(a);
 }
 
@@ -206,7 +225,8 @@ result<raw_json> call_or_explain(context& c, daemon_connection& link, std::strin
     return std::unexpected(got.error());
   }
   if (got->error) {
-    status = explain(c, *got);
+    const bool unknown_session = method.starts_with("mcpbx/sessions/") && cause_of(*got) == to_string(errc::not_found);
+    status = explain(c, *got, unknown_session ? near_session(link, params) : "");
     return fail(errc::peer, got->error_message());
   }
   return got->result;

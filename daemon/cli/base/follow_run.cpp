@@ -3,11 +3,12 @@
 
 #include "daemon/cli/base/daemon_calls.hpp"
 #include "daemon/cli/base/mcp_contents.hpp"
+#include "daemon/cli/base/person_answers.hpp"
 #include "daemon/cli/base/run_end.hpp"
-#include "daemon/cli/base/server_questions.hpp"
 #include "daemon/cli/input/client_tools.hpp"
 #include "daemon/cli/terminal/approval.hpp"
 #include "daemon/cli/terminal/foreign_text.hpp"
+#include "daemon/cli/terminal/helping_command.hpp"
 #include "daemon/cli/terminal/markdown_text.hpp"
 #include "daemon/cli/terminal/open_questions.hpp"
 #include "daemon/cli/text/usage_line.hpp"
@@ -139,6 +140,14 @@ void show_result(context& c, const raw_json& result, bool data_only, bool text_s
   }
 }
 
+// Returns the command for a run that ended without an answer.
+std::string way_on(const raw_json& result, int status) {
+  if (status == usage) return "`mcpbx doctor` tells more";
+  const auto session = member_text(result, "session");
+  if (status == provider_failed || session.empty()) return std::string(command_for_status(status));
+  return "`mcpbx sessions show " + shell_word(session) + "` shows the run";
+}
+
 int finish(context& c, const raw_json& result, bool data_only, bool text_shown) {
   c.screen->clear_status();
   if (!c.json) show_result(c, result, data_only, text_shown);
@@ -149,7 +158,7 @@ int finish(context& c, const raw_json& result, bool data_only, bool text_shown) 
   if ((end.status == done || c.json) && !end.why.empty())
     c.screen->err_line("mcpbx: " + printable(end.why, true));
   else if (!end.why.empty())
-    c.screen->error(end.why);
+    c.screen->error(with_command(end.why, way_on(result, end.status)));
   return end.status;
 }
 
@@ -188,7 +197,7 @@ followed follow_run(context& c, daemon_connection& link, std::string_view method
   open_questions questions(*c.screen, link, {.approvals = asks_person(c), .input = o.input});
   const bool asks = asks_person(c) || o.input;
   // Servers ask about a prompt or a resource before the run begins, and in its course by events.
-  server_questions before(c, link, o.input.value_or(input_mode::decline));
+  person_answers before(c, link, o.input.value_or(input_mode::decline));
   link.on_request([&](const mcp::message& request) { before.take(request); });
   const auto answered = link.call(
       method, params,

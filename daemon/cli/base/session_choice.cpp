@@ -3,10 +3,17 @@
 
 #include "daemon/cli/link/last_sessions.hpp"
 #include "mcp/json/json_writer.hpp"
+#include "mcp/support/text.hpp"
 
 #include <algorithm>
 
 namespace mcpbx::cli {
+namespace {
+
+constexpr int most_looked_at = 1000;
+constexpr std::size_t shortest_beginning = 4;  // of an id, so that a few characters are not taken for one
+
+}  // namespace
 
 std::string session_of_place(daemon_connection& link) {
   for (const auto& session : last_sessions::of_user().of(own_places())) {
@@ -19,6 +26,25 @@ std::string session_of_place(daemon_connection& link) {
 
 void note_session(std::string_view session) {
   if (!session.empty()) last_sessions::of_user().note(session, own_places());
+}
+
+std::string near_session(daemon_connection& link, std::string_view params) {
+  const auto read = raw_json::parse(params);
+  const auto id = read ? member_text(*read, "session") : "";
+  const auto listed = link.call("mcpbx/sessions/list", json_object("limit", most_looked_at, "all", true));
+  if (id.empty() || !listed || listed->error) return {};
+  std::vector<std::string> ids;
+  for_each_element(find_member(listed->result, "sessions"), [&](const raw_json& s) {
+    ids.push_back(member_text(s, "session"));
+    return true;
+  });
+  std::vector<std::string_view> known;
+  if (id.size() >= shortest_beginning)
+    for (const auto& one : ids)
+      if (one.starts_with(id) || one.starts_with("ses_" + id)) known.emplace_back(one);
+  if (known.size() == 1) return " (did you mean \"" + std::string(known.front()) + "\"?)";
+  known.assign(ids.begin(), ids.end());
+  return did_you_mean(id, known);
 }
 
 std::vector<std::string> split_globs(std::string_view globs) {

@@ -13,6 +13,10 @@ std::string session_of_place(daemon_connection& link);
 /// Notes that the session was used last at this terminal and in this folder. Ignores "".
 void note_session(std::string_view session);
 
+/// Returns a hint at the session whose id is nearest to `session` of a request's params, or that alone begins so; else
+/// "".
+std::string near_session(daemon_connection& link, std::string_view params);
+
 /// Splits a list of patterns at its commas and drops empty ones.
 std::vector<std::string> split_globs(std::string_view globs);
 

@@ -35,7 +35,7 @@ std::string new_run_name() {
   return "chat_" + hex(static_cast<std::uint64_t>(random()) << 32 | random(), 16);
 }
 
-// Returns the path that a person means, who may write `~/`, or quotes as for a shell.
+// Returns the path that a person typed, perhaps with `~/` or in a shell's quotes.
 std::string path_of(std::string_view typed) {
   for (const char quote : {'"', '\''})
     if (typed.size() > 1 && typed.front() == quote && typed.back() == quote)
@@ -81,6 +81,7 @@ class chat_shell {
   }
 
   int run() {
+    c_.screen->helped_by("/help lists the commands");
     if (!at_terminal_) return run_pipe();
     line_editor editor(*c_.screen, conversation::commands());
     const auto history = line_history::of_user();

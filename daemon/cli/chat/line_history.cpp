@@ -126,6 +126,7 @@ std::vector<std::string> line_history::read() const {
 
 void line_history::add(std::string_view input) const {
   if (path_.empty() || !may_be_kept(input)) return;
+  const private_lock lock(path_);
   auto all = read();
   std::erase(all, input);
   all.emplace_back(input);

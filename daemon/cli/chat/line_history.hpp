@@ -25,7 +25,7 @@ class line_history {
   /// Returns the kept inputs, the oldest first.
   std::vector<std::string> read() const;
   /// Adds an input that may be kept, drops the oldest beyond the bounds, and replaces the file as a whole, with mode
-  /// 0600. Reads it again first, because other conversations add to it, too.
+  /// 0600. Reads it again first, under a lock, because other conversations add to it, too.
   void add(std::string_view input) const;
 
  private:

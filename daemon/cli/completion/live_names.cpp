@@ -24,7 +24,7 @@ void end_after(suseconds_t us) {
   sigset_t alarm;
   ::sigemptyset(&alarm);
   ::sigaddset(&alarm, SIGALRM);
-  ::sigprocmask(SIG_UNBLOCK, &alarm, nullptr);  // whoever started the shell may have blocked it
+  ::sigprocmask(SIG_UNBLOCK, &alarm, nullptr);  // the parent of the shell may have blocked it
   const itimerval once{{0, 0}, {0, us}};
   ::setitimer(ITIMER_REAL, &once, nullptr);
 }

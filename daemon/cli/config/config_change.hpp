@@ -22,7 +22,8 @@ struct file_change {
 /// An entry of mcpServers to write.
 struct new_entry {
   std::string name;
-  std::string entry;  ///< a JSON object
+  std::string entry;         ///< a JSON object
+  std::string comment = {};  ///< lines in front of a new file of config.d, each with its end
 };
 
 /// Returns the files that have the entry `name` in mcpServers, in the order of merging. Files that cannot be parsed

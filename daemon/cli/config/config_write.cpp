@@ -79,7 +79,7 @@ int agreed_to_write(context& c, const write_wish& wish) {
   return interrupted() ? interrupted_exit : no_answer;
 }
 
-/// Checks the folders that will hold new files. Others could change what stands in a folder that they can write.
+/// Checks the folders that will hold new files. Users who can write into a folder can change the files in it.
 result<void> check_folders(const std::vector<step_of_write>& steps) {
   std::error_code ignored;
   for (const auto& step : steps) {
@@ -188,8 +188,8 @@ int carry_out(context& c, const config_place& place, const std::vector<step_of_w
   if (!after.ok()) {
     const auto before = loaded_after(place, {}, env);
     c.screen->error((before.ok() ? "this would make the configuration wrong, and nothing was written:\n"
-                                 : "the configuration has errors, and nothing was written; `mcpbx edit` opens it:\n") +
-                    std::string(trimmed(after.error_text())));
+                                 : "the configuration has errors, and nothing was written:\n") +
+                    std::string(trimmed(after.error_text())) + (before.ok() ? "" : "\n`mcpbx edit` opens it"));
     return usage;
   }
   auto good = check_folders(steps);
@@ -263,6 +263,7 @@ int write_entries(context& c, const config_place& place, const std::vector<new_e
       const auto before = place.text_of(path);
       at = steps.insert(steps.end(), step_of_write{file_change{path, before, before.value_or("")}, {}});
     }
+    if (!at->change.before && !place.file) at->change.after->insert(0, entries[i].comment);
     auto text =
         conf::with_entry(*at->change.after, entries[i].name, move ? moved[i].entry : entries[i].entry, path.native());
     if (!text) return explain(c, error{errc::config, text.error().message});

@@ -52,8 +52,8 @@ std::optional<bool> is_disabled(const conf::loaded& loaded, std::string_view nam
 }
 
 std::unexpected<error> wrong_already(const conf::loaded& loaded) {
-  return fail(errc::config, "the configuration has errors, and nothing was written; `mcpbx edit` opens it:\n" +
-                                std::string(trimmed(loaded.error_text())));
+  return fail(errc::config, "the configuration has errors, and nothing was written:\n" +
+                                std::string(trimmed(loaded.error_text())) + "\n`mcpbx edit` opens it");
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
-// A file is only ever created: one that exists with another content belongs to another secret, whatever its name says.
+// Files are only created, never changed: an existing one with another content belongs to another secret, in spite of
+// its name.
 #include "daemon/cli/config/secret_files.hpp"
 
 #include "conf/edit/literal_secrets.hpp"

@@ -42,7 +42,7 @@ class line_peer {
 
   /// Returns the last 2 KiB of `errors`.
   const std::string& last_words() const noexcept { return words_; }
-  /// Returns true if something stood before last_words(), so that they may begin in the middle of a secret.
+  /// Returns true if last_words() was cut in front, so that it may begin in the middle of a secret.
   bool words_are_cut() const noexcept { return words_cut_; }
   /// Returns the number of lines that were no messages, and the first one.
   std::size_t noise() const noexcept { return noise_; }

@@ -161,8 +161,9 @@ struct facts {
   state_facts state;
   unit_facts unit;
   std::vector<host_facts> hosts{};
-  std::string only = {};  ///< the server or model that was asked for, or "": everything
-  bool online = false;    ///< --online
+  std::string only = {};     ///< the server or model that was asked for, or "": everything
+  bool online = false;       ///< --online
+  bool interrupted = false;  ///< a person ended the requests to models
 };
 
 }  // namespace mcpbx::cli::doctor

@@ -1,4 +1,4 @@
-// Judges facts: what is right, what is wrong, and the mend of each. No I/O.
+// Judges facts: each finding is right or wrong, and has its fix. No I/O.
 #pragma once
 #include "daemon/cli/doctor/facts.hpp"
 #include "daemon/cli/doctor/finding.hpp"

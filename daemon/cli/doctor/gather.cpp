@@ -3,6 +3,7 @@
 
 #include "conf/places.hpp"
 #include "daemon/cli/doctor/in_time.hpp"
+#include "daemon/cli/link/daemon_start.hpp"
 #include "mcp/json/json_writer.hpp"
 #include "mcp/support/text.hpp"
 
@@ -10,7 +11,9 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <filesystem>
+#include <thread>
 
 namespace mcpbx::cli::doctor {
 namespace {
@@ -53,29 +56,74 @@ std::string token_path(const conf::configuration& config) {
   return folder ? (*folder / "token").string() : "";
 }
 
-// Makes one request to a model, and forgets the session that it made.
-void ask_model(daemon_connection& link, model_facts& m) {
+constexpr std::string_view small_question = "Reply with the word ok.";
+
+bool delete_session(daemon_connection& link, std::string_view session) {
+  // A run that has just been cancelled holds its session until its end is written.
+  constexpr int tries = 20;
+  constexpr std::chrono::milliseconds between{100};
+  for (int i = 0; i < tries; ++i) {
+    if (ask(link, "mcpbx/sessions/delete", json_object("session", session), milliseconds(5'000))) return true;
+    std::this_thread::sleep_for(between);
+  }
+  return false;
+}
+
+// Ends a run whose answer has not come, and deletes the session that it began.
+void forget_run(daemon_connection& link, const std::string& run, std::int64_t begun_ms) {
+  constexpr milliseconds limit(5'000);
+  // The answer comes when the end is in the journal, and so is the session.
+  (void)ask(link, "mcpbx/cancel", json_object("run", run), limit);
+  const auto listed = ask(link, "mcpbx/sessions/list", R"({"limit":50})", limit);
+  if (!listed) return;
+  for_each_element(find_member(*listed, "sessions"), [&](const raw_json& s) {
+    if (find_member(s, "createdMs").as_integer().value_or(0) < begun_ms) return true;
+    const auto session = member_text(s, "session");
+    const auto whole = ask(link, "mcpbx/sessions/get", json_object("session", session, "limit", 0), limit);
+    bool ours = false;
+    if (whole)
+      for_each_element(find_member(*whole, "runs"), [&](const raw_json& one) {
+        ours = ours || member_text(one, "run") == run;
+        return !ours;
+      });
+    if (ours) delete_session(link, session);
+    return !ours;
+  });
+}
+
+// Makes one request to a model, and forgets the session that it made, also after an interrupt or the end of the time.
+// Returns false after an interrupt.
+bool ask_model(const wish& who, daemon_connection& link, model_facts& m) {
+  const auto begun = std::chrono::duration_cast<milliseconds>(std::chrono::system_clock::now().time_since_epoch());
+  const auto run = "doctor_" + std::to_string(::getpid()) + "_" + std::to_string(begun.count());
   std::string params;
   json_writer w(params);
-  w.begin_object().members("input", "Reply with the word ok.", "model", m.name, "status", "off", "approve", "none");
+  w.begin_object().members("input", small_question, "model", m.name, "status", "off", "approve", "none", "run", run);
   w.member("stream", false).key("tools").begin_array().end_array();
   w.key("limits").begin_object().members("maxRounds", 1, "timeoutMs", 45'000).end_object().end_object();
   m.asked = true;
   const auto got = ask(link, "mcpbx/chat", params, chat_limit);
   if (!got) {
-    m.answer_problem = "the request failed";
-    return;
+    const bool stop = interrupted();
+    m.answer_problem = stop ? "the request was interrupted" : "the request failed";
+    while (forget_interrupt()) {
+    }
+    place again = who.place;
+    again.config.clear();
+    // The connection may have been given up.
+    if (ask(link, "mcpbx/hello", "{}", milliseconds(5'000)))
+      forget_run(link, run, begun.count());
+    else if (auto other = again.standalone ? fail(errc::unavailable, "") : connect(again, false))
+      forget_run(other->link, run, begun.count());
+    return !stop;
   }
   const auto reason = member_text(*got, "stopReason");
   if (reason != "final" && reason != "truncated" && reason != "max_rounds") {
     m.answer_problem = member_text(*got, "reason");
     if (m.answer_problem.empty()) m.answer_problem = "the run ended with \"" + reason + "\"";
   }
-  if (const auto session = member_text(*got, "session"); !session.empty()) {
-    std::string one;
-    json_writer(one).begin_object().member("session", session).end_object();
-    (void)ask(link, "mcpbx/sessions/delete", one, milliseconds(5'000));
-  }
+  if (const auto session = member_text(*got, "session"); !session.empty()) delete_session(link, session);
+  return true;
 }
 
 void take_models(daemon_connection& link, facts& all) {
@@ -192,10 +240,12 @@ facts gather(const wish& w, const server_trial& trial) {
     if (!entry->disabled && entry->command) all.trials.push_back(trial(*entry));
   }
   if (!w.online) return all;
+  catch_interrupts();
   for (auto& m : all.models) {
+    if (all.interrupted) break;
     if (!m.has_endpoint || (!w.only.empty() && m.name != w.only)) continue;
     if (link != nullptr && all.daemon && m.problem.empty() && m.missing.empty())
-      ask_model(*link, m);
+      all.interrupted = !ask_model(w, *link, m);
     else if (link == nullptr)
       m.answer_problem = "no request was made, since no daemon runs";
   }

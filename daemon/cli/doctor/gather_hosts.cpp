@@ -9,12 +9,15 @@
 #include "daemon/cli/hosts/import_plan.hpp"
 #include "mcp/json/json_writer.hpp"
 #include "mcp/redact/hidden_text.hpp"
+#include "mcp/support/whole_file.hpp"
 
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 #include <string_view>
+#include <utility>
 
 namespace mcpbx::cli::doctor {
 namespace {
@@ -54,11 +57,12 @@ bool is_off(const conf::foreign_server& s) {
 
 // Compares the servers of one program with ours.
 std::string compared(const conf::program& program, const std::vector<conf::server_entry>& ours,
-                     const conf::own_places& own, const conf::environment& env) {
+                     const std::vector<conf::import_origin>& origins, const conf::own_places& own,
+                     const conf::environment& env) {
   std::vector<std::string> direct, more;
   const std::vector<found_program> found{look_for(program, env)};
   if (!found.front().files.empty()) {
-    const auto plan = plan_import(found, ours, own, false);
+    const auto plan = plan_import(found, ours, own, false, origins);
     for (const auto& row : plan.rows) {
       if (row.server->fate != conf::server_fate::taken || is_off(*row.server)) continue;
       const bool is_ours = std::ranges::find(ours, row.same_as, &conf::server_entry::name) != ours.end();
@@ -77,6 +81,16 @@ std::string compared(const conf::program& program, const std::vector<conf::serve
   return printed(direct, more, sandbox);
 }
 
+std::vector<conf::import_origin> origins_in_files(const conf::configuration& config,
+                                                  const std::filesystem::path& folder) {
+  config_place place;
+  place.folder = folder;
+  for (const auto& source : config.sources)
+    if (auto text = read_whole_file(source, conf::max_file_bytes); text && *text)
+      place.read.push_back({source, {}, std::move(**text)});
+  return origins_of(config.servers, place);
+}
+
 }  // namespace
 
 std::vector<host_facts> gather_hosts(const conf::configuration& config) {
@@ -89,7 +103,7 @@ std::vector<host_facts> gather_hosts(const conf::configuration& config) {
     const auto ours = folder
                           ? with_secrets(config.servers, (*folder / "secrets").native(), env.get("HOME").value_or(""))
                           : config.servers;
-    return compared(programs[i], ours, own, env);
+    return compared(programs[i], ours, origins_in_files(config, folder.value_or("")), own, env);
   });
   std::vector<host_facts> hosts;
   for (std::size_t i = 0; i < programs.size(); ++i) {

@@ -31,7 +31,7 @@ result<void> set_mode(const std::string& path, unsigned mode) {
   if (file.get() < 0 || ::fstat(file.get(), &s) != 0) return std::unexpected(system_error(path, errno));
   if (S_ISLNK(s.st_mode)) return fail(errc::io, path + " is a link; change the file that it leads to");
   if (s.st_uid != ::geteuid() && ::geteuid() != 0) return fail(errc::io, path + " belongs to another user");
-  // Gives nothing to others that they do not have, whichever file is there by now.
+  // Grants others no permission that they do not have, even if another file is there by now.
   const unsigned now = s.st_mode & 0777u, wanted = mode == 0100 ? now | 0100u : (now & mode) | (mode & 0700u);
   const std::string by_descriptor = "/proc/self/fd/" + std::to_string(file.get());
   if (::chmod(by_descriptor.c_str(), wanted) != 0) return std::unexpected(system_error("chmod " + path, errno));

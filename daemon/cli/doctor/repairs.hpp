@@ -1,4 +1,4 @@
-// Carries out the mends that `mcpbx doctor --fix` offers. Each one checks again what it is about to change.
+// Carries out the fixes that `mcpbx doctor --fix` offers. Each one checks again the file that it is about to change.
 #pragma once
 #include "daemon/cli/doctor/finding.hpp"
 #include "daemon/cli/link/daemon_start.hpp"

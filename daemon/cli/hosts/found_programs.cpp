@@ -1,5 +1,5 @@
-// Other programs' files may be links, and may belong to whom they like: they are only read, and what they say is shown
-// before anything is done with it.
+// Other programs' files may be links and may belong to anybody: they are only read, and their contents are shown before
+// they are used.
 #include "daemon/cli/hosts/found_programs.hpp"
 
 #include "conf/hosts/programs/program_files.hpp"

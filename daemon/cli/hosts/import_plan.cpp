@@ -41,8 +41,18 @@ std::vector<conf::server_entry> with_secrets(std::vector<conf::server_entry> ser
   return servers;
 }
 
+std::vector<conf::import_origin> origins_of(std::span<const conf::server_entry> ours, const config_place& place) {
+  std::vector<conf::import_origin> all;
+  if (place.file) return all;  // one file for all entries begins with nobody's mark
+  for (const auto& s : ours) {
+    const auto text = s.bundled ? std::nullopt : place.text_of(place.file_of(s.name));
+    for (auto& mark : conf::origin_marks_in(text.value_or(""))) all.push_back({s.name, std::move(mark)});
+  }
+  return all;
+}
+
 import_plan plan_import(std::span<const found_program> programs, std::span<const conf::server_entry> ours,
-                        const conf::own_places& own, bool ask) {
+                        const conf::own_places& own, bool ask, std::span<const conf::import_origin> origins) {
   import_plan plan;
   for (const auto& p : programs) {
     plan.faults.insert(plan.faults.end(), p.unreadable.begin(), p.unreadable.end());
@@ -50,7 +60,7 @@ import_plan plan_import(std::span<const found_program> programs, std::span<const
     for (const auto& e : made.errors) plan.faults.push_back(e.text());
     std::ranges::move(made.servers, std::back_inserter(plan.servers));
   }
-  plan.rows = conf::join_servers(plan.servers, ours);
+  plan.rows = conf::join_servers(plan.servers, ours, origins);
   for (auto& row : plan.rows) {
     if (row.name.empty()) continue;
     if (ask) conf::ask_for_all(row.entry);

@@ -1,6 +1,7 @@
 // An import before anything is written: every server of other programs with its outcome.
 #pragma once
 #include "conf/hosts/import/same_servers.hpp"
+#include "daemon/cli/config/config_place.hpp"
 #include "daemon/cli/hosts/found_programs.hpp"
 
 #include <span>
@@ -19,10 +20,13 @@ struct import_plan {
   std::size_t refused() const;
 };
 
+/// Returns the origins of the servers of our configuration that were imported, as their files tell.
+std::vector<conf::import_origin> origins_of(std::span<const conf::server_entry> ours, const config_place& place);
+
 /// Reads the servers of the programs and compares them with those of our configuration. With `ask`, every new entry
 /// says that all of its tools need a yes.
 import_plan plan_import(std::span<const found_program> programs, std::span<const conf::server_entry> ours,
-                        const conf::own_places& own, bool ask);
+                        const conf::own_places& own, bool ask, std::span<const conf::import_origin> origins = {});
 
 /// Returns servers of our configuration as they were before their secrets were moved to files below `secrets`, so that
 /// they can be compared with those of other programs. `home` is what `~` stands for.

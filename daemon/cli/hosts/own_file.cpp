@@ -39,7 +39,8 @@ result<void> check_folder(const conf::program& program, const std::string& path)
                                      ", and there is no folder " + folder +
                                      ": start the program once, or create the folder if it is right");
   if (!S_ISDIR(s.st_mode) || (s.st_mode & 0200) == 0 || ::access(folder.c_str(), W_OK) != 0)
-    return fail(errc::config, "the folder " + folder + " cannot be written: run chmod u+w " + shell_word(folder));
+    return fail(errc::config,
+                "the folder " + folder + " cannot be written: run `chmod u+w " + shell_word(folder) + "`");
   return {};
 }
 
@@ -105,7 +106,7 @@ result<own_file> look_at_own_file(const conf::program& program, const std::strin
     if (s.st_uid != ::geteuid())
       return fail(errc::config, path + " belongs to user " + std::to_string(s.st_uid) + ": run this as that user");
     if ((s.st_mode & 0200) == 0 || ::access(path.c_str(), W_OK) != 0)
-      return fail(errc::config, path + " is read-only: run chmod u+w " + shell_word(path));
+      return fail(errc::config, path + " is read-only: run `chmod u+w " + shell_word(path) + "`");
     out.mode = s.st_mode & 0777;
   } else if (errno != ENOENT) {
     return fail(errc::config, "cannot look at " + path + ": " + reason());

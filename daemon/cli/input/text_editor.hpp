@@ -1,14 +1,26 @@
-// A text that the person writes in an editor of their own.
+// The person's own editor, on a file or for a text.
 #pragma once
 #include "mcp/support/error.hpp"
 
+#include <optional>
 #include <string>
 
 namespace mcpbx::cli {
 
-/// Opens the editor that $VISUAL or $EDITOR names, at the terminal even if standard input is a pipe, with a private
-/// file that has the text `begun`. Returns the text when the editor has ended, at most 16 MiB. Errors: config (no
-/// editor is named, or it failed), io (no terminal, or the file could not be used).
+/// Returns the command of the editor: $VISUAL, $EDITOR, else the first of `editor`, `nano` and `vi` that is in PATH;
+/// nullopt: there is none.
+std::optional<std::string> editor_command();
+
+/// Returns the sentence for a person without an editor, with the command that names one.
+std::string no_editor_text();
+
+/// Runs the editor on the file, at the terminal even if a standard stream is a pipe, and waits for its end; Ctrl-C
+/// belongs to it. The command is split by a shell, as it may have options. errc::unavailable: it could not be started
+/// or did not end with 0.
+result<void> edit_file(const std::string& command, const std::string& path);
+
+/// Opens the editor with a private file that has the text `begun`. Returns the text when the editor has ended, at most
+/// 16 MiB. Errors: config (there is no editor, or it failed), io (no terminal, or the file could not be used).
 result<std::string> text_of_editor(const std::string& begun);
 
 }  // namespace mcpbx::cli

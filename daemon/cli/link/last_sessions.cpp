@@ -74,6 +74,7 @@ std::vector<std::string> last_sessions::of(const std::vector<std::string>& place
 
 void last_sessions::note(std::string_view session, const std::vector<std::string>& places) const {
   if (path_.empty() || session.empty()) return;
+  const private_lock lock(path_);
   auto all = entries_of(path_);
   std::erase_if(all, [&](const entry& e) { return std::ranges::find(places, e.place) != places.end(); });
   for (const auto& place : places) all.insert(all.begin(), {std::string(session), place});

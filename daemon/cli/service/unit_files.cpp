@@ -36,7 +36,7 @@ std::string service(std::string_view about, std::string_view socket, std::string
       "WatchdogSec=60\nRestart=on-failure\nRestartSec=1\n"
       // 78: a wrong configuration, 203: no such program (systemd.exec(5)). Another start does not mend them.
       "RestartPreventExitStatus=2 78 203\n"
-      // The daemon ends its tool servers in order; what is left after it is ended with the group.
+      // The daemon ends its tool servers in order; processes that are left then end with the group.
       "KillMode=mixed\nTimeoutStopSec=20\nDelegate=yes\nLimitNOFILE=65536\n";
   return out.append(walls);
 }

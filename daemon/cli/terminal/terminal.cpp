@@ -2,6 +2,7 @@
 #include "daemon/cli/terminal/terminal.hpp"
 
 #include "daemon/cli/link/daemon_connection.hpp"
+#include "daemon/cli/terminal/helping_command.hpp"
 #include "mcp/json/json_writer.hpp"
 #include "mcp/redact/hidden_text.hpp"
 #include "mcp/support/text.hpp"
@@ -164,7 +165,8 @@ void terminal::err_line(const styled& text) {
   if (!shown.empty()) status(shown);
 }
 
-void terminal::error(std::string_view text) {
+void terminal::error(std::string_view sentence) {
+  const auto text = with_command(std::string(sentence), help_);
   if (json_errors_) errors_.append(errors_.empty() ? "" : "\n").append(text);
   clear_status();
   err_line(styled(look::red, "mcpbx:") + " " + printable(text, true));

@@ -87,8 +87,11 @@ class terminal {
   void out_line(const styled& text);
   /// Writes a line to stderr, above a visible status line.
   void err_line(const styled& text);
-  /// Writes an error for the user to stderr: "mcpbx: …".
+  /// Writes an error for the user to stderr: "mcpbx: …". It ends with a command that helps: its own one, or
+  /// helped_by().
   void error(std::string_view text);
+  /// Sets the command for errors that name none, such as "see `mcpbx ask --help`".
+  void helped_by(std::string command) { help_ = std::move(command); }
   /// From now on finish() also writes the errors to stdout: `{"error":{"message":…,"status":…}}`.
   void errors_as_json() noexcept { json_errors_ = true; }
   /// Shows or replaces the one live line (terminal only); elsewhere a new status is one line on stderr.
@@ -124,6 +127,7 @@ class terminal {
   bool out_tty_, err_tty_, capable_, colour_;
   bool status_shown_ = false, mid_line_ = false;
   bool json_errors_ = false;
+  std::string help_;     ///< command for errors that name none, or ""
   std::string errors_;   ///< texts of error() for finish(), if json_errors_
   int out_failure_ = 0;  ///< errno of the first write to stdout that failed
   std::string status_;   ///< text of the live line while it is shown

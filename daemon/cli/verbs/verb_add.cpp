@@ -59,6 +59,9 @@ result<conf::entry_words> words_of(const add_options& o) {
   auto headers = split_all(o.headers, ':', "--header", conf::forms::header_name, "\"NAME: VALUE\"");
   if (!headers) return std::unexpected(headers.error());
   const bool address = is_address(o.words.front());
+  if (const auto scheme = o.words.front().find("://"); !address && scheme != std::string::npos)
+    return fail(errc::invalid_argument, "an address of a server begins with http:// or https://, not with " +
+                                            shell_word(o.words.front().substr(0, scheme + 3)));
   if (address && o.words.size() > 1)
     return fail(errc::invalid_argument, "an address takes no arguments; headers go with --header \"NAME: VALUE\"");
   if (address && (!env->empty() || !o.cwd.empty() || !o.env_file.empty() || o.lazy))

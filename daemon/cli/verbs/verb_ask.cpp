@@ -3,29 +3,25 @@
 
 #include "conf/loop/loop_numbers.hpp"
 #include "daemon/cli/base/daemon_calls.hpp"
-#include "daemon/cli/base/dry_run.hpp"
 #include "daemon/cli/base/follow_run.hpp"
-#include "daemon/cli/base/server_questions.hpp"
+#include "daemon/cli/base/person_answers.hpp"
+#include "daemon/cli/base/run_beginning.hpp"
 #include "daemon/cli/base/server_wait.hpp"
 #include "daemon/cli/base/session_choice.hpp"
 #include "daemon/cli/base/verb.hpp"
-#include "daemon/cli/input/attachments.hpp"
 #include "daemon/cli/input/client_tools.hpp"
 #include "daemon/cli/input/input_files.hpp"
 #include "daemon/cli/input/option_checks.hpp"
 #include "daemon/cli/input/prompt_words.hpp"
 #include "daemon/cli/input/text_editor.hpp"
-#include "daemon/cli/terminal/approval.hpp"
+#include "daemon/cli/verbs/ask_request.hpp"
 #include "mcp/json/json_writer.hpp"
 #include "mcp/redact/hidden_text.hpp"
 #include "mcp/support/text.hpp"
 
 #include <CLI/CLI.hpp>
 
-#include <algorithm>
-#include <chrono>
 #include <memory>
-#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -33,115 +29,6 @@
 
 namespace mcpbx::cli {
 namespace {
-
-std::string joined_words(std::span<const std::string> words) {
-  std::string text;
-  for (const auto& word : words) text += (text.empty() ? "" : " ") + word;
-  return text;
-}
-
-// Takes the words key=value that stand in front of the text as arguments of the prompt.
-std::vector<std::string> take_prompt_arguments(ask_options& o) {
-  static constexpr std::string_view key_characters =
-      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.";
-  const auto is_argument = [](const std::string& word) {
-    const auto equals = word.find('=');
-    return equals != std::string::npos && equals > 0 && word.find_first_not_of(key_characters) == equals;
-  };
-  const auto text = std::ranges::find_if_not(o.words, is_argument);
-  std::vector<std::string> arguments(o.words.begin(), text);
-  o.words.erase(o.words.begin(), text);
-  o.text = joined_words(o.words);
-  return arguments;
-}
-
-// Members of the request that come from options and files.
-struct parts {
-  std::string message;  ///< the question with its files as one message, or ""
-  std::string schema, client_tools;
-  std::string prompt_arguments;  ///< a JSON object, or ""
-};
-
-// Wait for the first byte of piped input. Programs that are started by others often inherit a pipe that nobody writes
-// to.
-constexpr std::chrono::seconds input_patience{3};
-
-// Returns the piped input that is part of the question, or "".
-result<std::string> piped_input(const context& c, const ask_options& o) {
-  // Something else takes standard input, or there is no question that it could belong to.
-  if (o.no_input || (o.text.empty() && !o.editor) || o.text == "-" || o.schema == "-" || o.client_tools == "-")
-    return {};
-  auto input = o.input_follows ? read_stdin() : read_piped_input(most_attached, input_patience);
-  if (!input && input.error().code == errc::timed_out) {
-    c.screen->err_line(
-        "mcpbx: nothing came on standard input within " + std::to_string(input_patience.count()) +
-        " s, so the question is asked without it; `-` behind the question waits for it, --no-input does not");
-    return {};
-  }
-  if (!input && input.error().code == errc::limit)
-    return fail(errc::invalid_argument, "standard input holds more than " + std::to_string(most_attached >> 20) +
-                                            " MiB; give less of it, or --no-input to ask without it");
-  if (input && input->find_first_not_of(" \t\r\n") == std::string::npos) return {};
-  return input;
-}
-
-result<parts> read_parts(const context& c, const ask_options& o, const std::string& question) {
-  parts p;
-  const auto input = piped_input(c, o);
-  if (!input) return std::unexpected(input.error());
-  if (!o.files.empty() || !input->empty()) {
-    auto message = message_with_files(question, *input, o.files);
-    if (!message) return std::unexpected(message.error());
-    p.message = std::move(*message);
-  }
-  if (!o.schema.empty()) {
-    const auto schema = json_or_file(o.schema, "--schema");
-    if (!schema) return std::unexpected(schema.error());
-    if (!schema->is_object())
-      return fail(errc::invalid_argument, R"(--schema: expected a JSON Schema, such as {"type":"object"})");
-    p.schema = one_line(*schema);
-  }
-  if (!o.client_tools.empty()) {
-    const auto definitions = read_json(o.client_tools, "--client-tools");
-    if (!definitions) return std::unexpected(definitions.error());
-    auto line = client_tools_of(*definitions);
-    if (!line) return std::unexpected(line.error());
-    p.client_tools = std::move(*line);
-  }
-  return p;
-}
-
-// Returns the default of --approve: "none" if nobody can be asked, else "ask". A detached run asks the clients that
-// attach to it.
-std::string_view usual_approval(const context& c, const ask_options& o) {
-  return o.detach || asks_person(c) ? "ask" : "none";
-}
-
-std::string build_params(const context& c, const ask_options& o, const std::string& question, const parts& more,
-                         std::optional<input_mode> input) {
-  std::string p;
-  json_writer w(p);
-  w.begin_object().member("stream", !o.no_stream).filled("run", o.run).set("detach", o.detach).set("dryRun", o.dry_run);
-  w.set("answers", !o.detach && (asks_person(c) || input));
-  if (!more.message.empty())
-    w.key("messages").begin_array().token(more.message).end_array();
-  else
-    w.filled("input", question);
-  w.filled("session", o.session).filled("model", o.model).filled("profile", o.profile).filled("system", o.system);
-  w.filled("status", o.status).member("approve", o.approve.empty() ? usual_approval(c, o) : o.approve);
-  if (!more.schema.empty()) {
-    w.key("responseFormat").begin_object().member("type", "json_schema");
-    w.key("schema").token(more.schema).end_object();
-  }
-  if (!more.client_tools.empty()) w.key("clientTools").token(more.client_tools);
-  if (!o.prompt.empty())
-    w.key("prompt").begin_object().member("name", o.prompt).key("arguments").token(more.prompt_arguments).end_object();
-  if (!o.resources.empty()) w.list("resources", o.resources);
-  if (const auto globs = split_globs(o.globs); !globs.empty()) w.list("tools", globs);
-  if (o.max_rounds >= 0) w.key("limits").begin_object().member("maxRounds", o.max_rounds).end_object();
-  w.end_object();
-  return p;
-}
 
 // Finds the session to continue and takes over its model unless one was named. Returns false and sets `status` on
 // failure.
@@ -230,7 +117,7 @@ int start_detached(context& c, daemon_connection& link, const std::string& param
   if (begun->error) return interrupted() ? static_cast<int>(interrupted_exit) : explain(c, *begun);
   const auto run = member_text(begun->result, "run");
   const auto word = run_operand(run);
-  // A name means one run: the daemon takes the request for a repetition of that which began it.
+  // A name means one run: the daemon takes this request as a repetition of the one that began the run.
   if (find_member(begun->result, "ended").is_true()) {
     c.screen->error("nothing was started, because the run " + shell_word(run) +
                     " had the same question and has ended; `mcpbx attach " + word +
@@ -304,7 +191,7 @@ int ask(context& c, const ask_options& given) {
   }
   const auto input = chosen_input(c, o.input);
   if (!input) return explain(c, input.error());
-  auto read = read_parts(c, o, question);
+  auto read = read_ask_parts(c, o, question);
   if (read) read->prompt_arguments = *arguments;
   if (!read) {
     c.screen->error(read.error().message);
@@ -317,7 +204,7 @@ int ask(context& c, const ask_options& given) {
   wait_for_servers(c, *made);
   if (interrupted()) return interrupted_exit;
   if ((o.latest || !o.session.empty()) && !find_session(c, made->link, o, status)) return status;
-  const std::string params = build_params(c, o, question, *read, *input);
+  const std::string params = ask_params(c, o, question, *read, *input);
   if (o.dry_run) return show_beginning(c, made->link, params);
   // Only an MCP client is asked about what the run begins with.
   if (*input && !o.detach && (!o.prompt.empty() || !o.resources.empty()))

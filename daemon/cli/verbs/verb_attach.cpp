@@ -3,6 +3,7 @@
 #include "daemon/cli/base/follow_run.hpp"
 #include "daemon/cli/base/verb.hpp"
 #include "daemon/cli/input/option_checks.hpp"
+#include "daemon/cli/terminal/helping_command.hpp"
 #include "mcp/json/json_writer.hpp"
 
 #include <CLI/CLI.hpp>
@@ -21,6 +22,7 @@ struct attach_options {
 };
 
 int attach(context& c, const std::string& run, std::int64_t after) {
+  c.screen->helped_by(std::string(runs_are_in));
   int status = 0;
   auto made = connect_or_explain(c, true, status);
   if (!made) return status;

@@ -119,7 +119,7 @@ int log_in(context& c, daemon_connection& link, const auth_options& o) {
     c.screen->err_line("If the browser ends at a page that cannot be reached, paste its address here.");
     pasted_lines lines;
     const auto over = link.call("mcpbx/auth/wait", json_object("server", o.server), {}, {}, [&] {
-      // A wrong address is told, and the next one counts.
+      // A wrong address is reported, and the next one is tried.
       for (auto line = lines.wait(link.fd()); !line.empty(); line = lines.wait(link.fd())) hand_in(c, o.server, line);
     });
     if (!over) return explain(c, over.error());
@@ -165,8 +165,10 @@ int show_status(context& c, daemon_connection& link, const auth_options& o) {
   std::vector<std::vector<std::string>> rows{{"SERVER", "STATE", "UNTIL (UTC)", "AUTHORIZED BY"}};
   std::string json = "[", problems;
   bool known = false;
+  std::vector<std::string> names;
   for_each_element(find_member(*report, "servers"), [&](const raw_json& row) {
     const std::string name = member_text(row, "server");
+    names.push_back(name);
     if (!o.server.empty() && name != o.server) return true;
     known = true;
     json += (json.size() > 1 ? "," : "") + std::string(row.text());
@@ -179,7 +181,9 @@ int show_status(context& c, daemon_connection& link, const auth_options& o) {
     return true;
   });
   if (!o.server.empty() && !known) {
-    c.screen->error("there is no server " + quoted_name(o.server) + " with a url; `mcpbx auth status` lists them");
+    c.screen->error("there is no server " + quoted_name(o.server) + " with a url" +
+                    did_you_mean(o.server, std::vector<std::string_view>(names.begin(), names.end())) +
+                    "; `mcpbx auth status` lists them");
     return no_such;
   }
   if (c.json) {

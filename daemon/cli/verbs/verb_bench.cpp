@@ -6,6 +6,7 @@
 #include "daemon/cli/base/verb.hpp"
 #include "daemon/cli/direct/direct_server.hpp"
 #include "daemon/cli/input/option_checks.hpp"
+#include "daemon/cli/link/text_lists.hpp"
 #include "daemon/cli/terminal/fitted_table.hpp"
 #include "mcp/json/json_writer.hpp"
 #include "mcp/redact/hidden_text.hpp"
@@ -95,7 +96,10 @@ result<bench_subject> find_subject(context& c, daemon_connection& link, const be
   if (!why) return std::unexpected(why.error());
   if (member_text(*why, "outcome") != "offered") {
     status = no_such;
-    c.screen->error("the tool \"" + printable(o.tool) + "\" is not offered; `mcpbx why` tells the reason");
+    const auto near = texts_of(*why, "near");
+    c.screen->error("the tool \"" + printable(o.tool) + "\" is not offered" +
+                    (near.empty() ? "" : " (near names: " + printable(cli::listed(near)) + ")") + "; `mcpbx why " +
+                    shell_word(o.tool) + "` tells the reason");
     return fail(errc::not_found, "");
   }
   bench_subject s{member_text(*why, "name"), member_text(*why, "server"), member_text(*why, "own")};

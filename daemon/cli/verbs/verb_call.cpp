@@ -1,11 +1,12 @@
 // `mcpbx call`: calls one tool without a model.
 #include "daemon/cli/base/daemon_calls.hpp"
 #include "daemon/cli/base/follow_run.hpp"
-#include "daemon/cli/base/server_questions.hpp"
+#include "daemon/cli/base/person_answers.hpp"
 #include "daemon/cli/base/server_wait.hpp"
 #include "daemon/cli/base/verb.hpp"
 #include "daemon/cli/input/call_arguments.hpp"
 #include "daemon/cli/input/input_files.hpp"
+#include "daemon/cli/terminal/helping_command.hpp"
 #include "daemon/cli/text/offer_text.hpp"
 #include "daemon/cli/verbs/verbs.hpp"
 #include "mcp/json/json_writer.hpp"
@@ -107,7 +108,7 @@ int call(context& c, const call_options& o) {
   if (watch) w.key("_meta").begin_object().member("progressToken", "call").end_object();
   w.end_object();
   // No handler for Ctrl-C is needed: MCP does not answer a cancelled call, and closing the connection cancels it.
-  server_questions questions(c, link, input->value_or(input_mode::decline));
+  person_answers questions(c, link, input->value_or(input_mode::decline));
   link.on_request([&](const mcp::message& request) { questions.take(request); });
   auto got = link.call(
       "tools/call", params,
@@ -139,7 +140,8 @@ int call(context& c, const call_options& o) {
       why += (why.empty() ? "" : "\n") + member_text(block, "text");
       return true;
     });
-    c.screen->error("the tool " + o.name + " returned an error: " + why);
+    c.screen->error(with_command("the tool " + o.name + " returned an error: " + why,
+                                 "`mcpbx tools " + shell_word(o.name) + "` shows its arguments"));
   } else {
     print_content(c, got->result);
   }

@@ -1,6 +1,7 @@
 // `mcpbx cancel`: ends a run for all who follow it.
 #include "daemon/cli/base/daemon_calls.hpp"
 #include "daemon/cli/base/verb.hpp"
+#include "daemon/cli/terminal/helping_command.hpp"
 #include "mcp/json/json_writer.hpp"
 
 #include <CLI/CLI.hpp>
@@ -12,6 +13,7 @@ namespace mcpbx::cli {
 namespace {
 
 int cancel(context& c, const std::string& run) {
+  c.screen->helped_by(std::string(runs_are_in));
   int status = 0;
   auto made = connect_or_explain(c, true, status);
   if (!made) return status;

@@ -5,6 +5,7 @@
 #include "daemon/cli/base/daemon_calls.hpp"
 #include "daemon/cli/base/verb.hpp"
 #include "daemon/cli/link/text_lists.hpp"
+#include "daemon/cli/terminal/helping_command.hpp"
 #include "mcp/json/json_writer.hpp"
 #include "mcp/redact/hidden_text.hpp"
 #include "mcp/support/text.hpp"
@@ -30,8 +31,8 @@ conf::loaded_files load_here(const context& c) {
 result<raw_json> config_of_files(context& c, int& status) {
   const auto loaded = load_here(c);
   if (!loaded.ok()) {
-    c.screen->error("the configuration has errors; `mcpbx edit` opens it:\n" +
-                    std::string(trimmed(loaded.error_text())));
+    c.screen->error(with_command("the configuration has errors:\n" + std::string(trimmed(loaded.error_text())),
+                                 "`mcpbx edit` opens it"));
     status = usage;
     return fail(errc::config, "");
   }

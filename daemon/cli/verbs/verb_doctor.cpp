@@ -90,7 +90,7 @@ doctor::trial_facts tried(const conf::server_entry& entry) {
 
 // Returns the exit status of a name that nobody has, or `done`.
 int check_name(context& c, const doctor::facts& all) {
-  // Entries behind a mistake in the configuration are not known, so the mistake is told instead.
+  // Entries behind a mistake in the configuration are not known, so the mistake is reported instead.
   if (all.only.empty() || !all.config.errors.empty()) return done;
   std::vector<std::string> names;
   for (const auto& p : all.programs) names.push_back(p.server);
@@ -115,6 +115,7 @@ int run_doctor(context& c, const doctor_options& o) {
   }
   const doctor::wish wish{c.place, o.name, o.online};
   auto facts = doctor::gather(wish, tried);
+  if (facts.interrupted) return interrupted_exit;
   if (const int status = check_name(c, facts); status != done) return status;
   auto found = doctor::findings_of(facts);
   if (!c.json) show_findings(c, found);

@@ -4,7 +4,7 @@
 #include "daemon/cli/base/verb.hpp"
 #include "daemon/cli/config/config_write.hpp"
 #include "daemon/cli/config/entry_changes.hpp"
-#include "daemon/cli/config/file_editor.hpp"
+#include "daemon/cli/input/text_editor.hpp"
 #include "daemon/cli/terminal/approval.hpp"
 #include "daemon/cli/terminal/read_line.hpp"
 #include "mcp/support/text.hpp"
@@ -37,7 +37,7 @@ std::optional<std::string> draft_text(context& c, const std::string& draft, int&
   return std::nullopt;
 }
 
-/// Puts the text to begin with into the draft; one that an earlier edit left is gone on with if the person says so.
+/// Writes the first text into the draft. A draft that an earlier edit left is continued if the person agrees.
 bool begin_draft(context& c, const std::string& draft, const std::string& text, int& status) {
   // Nobody else may be able to change the draft, which can become the configuration.
   auto made = make_folder_of(draft);
@@ -88,7 +88,7 @@ int edit_draft(context& c, const config_place& place, const std::filesystem::pat
     if (*text == begun) {
       (void)remove_whole_file(draft);
       c.screen->err_line("nothing was changed");
-      return done;
+      return write_changes(c, place, {}, {}, {.yes = true, .quiet = true});
     }
     const file_change change{file, place.text_of(file), *text};
     const auto after = loaded_after(place, {change}, env);
@@ -124,7 +124,7 @@ int edit(context& c, const std::string& name) {
   }
   const auto editor = editor_command();
   if (!editor) {
-    c.screen->error("no editor is known: name one, as in `export EDITOR=nano`");
+    c.screen->error(no_editor_text());
     return usage;
   }
   // A server may be called "config": its draft is not that of config.json.

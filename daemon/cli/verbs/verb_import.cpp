@@ -69,15 +69,18 @@ int import_servers(context& c, import_options o) {
   if (ours.config.http.address) own.addresses.push_back(ours.config.http.address->text);
   const auto known =
       with_secrets(ours.config.servers, (place->folder / "secrets").native(), env.get("HOME").value_or(""));
-  const auto plan = plan_import(found, known, own, o.ask);
+  const auto plan = plan_import(found, known, own, o.ask, origins_of(ours.config.servers, *place));
   if (!c.json) show_import(*c.screen, plan);
   if (plan.rows.empty() && plan.faults.empty() && !c.json)
     c.screen->err_line("the files of " + std::string(found.front().program->title) +
                        (found.size() > 1 ? " and other programs" : "") + " list no servers");
 
   std::vector<new_entry> entries;
-  for (const auto& row : plan.rows)
-    if (!row.name.empty()) entries.push_back({row.name, conf::json_of(row.entry)});
+  for (const auto& row : plan.rows) {
+    if (row.name.empty()) continue;
+    entries.push_back({row.name, conf::json_of(row.entry)});
+    for (const auto& mark : row.marks) entries.back().comment += mark + "\n";
+  }
   int status = done;
   std::string report;
   if (!entries.empty()) {

@@ -83,7 +83,7 @@ known_servers servers_known(const conf::program& program, const std::string& pat
   found.files.front().text = text;
   const auto known = with_secrets(config.servers, (place.folder / "secrets").native(), env.get("HOME").value_or(""));
   const std::vector<found_program> programs{std::move(found)};
-  const auto plan = plan_import(programs, known, {}, false);
+  const auto plan = plan_import(programs, known, {}, false, origins_of(config.servers, place));
   known_servers out;
   for (const auto& row : plan.rows) {
     const auto* off = row.server->entry.find("disabled");
@@ -177,7 +177,10 @@ int install_into(context& c, const conf::program& program, const install_options
   if (o.paste || !conf::can_install(program)) {
     if (!o.paste) c.screen->err_line(std::string(program.title) + " has no file that mcpbx writes; paste this there:");
     const auto entry = conf::pasted_entry(program, command);
-    c.screen->out(entry.ends_with('\n') ? entry : entry + "\n");
+    if (c.json)
+      c.screen->out_json(json_object("program", program.name, "state", "paste", "entry", entry));
+    else
+      c.screen->out(entry.ends_with('\n') ? entry : entry + "\n");
     return done;
   }
   const auto path = own_path_of(program, env);

@@ -45,7 +45,7 @@ int shim(context& c, const std::string& profile) {
       if (n < 0 && errno == EINTR) continue;
       if (n <= 0) {
         if (!open) return done;
-        c.screen->error("the daemon closed the connection");
+        c.screen->error("the daemon closed the connection; `mcpbx logs` tells why");
         return no_daemon;
       }
       if (!c.screen->out_bytes({buffer.data(), static_cast<std::size_t>(n)})) return done;
@@ -64,7 +64,7 @@ int shim(context& c, const std::string& profile) {
       const ssize_t n = ::send(daemon, to_daemon.data(), to_daemon.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
       if (n < 0 && errno != EAGAIN && errno != EINTR) {
         if (!open) return done;
-        c.screen->error("the daemon closed the connection");
+        c.screen->error("the daemon closed the connection; `mcpbx logs` tells why");
         return no_daemon;
       }
       if (n > 0) to_daemon.erase(0, static_cast<std::size_t>(n));

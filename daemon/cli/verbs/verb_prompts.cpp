@@ -1,7 +1,7 @@
 // `mcpbx prompts`: lists the prompts of all tool servers, or fills one in and shows its messages.
 #include "daemon/cli/base/daemon_calls.hpp"
 #include "daemon/cli/base/mcp_contents.hpp"
-#include "daemon/cli/base/server_questions.hpp"
+#include "daemon/cli/base/person_answers.hpp"
 #include "daemon/cli/base/server_wait.hpp"
 #include "daemon/cli/base/verb.hpp"
 #include "daemon/cli/input/prompt_words.hpp"

@@ -17,7 +17,7 @@ int stop(context& c) {
   if (!got) return code;
   if (c.json) c.screen->out_json(got->text());
   if (end.wait()) return done;
-  c.screen->error("the daemon is still stopping");
+  c.screen->error("the daemon is still stopping; `mcpbx status` tells when it has ended");
   return no_answer;
 }
 

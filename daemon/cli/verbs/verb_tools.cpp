@@ -3,6 +3,7 @@
 #include "daemon/cli/base/daemon_calls.hpp"
 #include "daemon/cli/base/server_wait.hpp"
 #include "daemon/cli/base/verb.hpp"
+#include "daemon/cli/link/text_lists.hpp"
 #include "daemon/cli/text/tool_text.hpp"
 #include "mcp/json/json_writer.hpp"
 #include "mcp/redact/hidden_text.hpp"
@@ -63,6 +64,14 @@ result<bool> show_named(context& c, daemon_connection& link, const std::string& 
   return found;
 }
 
+// Returns a hint at tools with like names, or "".
+std::string near_tools(daemon_connection& link, const std::string& name) {
+  const auto why = link.call("mcpbx/why", json_object("tool", name));
+  if (!why || why->error) return {};
+  const auto near = texts_of(why->result, "near");
+  return near.empty() ? "" : " (near names: " + printable(cli::listed(near)) + ")";
+}
+
 int tools(context& c, const tools_options& o) {
   int status = 0;
   auto made = connect_or_explain(c, true, status, {.profile = o.profile});
@@ -110,7 +119,8 @@ int tools(context& c, const tools_options& o) {
       return done;
     }
     c.screen->err_line(o.pattern.empty() ? "no tools; `mcpbx servers` tells how the tool servers are"
-                                         : "no tool matches " + o.pattern);
+                                         : "no tool matches " + printable(o.pattern) +
+                                               near_tools(made->link, o.pattern) + "; `mcpbx tools` lists all");
     return done;
   }
   c.screen->out(table(rows));

@@ -165,8 +165,8 @@ void api_call::take(const segments& text) {
   });
 }
 
-// Appends an event: its members without the request, and as id the place to come again from. `text` begins with the id
-// of the request, `,"run":"…","seq":N,`, and ends the message.
+// Appends an event: its members without the request, and as id the place from which a caller can continue. `text`
+// begins with the id of the request, `,"run":"…","seq":N,`, and ends the message.
 void api_call::append_event(std::string_view text) {
   constexpr std::string_view run = R"(,"run":)", seq = R"(,"seq":)";
   const auto run_at = text.find(run), seq_at = text.find(seq, run_at);

@@ -2,7 +2,7 @@
 #include "daemon/front/api/api_handlers.hpp"
 
 #include "daemon/front/api/api_call.hpp"
-#include "daemon/front/api/api_description.hpp"
+#include "daemon/front/api/openapi.hpp"
 #include "daemon/front/base/door_context.hpp"
 #include "daemon/front/dialects/json_body.hpp"
 #include "daemon/front/dialects/openai_error.hpp"
@@ -136,17 +136,24 @@ void handle_alive(const std::shared_ptr<exchange>& x) {
 
 void handle_ready(const std::shared_ptr<exchange>& x) {
   const auto& door = x->door();
+  std::vector<std::string_view> reasons;
+  if (door.refuses_calls) reasons.emplace_back("stopping");
+  if (!door.daemon.tried()) reasons.emplace_back("servers_starting");
+  if (door.daemon.store().trouble()) reasons.emplace_back("journal_unwritable");
   std::string json;
   json_writer w(json);
-  std::vector<std::string> missing;
-  for (const auto& s : door.daemon.servers()) {
-    using enum mcp::server_state;
-    if (s.state != ready && s.state != lazy && s.state != disabled) missing.push_back(s.name);
+  w.begin_object().member("status", door.refuses_calls ? "stopping" : reasons.empty() ? "ready" : "waiting");
+  w.list("reasons", reasons);
+  if (!x->on_port() || !check_access(x->head(), door.settings.port_rules)) {
+    w.key("servers").begin_array();
+    for (const auto& s : door.daemon.servers()) {
+      using enum mcp::server_state;
+      if (s.state != ready && s.state != lazy && s.state != disabled) w.value(s.name);
+    }
+    w.end_array();
   }
-  const bool ready = missing.empty() && !door.refuses_calls;
-  w.begin_object().member("status", door.refuses_calls ? "stopping" : ready ? "ready" : "waiting");
-  w.list("servers", missing).end_object();
-  x->answer({ready ? 200 : 503, {{"Content-Type", "application/json"}}, std::move(json)});
+  w.end_object();
+  x->answer({reasons.empty() ? 200 : 503, {{"Content-Type", "application/json"}}, std::move(json)});
 }
 
 }  // namespace mcpbx::daemon

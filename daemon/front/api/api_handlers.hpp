@@ -21,7 +21,9 @@ void handle_api_description(const std::shared_ptr<exchange>& x);
 
 /// Answers 200 as long as the daemon answers anything.
 void handle_alive(const std::shared_ptr<exchange>& x);
-/// Answers 200 if every enabled server that starts by itself is ready, else 503 with the names of the others.
+/// Answers 200 if the daemon takes work: each server that starts by itself has had its first try, the journal can be
+/// written, and the daemon is not stopping; else 503 with the reasons. A caller that may read /api/status is also told
+/// the names of servers that are not ready, which make nothing unready.
 void handle_ready(const std::shared_ptr<exchange>& x);
 
 }  // namespace mcpbx::daemon

@@ -27,6 +27,7 @@ class backend {
   virtual mcp::catalog_ptr tools() const = 0;
   virtual mcp::feature_list listed_tools(std::string_view) const { return {}; }
   virtual bool settled() const { return true; }
+  virtual bool tried() const { return true; }
   virtual void when_settled(milliseconds at_most, std::function<void()> then) = 0;
   virtual std::vector<mcp::server_status> servers() const = 0;
   virtual result<void> restart(std::string_view server) = 0;
@@ -39,6 +40,7 @@ class backend {
     then(fail(errc::unavailable, "this daemon has no runs"));
   }
   virtual result<std::shared_ptr<run_feed>> find_run(std::string_view run) const = 0;
+  virtual std::vector<std::string> run_names(std::string_view /*principal*/) const { return {}; }
   virtual void recall_run(std::string_view run, std::uint64_t likeness,
                           std::function<void(result<runner::recalled_run>)> then) = 0;
   virtual bool cancel_run(std::string_view run, std::string text, std::function<void(result<void>)> done) = 0;
@@ -89,6 +91,7 @@ class live_backend final : public backend {
   mcp::catalog_ptr tools() const override { return servers_.snapshot(); }
   mcp::feature_list listed_tools(std::string_view server) const override { return servers_.listed_tools(server); }
   bool settled() const override { return servers_.settled(); }
+  bool tried() const override { return servers_.tried(); }
   void when_settled(milliseconds at_most, std::function<void()> then) override {
     servers_.when_settled(at_most, std::move(then));
   }
@@ -104,6 +107,7 @@ class live_backend final : public backend {
     runs_.preview(std::move(r), std::move(then));
   }
   result<std::shared_ptr<run_feed>> find_run(std::string_view run) const override { return runs_.find(run); }
+  std::vector<std::string> run_names(std::string_view principal) const override { return runs_.names(principal); }
   void recall_run(std::string_view run, std::uint64_t likeness,
                   std::function<void(result<runner::recalled_run>)> then) override {
     runs_.recall(run, likeness, std::move(then));

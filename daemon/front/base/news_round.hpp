@@ -36,7 +36,7 @@ class news_reader {
 
 class news_round {
  public:
-  /// Most readers that are told in one turn.
+  /// Largest number of readers that are notified in one turn.
   static constexpr std::size_t per_turn = 256;
 
   /// An outbox with news in it.
@@ -57,8 +57,8 @@ class news_round {
   /// Tells all readers of a change, in later turns; changes of one kind in one turn are one. Readers that enter behind
   /// its beginning are left out.
   void changed(const mcp::feature_kind& kind, const boost::asio::any_io_executor& executor);
-  /// Takes an outlet that asks for the end of its turn. Returns false if no reader is told anything now: then it waits
-  /// by itself.
+  /// Takes an outlet that asks for the end of its turn. Returns false if no reader is being notified; the outlet then
+  /// waits by itself.
   bool take(std::weak_ptr<outlet> o);
 
  private:
@@ -78,7 +78,7 @@ class news_round {
   kinds changed_;
   std::vector<std::weak_ptr<telling>> under_way_;
   bool open_ = false;
-  std::vector<std::weak_ptr<outlet>> outlets_;  // of the reader that is told now
+  std::vector<std::weak_ptr<outlet>> outlets_;  // of the reader that is being notified
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };
 

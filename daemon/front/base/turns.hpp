@@ -1,5 +1,5 @@
-// Fair share of the main thread for one caller: a read may hold thousands of expensive requests. Those beyond a turn's
-// share wait, in order, until other callers had their turns.
+// Fair share of the main thread for one caller: a read may hold thousands of expensive requests. Requests beyond a
+// turn's share wait, in order, until other callers have had their turns.
 #pragma once
 #include "mcp/support/small_queue.hpp"
 #include "mcp/support/time.hpp"

@@ -1,7 +1,6 @@
 // Conversion of messages. Reading stops at the first fault, which is kept with its place.
 #include "daemon/front/completions/completion_messages.hpp"
 
-#include "daemon/front/chat/request_bounds.hpp"
 #include "daemon/front/dialects/message_builder.hpp"
 
 #include <string>
@@ -15,14 +14,8 @@ using providers::role;
 class completion_message_reader {
  public:
   std::expected<std::vector<providers::message_ptr>, request_fault> read(const raw_json& list) {
-    std::size_t index = 0;
-    for_each_element(list, [&](const raw_json& element) {
-      if (index == most_messages)
-        to_.wrong("messages", "an array of at most " + std::to_string(most_messages) + " messages", list);
-      else
-        read_message(element, place_at("messages", index++));
-      return !to_.failed();
-    });
+    to_.read_messages(list, "messages", "messages",
+                      [&](const raw_json& one, const std::string& place) { read_message(one, place); });
     close_calls("messages");
     return to_.finish();
   }
@@ -45,18 +38,8 @@ class completion_message_reader {
 
   // Reads a string or parts; with `media` also parts other than text.
   void read_content(const raw_json& json, const std::string& place, providers::message& into, bool media) {
-    const auto content = given_member(json, "content");
-    const auto where = place_at(place, "content");
-    if (auto text = content.as_string()) {
-      into.blocks.emplace_back(providers::text_block{std::move(*text)});
-      return;
-    }
-    if (!content.is_array()) return to_.wrong(where, "a string or an array of parts", content);
-    std::size_t index = 0;
-    for_each_element(content, [&](const raw_json& part) {
-      read_part(part, place_at(where, index++), into, media);
-      return !to_.failed();
-    });
+    to_.read_content(given_member(json, "content"), place_at(place, "content"), "a string or an array of parts", into,
+                     [&](const raw_json& part, const std::string& at) { read_part(part, at, into, media); });
   }
 
   void read_part(const raw_json& part, const std::string& place, providers::message& into, bool media) {
@@ -65,7 +48,7 @@ class completion_message_reader {
       auto text = find_member(part, type).as_string();
       if (!text) return to_.wrong(place_at(place, type), "a string", find_member(part, type));
       if (type == "text")
-        into.blocks.emplace_back(providers::text_block{std::move(*text)});
+        to_.add_text(into, std::move(*text));
       else
         into.blocks.emplace_back(providers::refusal_block{std::move(*text)});
       return;
@@ -108,11 +91,8 @@ class completion_message_reader {
       m.blocks.emplace_back(providers::refusal_block{std::move(*refusal)});
     if (!calls) return;
     if (!calls.is_array()) return to_.wrong(place_at(place, "tool_calls"), "an array", calls);
-    std::size_t index = 0;
-    for_each_element(calls, [&](const raw_json& call) {
-      read_call(call, place_at(place_at(place, "tool_calls"), index++), m);
-      return !to_.failed();
-    });
+    to_.read_each(calls, place_at(place, "tool_calls"),
+                  [&](const raw_json& call, const std::string& at) { read_call(call, at, m); });
   }
 
   void read_call(const raw_json& json, const std::string& place, providers::message& into) {

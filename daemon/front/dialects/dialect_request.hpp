@@ -14,7 +14,7 @@ struct request_fault {
   std::string message;              ///< a sentence, beginning with the member's place
   std::string param;                ///< the place ("messages[2].content"), or ""
   std::string code;                 ///< "model_not_found" and its like, or ""
-  bool final = false;               ///< clients are told not to repeat the request by themselves
+  bool final = false;               ///< clients get the advice not to repeat the request by themselves
   std::int64_t retry_after_ms = 0;  ///< wait before a repetition; 0: unknown
 };
 

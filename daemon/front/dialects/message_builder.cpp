@@ -36,6 +36,10 @@ std::string place_at(std::string place, std::size_t index) {
   return std::move(place.append("[").append(std::to_string(index)).append("]"));
 }
 
+bool is_web_address(std::string_view text) {
+  return text.starts_with("https://") || text.starts_with("http://");
+}
+
 std::optional<std::pair<std::string, std::string>> data_url(std::string_view url) {
   constexpr std::string_view begin = "data:", mark = ";base64,";
   const auto place = url.find(mark);
@@ -131,7 +135,7 @@ void message_builder::add_image_url(providers::message& into, const raw_json& ur
   if (data)
     into.blocks.emplace_back(
         providers::image_block{std::move(data->first), std::move(data->second), "", std::move(detail)});
-  else if (text.starts_with("https://") || text.starts_with("http://"))
+  else if (is_web_address(text))
     into.blocks.emplace_back(providers::image_block{"", "", text, std::move(detail)});
   else
     wrong(place, "an https:// address or data:MIME;base64,DATA", url);

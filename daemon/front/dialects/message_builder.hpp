@@ -1,6 +1,7 @@
 // Parts that readers of messages share, whatever their dialect: the messages so far, the calls that wait for their
 // results, and the first fault with its place. Pure.
 #pragma once
+#include "daemon/front/chat/request_bounds.hpp"
 #include "daemon/front/dialects/dialect_request.hpp"
 #include "mcp/json/raw_json.hpp"
 #include "providers/model/message.hpp"
@@ -26,6 +27,8 @@ raw_json given_member(const raw_json& object, std::string_view key);
 /// Returns the place of a member, `place.key`, or of an element, `place[index]`.
 std::string place_at(std::string place, std::string_view key);
 std::string place_at(std::string place, std::size_t index);
+/// Returns true if the text begins as an address on the web does.
+bool is_web_address(std::string_view text);
 /// Splits "data:MIME;base64,DATA" into MIME and DATA.
 std::optional<std::pair<std::string, std::string>> data_url(std::string_view url);
 
@@ -61,6 +64,39 @@ class message_builder {
   /// Checks that every call has its result before the message at `place`. `form` names the form of a result.
   void close_calls(const std::string& place, std::string_view form);
   bool has_open_calls() const noexcept { return !open_.empty(); }
+
+  void add_text(providers::message& into, std::string text) {
+    into.blocks.emplace_back(providers::text_block{std::move(text)});
+  }
+  /// Reads the value at `place`: a string is one text, and `read(element, place)` is called for each element of an
+  /// array, until a fault. `form` names both forms.
+  template <class Read>
+  void read_content(const raw_json& content, const std::string& place, std::string_view form, providers::message& into,
+                    Read&& read) {
+    if (auto text = content.as_string()) return add_text(into, std::move(*text));
+    if (!content.is_array()) return wrong(place, form, content);
+    read_each(content, place, std::forward<Read>(read));
+  }
+  /// Calls `read(element, place)` for each element of an array, until a fault.
+  template <class Read>
+  void read_each(const raw_json& list, const std::string& place, Read&& read) {
+    std::size_t index = 0;
+    for_each_element(list, [&](const raw_json& element) {
+      read(element, place_at(place, index++));
+      return !failed();
+    });
+  }
+  /// As read_each(), for the messages of a request, which are bounded (most_messages). `things` names them.
+  template <class Read>
+  void read_messages(const raw_json& list, const std::string& place, std::string_view things, Read&& read) {
+    std::size_t count = 0;
+    read_each(list, place, [&](const raw_json& element, const std::string& where) {
+      if (count++ == most_messages)
+        wrong(place, "an array of at most " + std::to_string(most_messages) + " " + std::string(things), list);
+      else
+        read(element, where);
+    });
+  }
 
   /// Adds an image from an https:// address or a data: URL.
   void add_image_url(providers::message& into, const raw_json& url, std::string detail, const std::string& place);

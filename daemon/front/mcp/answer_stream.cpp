@@ -70,7 +70,7 @@ bool answer_stream::begin() {
   return true;
 }
 
-// Sends an empty event, so that the caller knows an id to come again with (2025-11-25, "Sending Messages to the
+// Sends an empty event, so that the caller has an id for its next connection (2025-11-25, "Sending Messages to the
 // Server").
 void answer_stream::prime() {
   if (!options_.primed || !x_) return;
@@ -136,7 +136,7 @@ void answer_stream::push_merged(std::string key, const segments& text) {
 void answer_stream::push_droppable(const segments& text) {
   const auto self = shared_from_this();
   if (!begin()) return;
-  // Without a connection nobody reads; only what must reach the caller may grow the queue then.
+  // Without a connection nobody reads; only messages that must reach the caller may then enter the queue.
   if (!out_->over() && (x_ || out_->bytes() < 2 * door_.settings.outbox.feed_below))
     out_->push(text, {});
   else

@@ -40,7 +40,7 @@ class answer_stream final : public std::enable_shared_from_this<answer_stream>,
   struct options {
     std::uint64_t number = 0;  ///< names the stream in event ids
     bool resumable = false;    ///< events have ids and are kept
-    bool primed = false;       ///< the first event is empty and says when to come again
+    bool primed = false;       ///< the first event is empty and has the wait before the next connection
     std::uint64_t first_event = 1;
     /// Waits until a request without an answer gets the beginning of a stream; null: it never does. Must outlive the
     /// call of serve().
@@ -87,7 +87,7 @@ class answer_stream final : public std::enable_shared_from_this<answer_stream>,
   bool connected() const noexcept { return x_ != nullptr; }
   bool streaming() const noexcept { return phase_ == phase::streaming; }
   bool over() const noexcept { return phase_ == phase::over; }
-  /// Returns true while what is pushed can still reach the caller, now or after it has come again.
+  /// Returns true while pushed messages can still reach the caller, now or over its next connection.
   bool reachable() const noexcept { return phase_ != phase::over && (x_ != nullptr || can_resume()); }
   bool can_resume() const noexcept { return options_.resumable && out_ != nullptr; }
   /// Returns the bytes that wait or are kept.

@@ -46,7 +46,7 @@ std::string query_value(std::string_view target, std::string_view name) {
   return {};
 }
 
-/// Returns who asks; nothing after a refusal, because there is no such profile.
+/// Returns the caller; nothing after a refusal, because there is no such profile.
 std::optional<mcp_identity> identity_of(exchange& x) {
   mcp_identity who{x.principal(), query_value(x.head().target, "profile")};
   if (who.profile.empty()) return who;

@@ -36,8 +36,8 @@ class mcp_room {
   /// sixteenth of them.
   result<std::shared_ptr<void>> take_stream_place(const std::string& principal, bool on_port);
 
-  /// Returns the wait after which a request of a session gets the beginning of a stream, and so an id to come again
-  /// with.
+  /// Returns the wait after which a request of a session gets the beginning of a stream, and with it an id for its next
+  /// connection.
   patience& session_patience() noexcept { return session_patience_; }
   /// Returns the same for a request without a session, for which the stream only shows that the connection lives. It is
   /// long, since an error that comes later has no status.
@@ -45,9 +45,9 @@ class mcp_room {
 
   /// Ends the subscriptions/listen of newer callers with their results, because the daemon is stopping.
   void end_listens();
-  /// Drops what is kept for callers that have lost their connection, when memory runs short.
+  /// Drops messages kept for callers that have lost their connection, when memory runs short.
   void relieve();
-  /// Adds the totals of all that is open, and of what has ended.
+  /// Adds the totals of all open sessions and requests, and of ended ones.
   void count_into(door_counters& counters) const;
   std::size_t sessions() const noexcept { return sessions_.size(); }
   std::size_t streams() const noexcept;

@@ -157,7 +157,7 @@ found_error check_modern_headers(const std::vector<http::header>& headers, const
                                  const raw_json& named, const definition_lookup& definition) {
   const auto revision = named.as_string();
   if (auto e = check_text(headers, "MCP-Protocol-Version", revision.value_or(""), false)) return e;
-  // A revision that is not spoken is answered as such, whatever its other headers mean.
+  // An unknown revision is answered as such, without a look at other headers.
   if (revision != mcp::revision::modern) return {};
   const auto method = request.method();
   if (auto e = check_text(headers, "Mcp-Method", method, false)) return e;

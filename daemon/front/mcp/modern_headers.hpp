@@ -1,5 +1,5 @@
 // Check of the headers of a modern request against its body (2026-07-28, streamable-http, "Server Validation"), so that
-// nobody on the way was led to route it by something else than what is done. Pure.
+// nobody on the way routed the request by other values than mcpbx acts on. Pure.
 #pragma once
 #include "mcp/http/header.hpp"
 #include "mcp/json/raw_json.hpp"

@@ -2,6 +2,7 @@
 // are contiguous.
 #include "daemon/front/messages/message_writer.hpp"
 
+#include "daemon/front/dialects/stream_event.hpp"
 #include "daemon/front/messages/messages_error.hpp"
 #include "mcp/json/quoted_size.hpp"
 
@@ -13,24 +14,7 @@ namespace {
 /// Signature of thinking blocks that we write. The true one stays with the run; clients demand some text here.
 constexpr std::string_view no_signature = "mcpbx";
 
-// One event. The name stands in front too, since the official client ignores events without it.
-class event {
- public:
-  event(std::string& out, std::string_view type) : w(out += "event: " + std::string(type) + "\ndata: "), out_(out) {
-    w.begin_object().member("type", type);
-  }
-  ~event() {
-    w.end_object();
-    out_ += "\n\n";
-  }
-  event(const event&) = delete;
-  event& operator=(const event&) = delete;
-
-  json_writer w;
-
- private:
-  std::string& out_;
-};
+using event = stream_event;
 
 std::string_view stop_reason_of(std::string_view finish) {
   if (finish == "length") return "max_tokens";

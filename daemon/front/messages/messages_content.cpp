@@ -1,7 +1,6 @@
 // Conversion of content blocks. Reading stops at the first fault, which is kept with its place.
 #include "daemon/front/messages/messages_content.hpp"
 
-#include "daemon/front/chat/request_bounds.hpp"
 #include "daemon/front/dialects/message_builder.hpp"
 
 #include <string>
@@ -19,14 +18,8 @@ class content_reader {
  public:
   std::expected<std::vector<providers::message_ptr>, request_fault> read(const raw_json& system, const raw_json& list) {
     read_system(system);
-    std::size_t index = 0;
-    for_each_element(list, [&](const raw_json& element) {
-      if (index == most_messages)
-        to_.wrong("messages", "an array of at most " + std::to_string(most_messages) + " messages", list);
-      else
-        read_message(element, place_at("messages", index++));
-      return !to_.failed();
-    });
+    to_.read_messages(list, "messages", "messages",
+                      [&](const raw_json& one, const std::string& place) { read_message(one, place); });
     to_.close_calls("messages", result_form);
     return to_.finish();
   }
@@ -53,16 +46,7 @@ class content_reader {
   // Reads a string as one text into `into`, or calls `read` for each block.
   template <class Read>
   void read_content(const raw_json& content, const std::string& place, Read&& read, providers::message& into) {
-    if (auto text = content.as_string()) {
-      into.blocks.emplace_back(providers::text_block{std::move(*text)});
-      return;
-    }
-    if (!content.is_array()) return to_.wrong(place, "a string or an array of content blocks", content);
-    std::size_t index = 0;
-    for_each_element(content, [&](const raw_json& block) {
-      read(block, place_at(place, index++));
-      return !to_.failed();
-    });
+    to_.read_content(content, place, "a string or an array of content blocks", into, std::forward<Read>(read));
   }
 
   void read_message(const raw_json& json, const std::string& place) {
@@ -148,7 +132,7 @@ class content_reader {
             providers::file_block{std::move(mime), member_text(block, "title"), std::move(data), ""});
     } else if (type == "url") {
       const auto url = member_text(source, "url");
-      if (!url.starts_with("https://") && !url.starts_with("http://"))
+      if (!is_web_address(url))
         return to_.wrong(place_at(where, "url"), "an https:// address", find_member(source, "url"));
       into.blocks.emplace_back(providers::file_block{"application/pdf", member_text(block, "title"), "", url});
     } else if (type == "content") {

@@ -1,7 +1,6 @@
 // Conversion of items. Reading stops at the first fault, which is kept with its place.
 #include "daemon/front/responses/response_items.hpp"
 
-#include "daemon/front/chat/request_bounds.hpp"
 #include "daemon/front/dialects/message_builder.hpp"
 #include "mcp/json/json_writer.hpp"
 
@@ -24,22 +23,15 @@ class item_reader {
   std::expected<std::vector<providers::message_ptr>, request_fault> read(std::string instructions,
                                                                          const raw_json& input, bool after_response) {
     if (after_response) to_.expect_no_calls();
-    if (!instructions.empty())
-      to_.add(role::system)->blocks.emplace_back(providers::text_block{std::move(instructions)});
+    if (!instructions.empty()) to_.add_text(*to_.add(role::system), std::move(instructions));
     if (auto text = input.as_string()) {
-      to_.add(role::user)->blocks.emplace_back(providers::text_block{std::move(*text)});
+      to_.add_text(*to_.add(role::user), std::move(*text));
       return to_.finish();
     }
     if (!input.is_array() || input.text() == "[]")
       to_.wrong("input", "a string or an array of at least one item", input);
-    std::size_t index = 0;
-    for_each_element(input, [&](const raw_json& item) {
-      if (index == most_messages)
-        to_.wrong("input", "an array of at most " + std::to_string(most_messages) + " items", input);
-      else
-        read_item(item, place_at("input", index++));
-      return !to_.failed();
-    });
+    to_.read_messages(input, "input", "items",
+                      [&](const raw_json& one, const std::string& place) { read_item(one, place); });
     to_.close_calls("input", output_form);
     return to_.finish();
   }
@@ -84,22 +76,12 @@ class item_reader {
   }
 
   void read_content(const raw_json& json, const std::string& place, providers::message& into, bool media) {
-    const auto content = given_member(json, "content");
-    const auto where = place_at(place, "content");
-    if (auto text = content.as_string()) {
-      into.blocks.emplace_back(providers::text_block{std::move(*text)});
-      return;
-    }
-    if (!content.is_array()) return to_.wrong(where, "a string or an array of parts", content);
-    read_parts(content, where, into, media);
+    read_value(given_member(json, "content"), place_at(place, "content"), into, media);
   }
 
-  void read_parts(const raw_json& parts, const std::string& where, providers::message& into, bool media) {
-    std::size_t index = 0;
-    for_each_element(parts, [&](const raw_json& part) {
-      read_part(part, place_at(where, index++), into, media);
-      return !to_.failed();
-    });
+  void read_value(const raw_json& content, const std::string& place, providers::message& into, bool media) {
+    to_.read_content(content, place, "a string or an array of parts", into,
+                     [&](const raw_json& part, const std::string& at) { read_part(part, at, into, media); });
   }
 
   void read_part(const raw_json& part, const std::string& place, providers::message& into, bool media) {
@@ -111,7 +93,7 @@ class item_reader {
       if (type == "refusal")
         into.blocks.emplace_back(providers::refusal_block{std::move(*text)});
       else
-        into.blocks.emplace_back(providers::text_block{std::move(*text)});
+        to_.add_text(into, std::move(*text));
       return;
     }
     if (media && type == "input_image") {
@@ -131,8 +113,7 @@ class item_reader {
     const auto url = given_member(part, "file_url");
     if (url) {
       auto address = url.as_string().value_or("");
-      if (!address.starts_with("https://") && !address.starts_with("http://"))
-        return to_.wrong(place_at(place, "file_url"), "an https:// address", url);
+      if (!is_web_address(address)) return to_.wrong(place_at(place, "file_url"), "an https:// address", url);
       into.blocks.emplace_back(
           providers::file_block{"application/pdf", member_text(part, "filename"), "", std::move(address)});
       return;
@@ -156,14 +137,8 @@ class item_reader {
 
   // Writes an output in the form of MCP.
   void read_output(const raw_json& json, const std::string& place) {
-    const auto output = given_member(json, "output");
     providers::message said;
-    if (auto text = output.as_string())
-      said.blocks.emplace_back(providers::text_block{std::move(*text)});
-    else if (output.is_array())
-      read_parts(output, place_at(place, "output"), said, true);
-    else
-      to_.wrong(place_at(place, "output"), "a string or an array of parts", output);
+    read_value(given_member(json, "output"), place_at(place, "output"), said, true);
     if (to_.failed()) return;
     const auto id = find_member(json, "call_id");
     to_.add_result(id.as_string().value_or(""), tool_result_of(said, false), false, place_at(place, "call_id"), id);

@@ -2,6 +2,7 @@
 #include "daemon/front/responses/response_writer.hpp"
 
 #include "daemon/front/dialects/openai_error.hpp"
+#include "daemon/front/dialects/stream_event.hpp"
 
 namespace mcpbx::daemon {
 namespace {
@@ -68,23 +69,11 @@ void write_usage(json_writer& w, const providers::usage& u) {
 }  // namespace
 
 // One event, with its number.
-class response_writer::event {
+class response_writer::event : public stream_event {
  public:
-  event(response_writer& of, std::string& out, std::string_view type)
-      : w(out += "event: " + std::string(type) + "\ndata: "), out_(out) {
-    w.begin_object().member("type", type).member("sequence_number", of.sequence_++);
+  event(response_writer& of, std::string& out, std::string_view type) : stream_event(out, type) {
+    w.member("sequence_number", of.sequence_++);
   }
-  ~event() {
-    w.end_object();
-    out_ += "\n\n";
-  }
-  event(const event&) = delete;
-  event& operator=(const event&) = delete;
-
-  json_writer w;
-
- private:
-  std::string& out_;
 };
 
 std::string response_writer::item_id(std::string_view kind) const {

@@ -128,7 +128,8 @@ void answer_logs(rpc_caller& c, logs_params p, const mcp::reply_once& reply) {
                                      " has an address and no process here, so it has no log; `mcpbx servers " +
                                      shell_word(p.server) + "` tells its last error"}));
   const auto last = static_cast<std::int64_t>(book->next()) - 1;
-  if (p.after > last) p.after = 0;  // the server was taken out and put back: its lines are counted anew
+  if (p.after > last)
+    p.after = 0;  // the server was removed and added again, so its lines are counted from the beginning
   const bool has_more = last > p.after;
   if (has_more || p.wait.count() == 0 || p.after < 0) return reply.result(lines_of(*book, p));
   std::make_shared<line_wait>(book, p, reply, door.time)->begin(door.time.now() + p.wait);

@@ -21,7 +21,6 @@ struct pins_params {
 
 /// Resolves a server, a tool by its offered name, or SERVER__TOOL with the server's own name of the tool, which also
 /// finds tools that are gone.
-/// that is gone has a name, too.
 pin_choice choice_of(backend& daemon, const std::string& name) {
   if (name.empty()) return {};
   const auto servers = daemon.servers();
@@ -41,6 +40,9 @@ std::string nothing_named(backend& daemon, const std::string& name) {
   std::vector<mcp::server_status> servers = daemon.servers();
   std::vector<std::string_view> known;
   for (const auto& s : servers) known.push_back(s.name);
+  const auto tools = daemon.tools();
+  for (const auto& e : tools->entries()) known.push_back(e->name);
+  for (const auto& [withheld, e] : tools->withheld()) known.push_back(withheld);
   return "there are no pins of " + json_quoted(cut_utf8(name, 128)) + did_you_mean(name, known) +
          "; `mcpbx pins` lists them";
 }

@@ -231,7 +231,7 @@ names_params read_names(mcp::param_reader& in) {
   return p;
 }
 
-// Answers with what is known now, without waiting for servers that start: a person waits at a shell.
+// Answers with the present tools, without waiting for servers that start, since a person waits at a shell.
 raw_json names_of(rpc_caller& c, const names_params& p) {
   std::string json;
   json_writer out(json);

@@ -25,7 +25,7 @@ error no_such(const mcp::feature_kind& kind, std::string_view key, const mcp::ca
   if (kind.index() >= 1 && kind.index() <= others.size())
     for (const auto& e : others[kind.index() - 1]->entries()) names.emplace_back(e->key);
   return {errc::not_found, "there is no " + std::string(kind.noun) + " " + shown(key) + did_you_mean(key, names) +
-                               "; " + std::string(kind.list_method) + " tells which there are"};
+                               "; `mcpbx " + std::string(kind.noun) + "s` lists them"};
 }
 
 }  // namespace

@@ -37,6 +37,10 @@ void answer_started(const runner::recorded_run& begun, const mcp::reply_once& re
   reply.result(w.json());
 }
 
+error no_run(const std::string& run, const std::string& near) {
+  return {errc::not_found, "no run is named " + json_quoted(run) + near + "; it may have ended"};
+}
+
 }  // namespace
 
 rpc_caller::rpc_caller(door_context& door, std::unique_ptr<mcp::transport> transport, pid_t pid, std::string principal)
@@ -314,11 +318,22 @@ void rpc_caller::start_detached(run_request r, const mcp::reply_once& reply) {
   });
 }
 
+// Returns a hint at a run of this caller with a like name, or "".
+std::string rpc_caller::near_run(const std::string& run) const {
+  const auto names = door_.daemon.run_names(principal_);
+  return did_you_mean(run, std::vector<std::string_view>(names.begin(), names.end()));
+}
+
 void rpc_caller::attach(const std::string& run, run_feed::wish w, const mcp::reply_once& reply) {
   if (!has_room_for_stream(reply)) return;
   run_lookup::start(door_, {.run = run}, reply, [this, run, w, reply](const found_run& found) {
+    const bool foreign = found.feed && !may_have(principal_, found.feed->principal());
+    if (foreign || (!found.feed && found.why.code == errc::not_found)) {
+      const auto near = near_run(run);
+      if (!near.empty()) return reply.error(mcp::to_rpc_error(no_run(run, near)));
+    }
     if (!found.feed) return reply.error(mcp::to_rpc_error(found.why));
-    if (!may_have(principal_, found.feed->principal()))
+    if (foreign)
       return reply.error(
           mcp::to_rpc_error({errc::not_found, "no run named " + json_quoted(run) + " was begun by this caller"}));
     if (has_room_for_stream(reply)) open_stream(*found.feed, w, reply);
@@ -328,8 +343,7 @@ void rpc_caller::attach(const std::string& run, run_feed::wish w, const mcp::rep
 void rpc_caller::cancel_run(const std::string& run, const mcp::reply_once& reply) {
   run_lookup::start(door_, {.run = run}, reply, [this, run, reply](const found_run& found) {
     if (!found.feed || !may_have(principal_, found.feed->principal()))
-      return reply.error(
-          mcp::to_rpc_error({errc::not_found, "no run is named " + json_quoted(run) + "; it may have ended"}));
+      return reply.error(mcp::to_rpc_error(no_run(run, near_run(run))));
     if (!found.recalled && door_.daemon.cancel_run(run, "cancelled by a caller", answer_when_kept(reply))) return;
     reply.error(
         mcp::to_rpc_error({errc::not_found, "the run " + json_quoted(run) + " has ended already; `mcpbx attach " +

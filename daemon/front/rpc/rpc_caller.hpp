@@ -137,6 +137,7 @@ class rpc_caller final : public std::enable_shared_from_this<rpc_caller>,
   void start_run(run_request r, const chat_opening& opening, const mcp::reply_once& reply);
   bool has_room_for_stream(const mcp::reply_once& reply) const;
   bool exists(const run_request& r) const;
+  std::string near_run(const std::string& run) const;
   bool has_room_for_run(const run_request& r, const mcp::reply_once& reply);
   void start_detached(run_request r, const mcp::reply_once& reply);
   void open_stream(run_feed& feed, run_feed::wish w, const mcp::reply_once& reply);

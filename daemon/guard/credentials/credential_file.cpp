@@ -28,8 +28,8 @@ std::string credential_file::entry_name(std::string_view server, std::string_vie
   return std::string(server) + " " + sha256_hex(url).substr(0, 16);
 }
 
-// Returns true if an entry is encrypted, and lets the key be looked for anew if there was none: the one that keeps it
-// may be there again.
+// Returns true if an entry is encrypted. If its key was missing, the next read looks for it again, since the program
+// that keeps it may be back.
 bool credential_file::forget_no_key(const table& all) {
   const std::string_view plain = to_string(key_place::none);
   const bool protects = std::ranges::any_of(all, [&](const auto& e) { return e.second.key != plain; });

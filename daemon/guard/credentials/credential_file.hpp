@@ -24,8 +24,7 @@ class credential_file {
   /// server of the same name, and an address may hold secrets.
   static std::string entry_name(std::string_view server, std::string_view url);
   /// Returns the text of one entry; nullopt: the file has none of this name. errc::io, errc::parse, errc::unavailable:
-  /// it cannot be told, since the file, the entry or the key cannot be read now. The key is looked for anew if there
-  /// was none.
+  /// the file, the entry or the key cannot be read now. A missing key is looked for again.
   result<std::optional<std::string>> find(std::string_view name);
   /// Returns the texts of all entries that can be read. Entries of another key are left out and stay in the file.
   /// errc::io, errc::parse: the file or the key cannot be read, so that nothing may be written either.

@@ -57,7 +57,7 @@ folded_run folded(const std::vector<run_record>& of_a_run) {
   r.messages.assign(all.begin() + static_cast<std::ptrdiff_t>(core.before()), all.end());
   r.usage = core.usage();
   r.rounds = core.rounds();
-  r.partial_text = core.partial_text();
+  r.partial_text = core.answer().partial_text;
   const auto& asked = core.started().asked_limits;
   r.terms = {core.started().profile, core.started().tools.only, asked ? asked.detached() : asked};
   for (const auto id : core.kept().ids()) r.results.push_back({std::string(id), *core.kept().find(id)});

@@ -57,7 +57,14 @@ std::string answered_at(const std::string& why) {
   return why + "; the answer was made from what was known by then.";
 }
 
+std::shared_ptr<const std::string> no_text() {
+  static const auto none = std::make_shared<const std::string>();
+  return none;
+}
+
 }  // namespace
+
+run_answer::run_answer() : text(no_text()) {}
 
 void run_core::apply(const run_record& r) {
   commands_.clear();
@@ -80,11 +87,6 @@ void run_core::on(const record::run_started& r) {
   respond(0);
 }
 
-std::shared_ptr<const std::string> run_core::no_text() {
-  static const auto none = std::make_shared<const std::string>();
-  return none;
-}
-
 // Begins the next round: with tools while the limits allow it, else the last model call without tools, or the end.
 void run_core::respond(int depth) {
   if (over_token_budget())
@@ -102,9 +104,9 @@ void run_core::on(const record::round_started& r) {
   depth_ = r.depth;
   with_tools_ = r.with_tools;
   ++rounds_;
-  text_ = no_text();
+  answer_.text = no_text();
   text_held_.set(0);
-  partial_text_.clear();
+  answer_.partial_text.clear();
   next_round_ = command::call_model{r.depth, r.with_tools};
   commands_.push_back(*next_round_);
 }
@@ -113,8 +115,8 @@ void run_core::on(const record::assistant& r) {
   next_round_.reset();
   shortened_ = false;
   usage_ += r.usage;
-  text_ = text_of(r.message);
-  text_held_.set(text_.use_count() == 1 ? text_->size() : 0);
+  answer_.text = text_of(r.message);
+  text_held_.set(answer_.text.use_count() == 1 ? answer_.text->size() : 0);
   held_.add(text_bytes(*r.message));
   const bool calls = std::ranges::any_of(
       r.message->blocks, [](const auto& b) { return std::holds_alternative<providers::tool_call_block>(b); });
@@ -132,7 +134,7 @@ void run_core::finish_without_calls(const record::assistant& r) {
       return end(stop_reason::refused, words::unable(words::filtered(by())));
     case end_reason::context_full:
       // If there is text, it is the beginning of an answer.
-      return end(trimmed(*text_).empty() ? stop_reason::context_full : stop_reason::truncated,
+      return end(trimmed(*answer_.text).empty() ? stop_reason::context_full : stop_reason::truncated,
                  words::unable(words::context_filled(by())));
     case end_reason::unknown:
       return end(stop_reason::truncated, words::unable(words::ended_unknown(by(), r.raw_reason)));
@@ -146,11 +148,11 @@ void run_core::finish_without_calls(const record::assistant& r) {
   }
   if (r.reason == end_reason::refusal || has_refusal(*r.message))
     return end(stop_reason::refused, words::unable(words::refused(by(), *r.message)));
-  const bool empty = trimmed(*text_).empty();
+  const bool empty = trimmed(*answer_.text).empty();
   if (started_.answer_schema) {
-    auto checked = check_answer(*text_, started_.answer_schema);
+    auto checked = check_answer(*answer_.text, started_.answer_schema);
     if (!checked.problem.empty()) return correct_answer(checked.problem);
-    data_ = std::move(checked.data);
+    answer_.data = std::move(checked.data);
   }
   if (limit_)
     return end(limit_->reason,
@@ -174,7 +176,7 @@ void run_core::correct_answer(const std::string& problem) {
 void run_core::on(const record::model_failed& r) {
   next_round_.reset();
   usage_ += r.error.usage;
-  partial_text_ = r.error.partial_text;
+  answer_.partial_text = r.error.partial_text;
   using kind = providers::model_error::kind;
   if (r.error.type == kind::context_full && !shortened_)
     if (const auto cut = cut_oldest_results(messages_, kept_, started_.nonce); cut > 0) {
@@ -186,14 +188,14 @@ void run_core::on(const record::model_failed& r) {
   const auto reason = r.error.type == kind::context_full ? stop_reason::context_full
                       : r.error.type == kind::time_limit ? stop_reason::timeout
                                                          : stop_reason::provider_error;
-  misconfigured_ = r.error.type == kind::configuration;
+  answer_.misconfigured = r.error.type == kind::configuration;
   end(reason, words::unable(r.error.message));
 }
 
 void run_core::on(const record::cancel& r) {
   usage_ += r.usage;
   cancelled_ = r.why;
-  if (!r.partial_text.empty()) partial_text_ = r.partial_text;
+  if (!r.partial_text.empty()) answer_.partial_text = r.partial_text;
   // The first reason to end is kept, but a run whose journal failed must always end with store_error.
   if (!ending_ || r.why == stop_reason::store_error)
     ending_ = sentence{r.why, words::unable(r.text.empty() ? std::string(to_string(r.why)) : r.text)};
@@ -234,8 +236,8 @@ void run_core::end(stop_reason reason, std::string text) {
 
 void run_core::on(const record::run_ended& r) {
   ended_ = true;
-  reason_ = r.reason;
-  reason_text_ = r.text;
+  answer_.reason = r.reason;
+  answer_.reason_text = r.text;
 }
 
 bool run_core::over_token_budget() const {

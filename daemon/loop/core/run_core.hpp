@@ -83,6 +83,20 @@ struct call_report {
   std::int64_t duration_ms = 0;
 };
 
+/// The answer of a run, and the reason for its end. Texts of model calls are here before the end, too.
+struct run_answer {
+  run_answer();
+  stop_reason reason = stop_reason::final;
+  std::string reason_text;
+  /// The run ends because its model cannot be called as configured, such as for a missing key.
+  bool misconfigured = false;
+  std::shared_ptr<const std::string> text;  ///< text of the last model call's reply, or ""; never null
+  /// The streamed beginning of the last answer if it broke off and the run ends without another one, else "".
+  std::string partial_text;
+  /// The answer as JSON that fits the requested schema; absent if there is no schema or no such answer.
+  raw_json data;
+};
+
 /// Returns the result record of a call that is closed without an answer from a server.
 record::call_result closing_record(const command::close_call& c);
 
@@ -97,10 +111,7 @@ class run_core {
   const std::vector<run_command>& commands() const noexcept { return commands_; }
 
   bool ended() const noexcept { return ended_; }
-  stop_reason reason() const noexcept { return reason_; }
-  const std::string& reason_text() const noexcept { return reason_text_; }
-  /// Returns true if the run ends because its model cannot be called as configured, such as for a missing key.
-  bool misconfigured() const noexcept { return misconfigured_; }
+  const run_answer& answer() const noexcept { return answer_; }
   /// Returns the conversation that the next model call gets. It is valid for every provider at any moment, because the
   /// calls of a reply are added together with all their results.
   const std::vector<providers::message_ptr>& messages() const noexcept { return messages_; }
@@ -118,13 +129,6 @@ class run_core {
   const call_report& report(std::string_view id) const;
   /// Returns true if the end is decided. Calls may still have to be closed.
   bool ending() const noexcept { return ending_.has_value(); }
-  /// Returns the text of the last model call's reply, or "" if there is none.
-  const std::string& text() const noexcept { return *text_; }
-  std::shared_ptr<const std::string> shared_text() const noexcept { return text_; }
-  /// Returns the streamed beginning of the last answer if it broke off and the run ends without another one, else "".
-  const std::string& partial_text() const noexcept { return partial_text_; }
-  /// Returns the answer as JSON that fits the requested schema; absent if there is no schema or no such answer.
-  const raw_json& data() const noexcept { return data_; }
   /// Returns the complete results of which the model was shown only a part.
   const kept_results& kept() const noexcept { return kept_; }
   /// Returns the attempt number of the latest intent of the open call with this id; 0: never sent.
@@ -211,7 +215,6 @@ class run_core {
   void on(const record::cancel& r);
   void on(const record::run_ended& r);
 
-  static std::shared_ptr<const std::string> no_text();
   void finish_without_calls(const record::assistant& r);
   void correct_answer(const std::string& problem);
   void open_level(const record::assistant& r);
@@ -257,21 +260,16 @@ class run_core {
   int repeated_ = 0;            // number of times that last_call_ was made in a row
   int admitted_ = 0;            // number of calls that count against max_calls
   providers::usage usage_;
-  std::shared_ptr<const std::string> text_ = no_text();
-  std::string partial_text_;
-  byte_share held_, text_held_;  // bytes of messages_, and of text_ if it is a separate string
-  raw_json data_;
-  bool corrected_ = false;  // the model was asked once to correct its answer
+  run_answer answer_;
+  byte_share held_, text_held_;  // bytes of messages_, and of the answer's text if it is a separate string
+  bool corrected_ = false;       // the model was asked once to correct its answer
   int rounds_ = 0, depth_ = 0, consecutive_errors_ = 0;
   bool with_tools_ = true;
   bool shortened_ = false;  // old results were cut, and the model call is being repeated
   kept_results kept_;
   std::optional<run_command> next_round_;  // begin_round or call_model, until its record is applied
   bool parked_ = false;
-  bool misconfigured_ = false;
   bool ended_ = false;
-  stop_reason reason_ = stop_reason::final;
-  std::string reason_text_;
 };
 
 }  // namespace mcpbx::daemon

@@ -51,7 +51,7 @@ void run_core::open_level(const record::assistant& r) {
           words::unable(r.reason == end_reason::filter ? words::filtered(by()) : words::refused(by(), *r.message))};
       return close_all(result_cause::refused, "Not executed: the reply that made this call was stopped.");
     case end_reason::context_full:
-      ending_ = sentence{trimmed(*text_).empty() ? stop_reason::context_full : stop_reason::truncated,
+      ending_ = sentence{trimmed(*answer_.text).empty() ? stop_reason::context_full : stop_reason::truncated,
                          words::unable(words::context_filled(by()))};
       return close_all(result_cause::refused, "Not executed: the conversation is too long for the model.");
     case end_reason::unknown:

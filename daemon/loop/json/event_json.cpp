@@ -217,15 +217,16 @@ raw_json run_result(const run_core& core, const kept_part* kept) {
   const auto messages = std::min(core.messages().size(), kept ? kept->messages : core.messages().size());
   const auto calls = std::min(core.calls().size(), kept ? kept->calls : core.calls().size());
   // Reserves about the final size, so that the result is written without a copy. The answer is in it twice.
+  const auto& answer = core.answer();
   byte_buffer json;
-  json.reserve(2048 + 2 * quoted_size(core.text()) + core.partial_text().size());
+  json.reserve(2048 + 2 * quoted_size(*answer.text) + answer.partial_text.size());
   basic_json_writer<byte_buffer> w(json);
   w.begin_object().member("run", core.started().run);
   if (!kept || kept->session) w.filled("session", core.started().session);
-  w.member("text", core.text()).filled("partialText", core.partial_text()).given("data", core.data());
-  w.member("stopReason", to_string(core.parked() ? stop_reason::caller_tools : core.reason()));
-  w.filled("reason", core.reason_text());
-  if (core.misconfigured()) w.member("cause", to_string(errc::config));
+  w.member("text", *answer.text).filled("partialText", answer.partial_text).given("data", answer.data);
+  w.member("stopReason", to_string(core.parked() ? stop_reason::caller_tools : answer.reason));
+  w.filled("reason", answer.reason_text);
+  if (answer.misconfigured) w.member("cause", to_string(errc::config));
   w.member("rounds", kept ? kept->rounds : core.rounds());
   w.key("toolCalls").begin_array();
   for (const auto& c : std::span(core.calls()).first(calls)) {

@@ -112,7 +112,7 @@ void announcements::tool_log(const std::string& call, const raw_json& params) {
 void announcements::tell_again(std::span<const record::question> open) {
   if (of_.core.rounds() == 0) return;
   emit(run_event::kind::round, event_json::round(of_.core.rounds(), of_.core.started().model));
-  if (!of_.core.text().empty()) feed_->push({run_event::kind::text, {}, of_.core.text(), {}});
+  if (const auto& text = *of_.core.answer().text; !text.empty()) feed_->push({run_event::kind::text, {}, text, {}});
   for (const auto& q : open) on(q);
 }
 
@@ -134,7 +134,7 @@ void announcements::on(const record::round_started& r) {
 
 void announcements::on(const record::assistant& r) {
   const auto calls = r.message->calls();
-  feed_->share_text(of_.core.shared_text());
+  feed_->share_text(of_.core.answer().text);
   if (debugging())
     log::debug(formatted("run {}: the model answered at depth {} in {} ms ({}): {}", feed_->run(), of_.core.depth(),
                          r.ms, providers::to_string(r.reason),

@@ -51,6 +51,8 @@ class ended_runs {
     return nullptr;
   }
   std::size_t size() const noexcept { return runs_.size(); }
+  auto begin() const noexcept { return runs_.begin(); }
+  auto end() const noexcept { return runs_.end(); }
 
  private:
   std::deque<one>::iterator drop(std::deque<one>::iterator at) {

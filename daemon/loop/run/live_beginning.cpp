@@ -111,8 +111,8 @@ asio::awaitable<result<void>> live_run::inherit() {
   co_return result<void>();
 }
 
-// Makes the run the first one of a new session, which begins with messages of the session that was read. They are the
-// run's own messages there, with what is known of them: the provider's bytes, and which words are foreign.
+// Makes the run the first one of a new session, which begins with the messages of the session that was read. They
+// become the run's own messages, and keep the provider's bytes and the marks of foreign words.
 result<void> live_run::begin_beside() {
   const auto keep = *std::exchange(request_.keep, std::nullopt);
   auto& before = inherited_;
@@ -242,8 +242,8 @@ bool live_run::misses_tools() {
   return std::ranges::any_of(core_.to_be_made(), [&](const auto* call) { return !offer_.find(call->name); });
 }
 
-// Tells readers of servers whose tools are missing because nobody has logged in to them. A run of a profile or with
-// tools of its own choice is told only if that may be about them.
+// Tells readers which servers' tools are missing because nobody has logged in to them. If the run has a profile or
+// chose its tools, it hears only of servers that may have some of these.
 void live_run::tell_of_logins() {
   for (const auto& server : around_.tools.waiting_for_login())
     if (may_choose(request_.tools, server.name)) announcements_.status(server.sentence);

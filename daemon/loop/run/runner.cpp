@@ -34,7 +34,7 @@ std::size_t depth_class(int depth) {
 
 void count_end(loop_counters& counters, const run_core& core) {
   ++counters.depth[depth_class(core.depth())];
-  const std::string reason(to_string(core.reason()));
+  const std::string reason(to_string(core.answer().reason));
   auto found = std::ranges::find(counters.stops, reason, &std::pair<std::string, std::uint64_t>::first);
   if (found == counters.stops.end())
     counters.stops.emplace_back(reason, 1);
@@ -116,7 +116,7 @@ class runner::impl : public std::enable_shared_from_this<impl> {
 
   void preview(run_request r, std::function<void(result<run_preview>)> then) {
     if (stopping_) return then(fail(errc::unavailable, "the daemon is stopping and takes no new runs"));
-    if (runs_.size() + previews_ >= max_runs_)
+    if (runs_.size() + going_previews() >= max_runs_)
       return then(
           fail(errc::limit, "the limit of " + std::to_string(max_runs_) + " active runs is reached; try again later"));
     if (auto usable = check_session(r.session, r.principal, run_in(r.session)); !usable)
@@ -133,13 +133,13 @@ class runner::impl : public std::enable_shared_from_this<impl> {
     r.detach = false;
     auto feed = std::make_shared<run_feed>(r.run, run_feed::options{.principal = r.principal});
     auto run = std::make_shared<live_run>(around_, std::move(r), goes_on, std::move(models), std::move(feed));
-    ++previews_;
     // NOLINTNEXTLINE(cppcoreguidelines-avoid-capturing-lambda-coroutines) as in launch()
-    scope_.spawn("preview", [this, run, then = std::move(then)]() -> boost::asio::awaitable<void> {
-      auto seen = co_await run->preview();
-      --previews_;
-      then(std::move(seen));
-    });
+    scope_.spawn("preview",
+                 [run, counted = previews_, then = std::move(then)]() mutable -> boost::asio::awaitable<void> {
+                   auto seen = co_await run->preview();
+                   counted.reset();
+                   then(std::move(seen));
+                 });
   }
 
   void resume(unfinished_run left) {
@@ -197,6 +197,16 @@ class runner::impl : public std::enable_shared_from_this<impl> {
     return unknown(name, "");
   }
 
+  std::vector<std::string> names(std::string_view principal) const {
+    std::vector<std::string> all;
+    const auto add = [&](const run_feed& feed) {
+      if (may_have(principal, feed.principal())) all.push_back(feed.run());
+    };
+    for (const auto& [name, run] : runs_) add(*run->feed());
+    for (const auto& ended : ended_) add(*ended.feed);
+    return all;
+  }
+
   void recall(std::string_view name, std::uint64_t likeness, std::function<void(result<recalled_run>)> then) {
     around_.store.find_ended(
         std::string(name), [weak = weak_from_this(), name = std::string(name), likeness,
@@ -231,6 +241,7 @@ class runner::impl : public std::enable_shared_from_this<impl> {
   }
 
   std::size_t active() const { return runs_.size(); }
+  std::size_t going_previews() const { return static_cast<std::size_t>(previews_.use_count()) - 1; }
 
   const loop_counters& counts() const {
     around_.counters.active = runs_.size();
@@ -276,7 +287,8 @@ class runner::impl : public std::enable_shared_from_this<impl> {
     // These events lie before the reopen(), so readers get them as a snapshot.
     if (ended.rounds() > 0)
       feed->push({run_event::kind::round, {}, {}, event_json::round(ended.rounds(), ended.started().model)});
-    const auto& text = ended.text().empty() ? ended.partial_text() : ended.text();
+    const auto& said = ended.answer();
+    const auto& text = said.text->empty() ? said.partial_text : *said.text;
     if (!text.empty()) feed->push({run_event::kind::text, {}, text, {}});
     feed->reopen();
     feed->done(event_json::run_result(ended));
@@ -410,7 +422,8 @@ class runner::impl : public std::enable_shared_from_this<impl> {
   std::function<result<void>(run_request&)> keep_to_present_terms_;
   std::function<void()> run_ended_;
   std::size_t max_runs_, max_detached_, awake_runs_;
-  std::size_t previews_ = 0;  // going on
+  // Each preview that goes on holds a reference, so that it is counted until its end, whatever that is.
+  std::shared_ptr<const char> previews_ = std::make_shared<const char>();
   bool stopping_ = false;
   std::uint64_t dropped_logs_ = 0;  // of runs that have ended
   // Journals of runs that were left for the next process, by run name. Destroying a journal would close its run.
@@ -437,6 +450,9 @@ void runner::resume(unfinished_run left) {
 }
 result<std::shared_ptr<run_feed>> runner::find(std::string_view run) const {
   return impl_->find(run);
+}
+std::vector<std::string> runner::names(std::string_view principal) const {
+  return impl_->names(principal);
 }
 void runner::recall(std::string_view run, std::uint64_t likeness, std::function<void(result<recalled_run>)> then) {
   impl_->recall(run, likeness, std::move(then));

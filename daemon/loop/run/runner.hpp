@@ -149,6 +149,8 @@ class runner {
   /// Returns the feed of the run of this name: an active one, or a detached one in the register of ended runs.
   /// errc::not_found; errc::unavailable: the run was left for the next process.
   result<std::shared_ptr<run_feed>> find(std::string_view run) const;
+  /// Returns the names of the runs in this process, going on or ended, that this caller may have.
+  std::vector<std::string> names(std::string_view principal) const;
   /// An ended run read from the journal. Its feed gives a snapshot and the result.
   struct recalled_run {
     std::shared_ptr<run_feed> feed;

@@ -58,7 +58,7 @@ class server_questions {
   };
   explicit server_questions(subject of) : of_(of) {}
 
-  /// Adds the answerer of a call to it, and tells the server what can be answered.
+  /// Adds to a call the part that answers questions, and the capabilities that the server may ask for.
   void attach_to(mcp::server_call& call, const std::string& id, const std::weak_ptr<listener>& told);
 
   /// The consequence of a question: it is to be recorded and shown, or it has been answered, or is being so.

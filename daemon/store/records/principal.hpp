@@ -13,8 +13,8 @@ constexpr bool is_person(std::string_view principal) {
 constexpr bool is_tool_server(std::string_view principal) {
   return principal.starts_with("server:");
 }
-/// Returns true if `who` may read, continue and end runs and sessions of `owner`. Those of older versions without an
-/// owner belong to the person.
+/// Returns true if `who` may read, continue and end runs and sessions of `owner`. A run or session of an older version
+/// has no owner and belongs to the person.
 constexpr bool may_have(std::string_view who, std::string_view owner) {
   return is_person(who) || who == owner;
 }

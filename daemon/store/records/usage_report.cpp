@@ -123,7 +123,7 @@ void run_usage::count_into(usage_report& report) const {
     add_to_group(report.servers, name.second, counts);
     whole += counts;
   }
-  // Calls belong to the run, whichever of its models asked for them: to the one that it was begun with.
+  // Calls count for the model that the run began with, even if another one made them.
   usage_counts of_run = whole;
   for (const auto& [model, counts] : models_) {
     whole += counts;

@@ -353,7 +353,7 @@ void authorization::on_token(const document_answer& a) {
   grant_.scopes = scopes_;
   if (auto taken = take_token_answer(*document, wall_ms_, grant_); !taken)
     return fail_with(errc::protocol, where + ": its token answer " + taken.error().message);
-  // A later step up must ask for everything that was asked for so far, whatever the server named of it.
+  // A later step up must ask for all scopes that were asked for before, even if the server names fewer.
   grant_.scopes = united_scopes(scopes_, grant_.scopes);
   grant_.issuer = server_.issuer;
   grant_.resource = resource_;

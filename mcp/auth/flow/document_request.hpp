@@ -34,7 +34,7 @@ struct document_answer {
   std::string body = {};
 
   bool ok() const noexcept { return status == 200 || status == 201; }
-  /// Returns the body as JSON, or a clause that says what it is instead.
+  /// Returns the body as JSON, or a clause about the form that it has instead.
   result<raw_json> json() const;
   /// Returns a clause about an answer that is not ok(): the status, and the OAuth error in the body, if there is one.
   std::string refusal() const;

@@ -36,7 +36,7 @@ class catalog_builder {
   void set_dropped(std::size_t index, const feature_kind& kind, std::vector<std::string> why);
   /// Sets the capabilities that the server has told.
   void set_offers(std::size_t index, const server_offers& offers);
-  /// Says whether the server will never tell: it is disabled, or has failed for good.
+  /// Sets whether the server will never tell its capabilities, because it is disabled or has failed for good.
   void set_silent(std::size_t index, bool silent);
   /// Sets the server's hints about its list of this kind; nullopt: it has none. Snapshots made before have them as
   /// well.

@@ -10,13 +10,13 @@ namespace mcpbx::mcp {
 /// Capabilities of one server, as far as it has told them.
 struct told_offers {
   server_offers offers;
-  /// The server will never tell: it is disabled, or has failed for good. One that has told before still counts.
+  /// The server will never tell its capabilities: it is disabled, or has failed for good. Earlier ones still count.
   bool silent = false;
 };
 
-/// The union. While a server may still tell, all that mcpbx answers for servers without it is among the union, since no
-/// caller can be told of a capability after its handshake: lists that are empty, levels of logs, refusals of a
-/// completion or a subscription, tasks of tools that make none, and the extensions that pass.
+/// The union of all servers' capabilities. While some server has not told its own yet, the union also has those that
+/// mcpbx can serve without any server (empty lists, levels of logs, refused completions and subscriptions, tasks of
+/// tools that make none, and the extensions that pass), since a caller hears of capabilities in its handshake only.
 struct catalog_offers {
   bool tools = true;  ///< always: mcpbx lists tools even if there are none
   bool prompts = false, resources = false;

@@ -20,7 +20,8 @@ struct resource_route {
   std::weak_ptr<mcp::client> owner;
 };
 
-/// Begins the URIs of mcpbx itself: `mcpbx://SERVER/URI` is the URI of one certain server, whoever else has the same.
+/// The beginning of mcpbx's own URIs: `mcpbx://SERVER/URI` is the URI of that server, even if other servers have the
+/// same.
 inline constexpr std::string_view own_scheme = "mcpbx://";
 /// Returns that URI; `prefix` is the server's prefix (tool_names.hpp).
 std::string uri_at(std::string_view prefix, std::string_view uri);

@@ -1,5 +1,5 @@
-// Remembers which server said which URI in a result, so that a resource that nobody lists can be read from whoever
-// mentioned it. Bounded in number and bytes; a server that says many pushes out its own.
+// Remembers which server quoted which URI in a result, so that an unlisted resource can be read from that server.
+// Bounded in number and bytes; a server with many URIs pushes out its own.
 #pragma once
 #include <cstddef>
 #include <cstdint>

@@ -18,7 +18,7 @@ namespace mcpbx::mcp {
 /// The steps that end a connection. Each later step is for a server that ignored the one before.
 enum class ending : std::uint8_t {
   ask,     ///< it may finish its work first; finish_sending() of its transport has been called
-  insist,  ///< it is told to end now
+  insist,  ///< it gets the request to end now
   force    ///< its end is forced, whatever it does
 };
 

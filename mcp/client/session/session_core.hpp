@@ -72,7 +72,7 @@ class session_events {
   virtual void session_task_watched(const std::string& /*id*/, const call_outcome& /*answer*/) {}
   /// Passes on a notifications/elicitation/complete or notifications/tasks/status.
   virtual void session_note(std::string_view method, const raw_json& params) = 0;
-  /// Passes on progress of a request that has ended, as that of a task.
+  /// Passes on progress of a request that has ended, such as one that made a task.
   virtual void session_late_progress(call_number request, const raw_json& params) = 0;
   /// Reports the result of a request that nobody waits for any more.
   virtual void session_late_result(call_number request, const raw_json& result) = 0;

@@ -16,7 +16,7 @@ constexpr std::size_t most_elicitations = 16;
 /// Time in which a server may still work on a call that has ended without its answer.
 constexpr milliseconds longest_afterlife{60'000};
 
-/// Returns true if both calls are of one principal, or of one asker where it is not told.
+/// Returns true if both calls are of one principal or, if it is not known, of one asker.
 bool same_principal(const server_call& a, const server_call& b) {
   return a.principal.empty() ? b.principal.empty() && a.asker != nullptr && a.asker == b.asker
                              : a.principal == b.principal;
@@ -24,8 +24,8 @@ bool same_principal(const server_call& a, const server_call& b) {
 
 }  // namespace
 
-// A server that is idle has forgotten its earlier callers; one that is not may ask on behalf of any of them. One that
-// has not answered a call may go on with it for a while, although nobody waits for it any more.
+// An idle server has forgotten its earlier callers; a busy one may ask on behalf of any of them. It may go on with an
+// unanswered call for a while, even if nobody waits for that any more.
 void managed_client::note_principal(const server_call& c) {
   if (running_ == 0 && context_.time.now() >= lingers_until_) {
     principal_ = c.principal;

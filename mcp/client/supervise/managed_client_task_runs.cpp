@@ -66,7 +66,7 @@ void managed_client::task_created(ticket t, const raw_json& result) {
   c.task_id = member_text(task, "taskId");
   if (c.task_id.empty() || c.task_id.size() > note_book::longest_id) {
     c.task_id.clear();
-    // A server may finish at once all the same, as one that knows no tasks would.
+    // A server may still finish at once, as a server without tasks does.
     if (!task) return conclude(t, {call_outcome::kind::result, result, {}});
     return conclude(
         t, call_outcome::lost(errc::protocol, who() + " made a task without a usable taskId (" + r.call.what() + ")"));

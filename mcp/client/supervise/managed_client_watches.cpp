@@ -53,8 +53,8 @@ void managed_client::roots_changed() {
   if (up()) session_->core()->tell_roots_changed();
 }
 
-// A watch is at the server before the next call of its caller, which may be about what is watched. Further ones of the
-// same turn follow together.
+// A watch reaches the server before the next call of its caller, which may be about the watched resource. Further
+// watches of the same turn follow together.
 void managed_client::watch_now() {
   if (watches_posted_) return;
   sync_watches();
@@ -89,7 +89,7 @@ void managed_client::session_updated(const raw_json& params) {
   server_watches::tell(to, params);
 }
 
-// Watchers are told in a later turn, since they may watch and leave other resources.
+// Watchers are notified in a later turn, since they may then watch or leave other resources.
 void managed_client::session_watched(const std::string& uri, const call_outcome& answer) {
   tell_decided(watches_.decide(uri, answer), answer);
 }

@@ -44,7 +44,7 @@ class server_watches {
     std::function<void()> dropped;
   };
   using watcher_ptr = std::shared_ptr<watcher>;
-  /// Watchers to tell of something. One that is told may end the watches of others, so that nobody is kept alive here.
+  /// Watchers to notify. A notified one may end the watches of others, so no watcher is kept alive here.
   using audience = std::vector<std::weak_ptr<watcher>>;
 
   /// Tells those whose watches have not ended by their turn.
@@ -54,13 +54,14 @@ class server_watches {
   watcher_ptr add_resource(std::string_view uri, handler updated, std::function<void()> dropped);
   watcher_ptr add_log(std::string_view level, handler logged, std::function<void()> dropped);
 
-  /// Keeps the server's answer to the subscription, unless there is one already. Returns those who may wait for it.
+  /// Keeps the server's answer to the subscription, unless there is one already. Returns the watchers that may wait for
+  /// it.
   audience decide(std::string_view uri, const call_outcome& answer);
-  /// Gives every resource without an answer this one. Returns those who may wait for it.
+  /// Gives this answer to every resource that has none. Returns the watchers that may wait for it.
   audience decide_all(const call_outcome& answer);
   /// Returns the server's answer, or null: it has not answered.
   const call_outcome* decision(std::string_view uri) const;
-  /// Returns those who watch exactly this resource.
+  /// Returns the watchers of exactly this resource.
   audience watchers(std::string_view uri) const;
   /// Returns true if one watch alone has this resource, so that the server may not know of it yet.
   bool watched_once(std::string_view uri) const;

@@ -34,6 +34,8 @@ class supervisor::impl final : public server_host, public std::enable_shared_fro
     if (std::exchange(applying_, true)) return;  // the outer call takes the new list at its end
     while (wanted_ && !stopping_) take(*std::exchange(wanted_, std::nullopt));
     applying_ = false;
+    applied_ = true;
+    tried_ = tried();
   }
 
   catalog_ptr snapshot() {
@@ -55,6 +57,8 @@ class supervisor::impl final : public server_host, public std::enable_shared_fro
     return !starting() &&
            std::ranges::none_of(slots_, [](const slot& s) { return std::ranges::any_of(s.judged, &judgement::waits); });
   }
+
+  bool tried() const { return tried_ || (applied_ && !applying_ && !starting()); }
 
   void when_settled(milliseconds at_most, std::function<void()> then) {
     for (const auto& s : units()) s.client->wake_to_list();
@@ -98,8 +102,9 @@ class supervisor::impl final : public server_host, public std::enable_shared_fro
     }
     const auto [client, instances] = static_cast<const processes&>(*found);
     if (client->configured().disabled)
-      return fail(errc::invalid_argument,
-                  "tool server \"" + client->name() + "\" is disabled in the configuration; take `disabled` out there");
+      return fail(errc::invalid_argument, "tool server \"" + client->name() +
+                                              "\" is disabled in the configuration; `mcpbx enable " +
+                                              shell_word(client->name()) + "` enables it");
     if (const auto& why = client->configured().unusable; !why.empty())
       return fail(errc::invalid_argument, "tool server \"" + client->name() + "\" cannot be started: " + why);
     if (stopping_) return fail(errc::unavailable, "mcpbx is stopping");
@@ -204,6 +209,7 @@ class supervisor::impl final : public server_host, public std::enable_shared_fro
 
   void server_moved() override {
     note_silent();
+    tried_ = tried();
     if (waiters_.empty() && on_stopped_.empty() && leaving_.empty() && told_settled_) return;
     if (std::exchange(look_posted_, true)) return;
     soon_->post([weak = weak_from_this()] {
@@ -247,7 +253,7 @@ class supervisor::impl final : public server_host, public std::enable_shared_fro
   struct slot : processes {
     std::vector<judgement> judged{};  // by kind
     bool begun = false;               // false: it waits for the end of a server that had its name
-    bool silent = false;              // it will never tell what it has
+    bool silent = false;              // its capabilities will never be known
   };
   struct waiter {
     std::function<void()> then;
@@ -329,7 +335,7 @@ class supervisor::impl final : public server_host, public std::enable_shared_fro
   // Returns copies, because work on one client may lead to another list.
   std::vector<processes> units() const { return {slots_.begin(), slots_.end()}; }
 
-  // Notes which servers will never tell what they have, since no list of theirs is to be expected.
+  // Notes the servers whose capabilities will never be known, so that nobody waits for their lists.
   void note_silent() {
     for (slot& s : slots_) {
       const server_state state = s.client->state();
@@ -412,6 +418,7 @@ class supervisor::impl final : public server_host, public std::enable_shared_fro
   catalog_ptr catalog_ = builder_.build();
   bool told_settled_ = options_.gate == nullptr;
   std::vector<bool> changed_ = std::vector<bool>(options_.kinds.size());  // by kind
+  bool applied_ = false, tried_ = false;
   bool stale_ = false, change_posted_ = false, look_posted_ = false, stopping_ = false, applying_ = false;
   std::vector<std::weak_ptr<std::function<void(const feature_kind&)>>> subscribers_;
   std::vector<std::shared_ptr<waiter>> waiters_;
@@ -438,6 +445,10 @@ feature_list supervisor::listed_tools(std::string_view server) const {
 }
 bool supervisor::settled() const {
   return impl_->settled();
+}
+
+bool supervisor::tried() const {
+  return impl_->tried();
 }
 
 void supervisor::when_settled(milliseconds at_most, std::function<void()> then) {

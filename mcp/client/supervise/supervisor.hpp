@@ -86,6 +86,9 @@ class supervisor {
   void when_settled(milliseconds at_most, std::function<void()> then);
   /// Returns true unless when_settled() would have to wait for servers.
   bool settled() const;
+  /// Returns true once each server that starts by itself has had its first try, successful or not. It stays true:
+  /// servers that a later apply() brings do not count.
+  bool tried() const;
   std::vector<server_status> status() const;
   /// Restarts a server, also in a crash loop, and resets its back-off. Fails with errc::not_found and the nearest name
   /// for an unknown server, with errc::invalid_argument for a disabled one.

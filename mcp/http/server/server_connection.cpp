@@ -100,7 +100,7 @@ class server_connection::impl : public std::enable_shared_from_this<impl> {
   void begin(int status, const std::vector<header>& headers) {
     if (phase_ != phase::answering) return;
     chunks_ = parser_->takes_chunks();
-    // For a caller that knows no chunks, the end of the connection ends the body.
+    // For a caller of HTTP/1.0, which knows no chunks, the end of the connection ends the body.
     keep_ = keep_ && chunks_;
     head_of(status, headers);
     pending_ += chunks_ ? "Transfer-Encoding: chunked\r\n\r\n" : "\r\n";

@@ -57,7 +57,7 @@ std::expected<std::unique_ptr<modern_request>, rpc_error> read_modern_request(co
   const raw_json& meta = in_params->front();
   if (!meta.is_object()) {
     if (only_modern) return wrong("", "expected an object with " + std::string(meta_key::protocol_version));
-    return nullptr;  // a wrong one is found by whoever needs it
+    return nullptr;  // a wrong one is found where it is needed
   }
   const auto members = read_members(
       meta, {meta_key::protocol_version, meta_key::client_info, meta_key::client_capabilities, meta_key::log_level});

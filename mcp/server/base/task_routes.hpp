@@ -21,7 +21,7 @@ namespace mcpbx::mcp {
 
 /// Returns true if the caller declares the extension.
 bool has_tasks(const modern_request& m);
-/// Returns the error for a caller that uses tasks and does not.
+/// Returns the error for a caller that uses tasks but has not declared the extension.
 rpc_error tasks_undeclared();
 
 class task_routes {

@@ -103,7 +103,7 @@ std::optional<caller_listens::filter> caller_listens::read(const raw_json& param
   return f;
 }
 
-// Reads a list of URIs or ids, sorted and each once. Answers with what is wrong.
+// Reads a list of URIs or ids, sorted and without repetitions. Answers with an error if it is wrong.
 bool caller_listens::read_list(const raw_json& list, std::string_view member, std::size_t longest,
                                std::vector<std::string>& out, const reply_once& reply) const {
   if (!list) return true;
@@ -225,7 +225,7 @@ void caller_listens::watch_task(std::uint64_t serial, const shared_bytes& id) {
            [this, serial, id](const call_outcome& answer) { decided(serial, id, answer); }));
 }
 
-// Takes a watch whose server may have answered already. Without one, nothing is waited for.
+// Keeps a watch, whose server may have answered already. An empty watch means that there is no answer to wait for.
 void caller_listens::keep(std::uint64_t serial, const shared_bytes& uri, watch held) {
   watched_resource* const w = find(serial, uri);
   if (w == nullptr) return;

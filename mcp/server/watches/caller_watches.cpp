@@ -15,7 +15,7 @@
 namespace mcpbx::mcp {
 namespace {
 
-/// Returns params.uri, or answers with what is wrong.
+/// Returns params.uri, or answers with an error.
 std::optional<std::string> uri_of(const raw_json& params, const reply_once& reply) {
   const auto members = read_members(params ? params : raw_json::literal("{}"), {"uri"});
   if (!members) {

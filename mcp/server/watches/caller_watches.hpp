@@ -1,5 +1,5 @@
-// Things that one legacy caller has asked to be told of: updates of resources (2025-11-25, resources, "Subscriptions")
-// and logs that belong to no call (logging). Knows no I/O.
+// Subscriptions of one legacy caller: updates of resources (2025-11-25, resources, "Subscriptions") and logs that
+// belong to no call (logging). Knows no I/O.
 #pragma once
 #include "mcp/client/client.hpp"
 #include "mcp/json/raw_json.hpp"
@@ -42,7 +42,7 @@ class caller_watches {
   /// Takes a changed catalog: asks servers that are new in it, and leaves those alone that are not in it any more.
   /// Many resources are looked for in later turns.
   void refresh();
-  /// Ends everything; nothing is told any more.
+  /// Ends all watches without further notifications.
   void close();
   std::size_t subscriptions() const noexcept { return subscriptions_.size(); }
 

@@ -66,7 +66,7 @@ bool evaluator::node_fits(node_id id, const value& v, seen* s) {
   if (enters) scope_.push_back(n.resource);
   bool fits = false;
   if (n.unevaluated) {
-    seen own;  // not what the siblings of this schema have looked at
+    seen own;  // without the members that sibling schemas have evaluated
     fits = rules_fit(n, v, &own);
     if (fits && s) s->join(own);
   } else {

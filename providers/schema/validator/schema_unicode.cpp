@@ -319,7 +319,7 @@ category_set categories_named(std::string_view name) {
 
 category_set category_of(char32_t c) {
   if (c > 0x10FFFF) return 0;
-  // The largest entry whose start is not behind c.
+  // The last entry that starts at or before c.
   const auto next = std::upper_bound(std::begin(runs), std::end(runs), (static_cast<std::uint32_t>(c) << 5) | 31);
   const auto run = *std::prev(next);
   const auto category = run & 31;

@@ -239,7 +239,7 @@ void markup_call::close(std::string_view in, std::size_t end, std::size_t next) 
   auto value = in.substr(begin_, end - begin_);
   closed_in_line_ = value.starts_with('\n') && in[end - 1] != '\n';
   if (end == next) {
-    // A value without a closing mark may end in the rest of it.
+    // If the closing mark is missing, the value may end in its remains.
     if (broken_.empty() && ends_in_damage(value, xml_, compare_ != begins))
       broken_ = "the closing mark of a parameter is damaged";
     // A mark lost from a line of its own leaves a line break that does not belong to the value either.

@@ -248,6 +248,39 @@ TEST_CASE(
   CHECK(two("opencode", "mcp", R"("permission": {"my_git_delete": "deny"}, )").contains(R"("deny":["delete"])"));
   CHECK(two("opencode", "mcp", R"("permission": "ask", )").contains(R"("approve":["*"])"));
 
+  const auto cursor = [](const std::string& rule) {
+    return import_text("cursor", R"({"mcpServers": {"git": {"command": "g"}, "web": {"command": "w"}}})",
+                       R"x({"permissions": {"allow": ["Mcp(git:*)"], "deny": ["Shell(rm)", ")x" + rule + R"x("]}})x");
+  };
+  const std::string no_delete = R"(== git
+{"command":"g","tools":{"deny":["delete"]}}
+== web
+{"command":"w"}
+)";
+  CHECK(cursor("Mcp(git:delete)") == no_delete);
+  CHECK(cursor("Mcp(git, delete)") == no_delete);
+  CHECK(cursor("Mcp(gi*:delete)") == no_delete);
+  CHECK(cursor("Mcp(git:*)") == off);
+  CHECK(cursor("Mcp(git)") == off);
+  CHECK(cursor("Mcp(*:delete_*)").contains(R"({"command":"w","tools":{"deny":["delete_*"]}})"));
+  CHECK(cursor("Read(git:delete)").contains(R"({"command":"g"})"));
+  CHECK(import_text("cursor", R"({"mcpServers": {"git": {"command": "g"}}})", "{").contains("== git: refused"));
+
+  const auto vscode = [](const std::string& settings) {
+    return import_text("vscode", R"({"servers": {"git": {"command": "g"}, "web": {"command": "w"}}})", settings);
+  };
+  CHECK(vscode(R"({"chat.mcp.access": "all", "editor.fontSize": 12, /* mine */})").contains(R"({"command":"g"})"));
+  CHECK(vscode(R"({"chat.mcp.access": "none"})").contains(R"({"command":"g","disabled":true})"));
+  CHECK(vscode(R"({"chat.mcp.enabled": false})").contains(R"({"command":"w","disabled":true})"));
+  CHECK(vscode(R"({"chat.mcp.access": "registry"})").contains("== web: refused"));
+  const auto asks = [&](const std::string& tool) {
+    return vscode(R"({"chat.tools.eligibleForAutoApproval": {"other": true, ")" + tool + R"(": false}})");
+  };
+  CHECK(asks("git/push").contains(R"({"command":"g","approve":["push"]})"));
+  CHECK(asks("mcp_git_push").contains(R"({"command":"g","approve":["push"]})"));
+  CHECK(asks("git").contains(R"({"command":"g","approve":["*"]})"));
+  CHECK(asks("push").contains(R"({"command":"w","approve":["push"]})"));
+
   const auto gemini = [](const std::string& tool) {
     return import_text("gemini-cli",
                        R"({"tools": {"exclude": [")" + tool + R"("]}, "mcpServers": {"git": {"command": "g"}}})");

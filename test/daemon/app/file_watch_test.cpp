@@ -8,8 +8,10 @@
 #include <doctest/doctest.h>
 
 #include <filesystem>
+#include <future>
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace file_watch_test {
 
@@ -21,38 +23,51 @@ struct rig {
   boost::asio::io_context io;
   mcpbx::test::manual_time time;
   int changes = 0;
-  std::unique_ptr<file_watch> watch = std::make_unique<file_watch>(io.get_executor(), time, [this] { ++changes; });
+  mcpbx::lane disk{"test", 1};
+  std::unique_ptr<file_watch> watch =
+      std::make_unique<file_watch>(io.get_executor(), time, disk, [this] { ++changes; });
 
-  /// Handles the events that the kernel has.
+  /// Waits for the lane, and handles the events that the kernel has.
   void look() {
+    std::promise<void> over;
+    REQUIRE(disk.post([&] { over.set_value(); }).has_value());
+    over.get_future().wait();
     io.restart();
     while (io.poll() > 0) io.restart();
+  }
+  void set_files(const std::vector<std::string>& files) {
+    watch->set_files(files);
+    look();
+  }
+  void advance(milliseconds by) {
+    time.advance(by);
+    look();
   }
 };
 
 TEST_CASE("watch: a burst of events is told once, after a pause") {
   rig r;
-  r.watch->set_files({r.folder / "config.json"});
+  r.set_files({r.folder / "config.json"});
   for (int i = 0; i < 5; ++i) {
     r.folder.write("config.json", std::to_string(i));
     r.look();
-    r.time.advance(file_watch::quiet - milliseconds(1));
+    r.advance(file_watch::quiet - milliseconds(1));
     CHECK(r.changes == 0);
   }
-  r.time.advance(milliseconds(1));
+  r.advance(milliseconds(1));
   CHECK(r.changes == 1);
-  r.time.advance(file_watch::longest);
+  r.advance(file_watch::longest);
   CHECK(r.changes == 1);
 }
 
 TEST_CASE("watch: events without a pause are told in bounded time") {
   rig r;
-  r.watch->set_files({r.folder / "config.json"});
+  r.set_files({r.folder / "config.json"});
   for (milliseconds passed(0); passed < file_watch::longest; passed += milliseconds(100)) {
     CHECK(r.changes == 0);
     r.folder.write("config.json", "x");
     r.look();
-    r.time.advance(milliseconds(100));
+    r.advance(milliseconds(100));
   }
   CHECK(r.changes == 1);
 }
@@ -62,15 +77,15 @@ TEST_CASE("watch: a file that takes the name is a change, and so is one behind a
   const mcpbx::test::temporary_directory elsewhere;
   elsewhere.write("real.json", "1");
   std::filesystem::create_symlink(elsewhere / "real.json", r.folder / "config.json");
-  r.watch->set_files({r.folder / "config.json"});
+  r.set_files({r.folder / "config.json"});
   elsewhere.write("real.json", "2");
   r.look();
-  r.time.advance(file_watch::quiet);
+  r.advance(file_watch::quiet);
   CHECK(r.changes == 1);
   r.folder.write("other", "x");
   std::filesystem::rename(r.folder / "other", r.folder / "config.json");
   r.look();
-  r.time.advance(file_watch::quiet);
+  r.advance(file_watch::quiet);
   CHECK(r.changes == 2);
 }
 
@@ -79,40 +94,56 @@ TEST_CASE("watch: rights that change are a change, and so is a folder that gives
   const std::string inner = r.folder / "conf";
   std::filesystem::create_directory(inner);
   r.folder.write("conf/config.json", "1");
-  r.watch->set_files({inner + "/config.json"});
+  r.set_files({inner + "/config.json"});
   std::filesystem::permissions(inner + "/config.json", std::filesystem::perms::owner_read);
   r.look();
-  r.time.advance(file_watch::quiet);
+  r.advance(file_watch::quiet);
   CHECK(r.changes == 1);
   std::filesystem::rename(inner, r.folder / "old");
   std::filesystem::create_directory(inner);
   r.look();
-  r.time.advance(file_watch::quiet);
+  r.advance(file_watch::quiet);
   CHECK(r.changes == 2);
-  r.watch->set_files({inner + "/config.json"});
+  r.set_files({inner + "/config.json"});
   r.folder.write("conf/config.json", "2");
   r.look();
-  r.time.advance(file_watch::quiet);
+  r.advance(file_watch::quiet);
   CHECK(r.changes == 3);
 }
 
 TEST_CASE("watch: nothing is told of folders that are not watched any more, nor behind the end") {
   rig r;
-  r.watch->set_files({r.folder / "config.json"});
+  r.set_files({r.folder / "config.json"});
   r.folder.write("config.json", "1");
   r.look();
-  r.watch->set_files({});
+  r.set_files({});
   r.folder.write("config.json", "2");
   r.look();
-  r.time.advance(file_watch::longest);
+  r.advance(file_watch::longest);
   CHECK(r.changes == 0);
-  r.watch->set_files({r.folder / "config.json", "/no/such/folder/x"});
+  r.set_files({r.folder / "config.json", "/no/such/folder/x"});
   r.folder.write("config.json", "3");
   r.look();
   r.watch.reset();
   r.look();
-  r.time.advance(file_watch::longest);
+  r.advance(file_watch::longest);
   CHECK(r.changes == 0);
+}
+
+TEST_CASE("watch: folders that cannot be looked up hold up nobody but the lane") {
+  rig r;
+  std::promise<void> mount;
+  REQUIRE(r.disk.post([held = mount.get_future().share()] { held.wait(); }).has_value());
+  r.watch->set_files({r.folder / "config.json"});  // returns although the lane is stuck
+  r.watch->set_files({r.folder / "other/config.json"});
+  r.watch->set_files({r.folder / "config.json"});
+  mount.set_value();
+  r.look();
+  r.look();
+  r.folder.write("config.json", "1");
+  r.look();
+  r.advance(file_watch::quiet);
+  CHECK(r.changes == 1);
 }
 
 }  // namespace file_watch_test

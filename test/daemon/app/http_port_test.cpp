@@ -93,7 +93,7 @@ TEST_CASE("G43: a token file of one's own is read where it is, below the home wh
   CHECK(p.text("mine.lock").empty());
   REQUIRE(::chmod((p.folder / "mine").c_str(), 0640) == 0);
   CHECK(p.refusal(R"("address": "127.0.0.1:1", "tokenFile": "mine")") ==
-        "others may use the token file " + (p.folder / "mine") + ": chmod 600 " + (p.folder / "mine"));
+        "others may use the token file " + (p.folder / "mine") + ": run `chmod 600 " + (p.folder / "mine") + "`");
   p.folder.write("short", "abc");
   REQUIRE(::chmod((p.folder / "short").c_str(), 0600) == 0);
   CHECK(p.refusal(R"("address": "127.0.0.1:1", "tokenFile": "short")").find("holds no token") != std::string::npos);

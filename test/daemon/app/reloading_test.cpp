@@ -95,7 +95,7 @@ TEST_CASE("reload: each key that holds from the start is named when it differs, 
 TEST_CASE("reload: requests that come while the files are read wait for one more reading together") {
   rig r(R"({"mcpServers": {}})");
   r.ask();
-  // The first reading has begun; these want what is written now.
+  // The first reading has begun; the next requests want the files as they are written now.
   r.write(R"({"mcpServers": {}, "loop": {"maxRounds": 3}})");
   for (int i = 0; i < 100; ++i) r.ask();
   r.run_until(101);

@@ -83,7 +83,7 @@ TEST_CASE("request_settings: the next request has the new values, and one that i
   CHECK(wrong == "");
   const auto old_model = before.configured->models("");
   f.replace(newer);
-  // Under way: its limits, its model, its approvals and what is noted of servers are those of the old configuration.
+  // The run is under way: its limits, model, approvals and notes about servers are from the old configuration.
   CHECK(before.limits.max_rounds == 3);
   CHECK(before.limits.max_calls == 50);
   CHECK(before.tools.deny == std::vector<std::string>{"*write"});

@@ -1,5 +1,5 @@
 // /api and the probes over real sockets, and the description of all paths against what is answered.
-#include "daemon/front/api/api_description.hpp"
+#include "daemon/front/api/openapi.hpp"
 #include "daemon/front/http/routes.hpp"
 #include "providers/schema/validator/json_schema.hpp"
 #include "test/daemon/front/door_on_sockets.hpp"
@@ -14,6 +14,7 @@
 #include <initializer_list>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -186,7 +187,47 @@ TEST_CASE("D3: api: queries are params, of their types") {
   CHECK(contains(d.got(web), "HTTP/1.1 404"));
 }
 
-TEST_CASE("D1: probes: alive always, ready when each server that starts by itself is, both without the token") {
+// Cannot be written.
+struct full_journal final : journal {
+  std::unique_ptr<run_journal> open_run(const std::string&) override { return nullptr; }
+  std::optional<journal_trouble> trouble() const override { return journal_trouble{"the disk is full", 1}; }
+};
+
+TEST_CASE("D1: probes: ready after the first tries and while the journal works, whatever a server does") {
+  door_on_sockets d;
+  const auto answer = [&](bool on_port, const std::string& more = "") {
+    const int fd = d.enter(on_port);
+    d.write(fd, "GET /readyz HTTP/1.1\r\nHost: localhost\r\n" + more + "\r\n");
+    return d.got(fd);
+  };
+  using enum mcp::server_state;
+  for (const auto& [name, state] : std::initializer_list<std::pair<const char*, mcp::server_state>>{
+           {"a", ready}, {"b", lazy}, {"c", disabled}, {"d", starting}, {"e", failed}}) {
+    mcp::server_status s;
+    s.name = name;
+    s.state = state;
+    d.backend.status.push_back(std::move(s));
+  }
+  d.backend.all_tried = false;
+  const auto waiting = answer(true);
+  CHECK(contains(waiting, "HTTP/1.1 503"));
+  CHECK(contains(waiting, R"({"status":"waiting","reasons":["servers_starting"]})"));
+  d.backend.all_tried = true;
+  const auto taking = answer(true);
+  CHECK(contains(taking, "HTTP/1.1 200"));
+  CHECK(contains(taking, R"({"status":"ready","reasons":[]})"));
+  // Names are for those that could ask for them anyway.
+  CHECK(contains(answer(true, "Authorization: Bearer wrong\r\n"), R"("reasons":[]})"));
+  CHECK(contains(answer(true, "Authorization: Bearer 0123456789abcdef\r\n"), R"("reasons":[],"servers":["d","e"]})"));
+  CHECK(contains(answer(false), R"("reasons":[],"servers":["d","e"]})"));
+  d.backend.kept = std::make_unique<full_journal>();
+  const auto full = answer(true);
+  CHECK(contains(full, "HTTP/1.1 503"));
+  CHECK(contains(full, R"({"status":"waiting","reasons":["journal_unwritable"]})"));
+  CHECK_FALSE(contains(full, "disk"));
+}
+
+TEST_CASE("D1: probes: alive always, both without the token and without a body") {
   door_on_sockets d;
   const auto answer = [&](const std::string& path) {
     const int port = d.enter(true);
@@ -196,18 +237,6 @@ TEST_CASE("D1: probes: alive always, ready when each server that starts by itsel
   CHECK(contains(answer("/livez"), R"({"status":"ok"})"));
   CHECK(contains(answer("/healthz"), R"({"status":"ok"})"));
   CHECK(contains(answer("/api/status"), "HTTP/1.1 401"));
-  CHECK(contains(answer("/readyz"), R"({"status":"ready","servers":[]})"));
-  using enum mcp::server_state;
-  for (const auto& [name, state] : std::initializer_list<std::pair<const char*, mcp::server_state>>{
-           {"a", ready}, {"b", lazy}, {"c", disabled}, {"d", starting}, {"e", failed}}) {
-    mcp::server_status s;
-    s.name = name;
-    s.state = state;
-    d.backend.status.push_back(std::move(s));
-  }
-  const auto waiting = answer("/readyz");
-  CHECK_MESSAGE(contains(waiting, "HTTP/1.1 503"), waiting);
-  CHECK(contains(waiting, R"({"status":"waiting","servers":["d","e"]})"));
   const int foreign = d.enter(true);
   d.write(foreign, "GET /livez HTTP/1.1\r\nHost: evil.example\r\n\r\n");
   CHECK(contains(d.got(foreign), "HTTP/1.1 403"));

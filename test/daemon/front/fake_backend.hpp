@@ -25,6 +25,7 @@ class fake_backend : public daemon::backend {
     call();
     waiting.push_back(std::move(then));
   }
+  bool tried() const override { return all_tried; }
   std::vector<mcp::server_status> servers() const override {
     call();
     return status;
@@ -114,6 +115,7 @@ class fake_backend : public daemon::backend {
   std::function<void(const mcp::feature_kind&)> list_changed;
   std::function<void()> called;  ///< in everything that the door asks, and when a run is abandoned
   std::vector<mcp::server_status> status;
+  bool all_tried = true;  ///< each server that starts by itself has had its first try
   std::vector<daemon::run_request> started;
   std::map<std::string, std::shared_ptr<daemon::run_feed>> feeds;  ///< by the run's name
   std::size_t bound = 4u << 20;                                    ///< of each

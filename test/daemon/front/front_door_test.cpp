@@ -685,7 +685,7 @@ TEST_CASE("L18: a detached start is answered when it is recorded, and the run is
   CHECK(caller.sent ==
         std::vector<std::string>{R"({"jsonrpc":"2.0","id":5,"result":{"run":"mine","session":"ses_1"}})"});
   f.ask(caller, request(6, "mcpbx/attach", R"({"run":"mine"})"));
-  // Whoever cancels a request that is attached leaves.
+  // A caller that cancels its attached request leaves the run.
   CHECK(code_of(f.ask(caller, R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":6}})")) ==
         -32800);
   f.ask(caller, request(7, "mcpbx/attach", R"({"run":"mine"})"));
@@ -749,7 +749,7 @@ TEST_CASE("L18 G23: a run that only the journal knows is told to whoever attache
   CHECK(text_of(caller.sent.back()) == "the journal cannot be read");
   CHECK(f.backend.started.size() == 1);
 
-  // Whoever cancels or leaves meanwhile starts nothing.
+  // A caller that cancels or leaves meanwhile starts nothing.
   f.ask(caller, request(7, "mcpbx/chat", R"({"run":"new","input":"b"})"));
   f.ask(caller, R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":7}})");
   f.backend.looking(fail(errc::not_found, "no"));
@@ -826,7 +826,7 @@ TEST_CASE("L18 G24: while runs of an earlier daemon are not here nothing by name
   CHECK(f.backend.cancelled.size() == 1);
   CHECK(f.backend.for_left.empty());
 
-  // Whoever cancels or leaves meanwhile begins nothing.
+  // A caller that cancels or leaves meanwhile begins nothing.
   f.ask(caller, request(4, "mcpbx/chat", R"({"run":"night","input":"go"})"));
   f.ask(caller, R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":4}})");
   f.ask(caller, request(5, "mcpbx/chat", R"({"run":"night","input":"go"})"));

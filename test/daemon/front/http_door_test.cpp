@@ -354,7 +354,7 @@ TEST_CASE("L21: results go on with the run that waits for them, without one the 
   d.done(R"("stopReason":"final","text":"so")", 6, 9);
   const auto last = d.got(web);
   CHECK_MESSAGE(contains(last, R"("content":"so")"), last);
-  // An answer of its own, which counts what the one before has not.
+  // It is an answer of its own, with the tokens that the answer before it did not count.
   CHECK_FALSE(contains(last, R"("id":"chatcmpl-run-1",)"));
   CHECK_MESSAGE(contains(last, R"("prompt_tokens":5,"completion_tokens":7,)"), last);
   d.write(web, door_on_sockets::post(question + back + "]" + tools));

@@ -112,8 +112,7 @@ TEST_CASE("opening: what nobody offers is an error before a run begins, after th
   f.chat(R"({"prompt":{"name":"s__q"}})");
   CHECK(f.line.sent.empty());
   f.backend.settle();
-  CHECK(contains(f.said(),
-                 R"(there is no prompt \"s__q\" (did you mean \"s__p\"?); prompts/list tells which there are)"));
+  CHECK(contains(f.said(), R"(there is no prompt \"s__q\" (did you mean \"s__p\"?); `mcpbx prompts` lists them)"));
   CHECK(contains(f.said(), R"("cause":"not_found")"));
   f.chat(R"({"input":"q","resources":["x://a","y://"]})", 2);
   f.backend.settle();

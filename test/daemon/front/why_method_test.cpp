@@ -1,4 +1,4 @@
-// mcpbx/why: the rule that offers or hides a tool, whichever it is.
+// mcpbx/why: which rule offers or hides a tool, for each rule.
 #include "daemon/front/rpc/tool_reasons.hpp"
 #include "test/mcp/server/fake_host.hpp"
 #include "test/support/contains.hpp"

@@ -3,7 +3,7 @@
 #pragma once
 #include "mcp/http/server/server_connection.hpp"
 #include "mcp/socket/tcp_socket.hpp"
-#include "test/mcp/http/client/harness.hpp"
+#include "test/mcp/http/client/client_harness.hpp"
 
 #include <functional>
 #include <list>
@@ -35,7 +35,7 @@ class authorization_server {
   std::vector<std::string> bodies;  ///< of all POST requests
   bool silent = false;              ///< requests are not answered
 
-  /// Does what a browser does with the address of a login: says yes, and returns the address it is sent back to.
+  /// Acts as a browser with the address of a login: agrees, and returns the address to which it is redirected.
   static std::string redirect_of(const std::string& address, const std::string& code = "the-code");
 
  private:

@@ -74,7 +74,7 @@ struct login_world {
     CHECK(got.status == 302);
     return std::string(http::find_header(got.headers, "Location"));
   }
-  // Reports a refusal and returns if the request may be sent again.
+  // Reports a refusal. Returns true if the request may be sent again.
   bool refuse(int status = 401, const std::string& challenge = "Bearer") {
     std::optional<bool> again;
     tokens().refused(status, challenge, tokens().header(), [&](bool a) { again = a; });

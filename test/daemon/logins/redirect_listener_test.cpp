@@ -1,7 +1,7 @@
 // The port for the browser's answer.
 #include "daemon/logins/redirect_listener.hpp"
 
-#include "test/mcp/http/client/harness.hpp"
+#include "test/mcp/http/client/client_harness.hpp"
 
 #include <doctest/doctest.h>
 

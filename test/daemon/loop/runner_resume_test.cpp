@@ -748,7 +748,7 @@ TEST_CASE("L8 G24: a ceiling that was lowered holds for good, also for a round t
     CHECK(whole.limits().max_rounds == 2);
     CHECK(whole.ended() == !answers);
     if (!answers) {
-      CHECK(whole.reason() == stop_reason::max_rounds);
+      CHECK(whole.answer().reason == stop_reason::max_rounds);
       continue;
     }
     next_process third;  // a process without that ceiling

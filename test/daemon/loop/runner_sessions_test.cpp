@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <functional>
 #include <map>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,7 @@ class kept_sessions : public journal {
   bool keeps_sessions() const override { return true; }
   void load_history(std::string session, answer<history> then) override {
     ++loads;
+    if (throws) throw std::runtime_error("no memory");
     auto give = [this, session, then] {
       const auto found = there.find(session);
       if (found == there.end()) return then(fail(errc::not_found, "there is no session \"" + session + "\""));
@@ -43,6 +45,7 @@ class kept_sessions : public journal {
   int loads = 0;
   bool slow = false;           // load_history() waits until the test calls `held`
   std::function<void()> held;  // answers the latest load_history()
+  bool throws = false;         // load_history() does
 };
 
 struct sessions_fixture : kept_sessions, fixture {
@@ -369,4 +372,21 @@ TEST_CASE("F8 L14: no tool goes when the one that reads on comes, for it has a p
   CHECK(names(0) == "srv__lookup srv__other ");
   CHECK(names(1) == "srv__lookup srv__other mcpbx__read_result ");
   CHECK(f.server->params.size() == 1);  // a tool that was not offered is not called
+}
+
+TEST_CASE("L17: a dry run that fails by an exception leaves its place to others") {
+  sessions_fixture f;
+  f.there["ses_1"] = {};
+  f.throws = true;
+  f.unproven = "a dry run has no records";
+  for (std::size_t i = 0; i < 2 * runner::options{}.max_runs; ++i) {
+    f.runs->preview(in_session("ses_1"), [](const result<run_preview>&) {});
+    f.settle();
+  }
+  f.throws = false;
+  std::string told = "nothing";
+  f.runs->preview(in_session("ses_1"),
+                  [&](const result<run_preview>& seen) { told = seen ? "" : seen.error().message; });
+  f.settle();
+  CHECK(told == "");
 }

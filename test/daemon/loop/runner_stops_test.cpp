@@ -154,8 +154,8 @@ TEST_CASE("L11: each stop reason has its sentence, its status, one done, and lea
     }
     if (unkept) continue;
     const auto core = fold(f.written(), f.written().size());
-    CHECK(core.reason() == c.reason);
-    CHECK(core.reason_text() == whole);
+    CHECK(core.answer().reason == c.reason);
+    CHECK(core.answer().reason_text == whole);
     CHECK(core.messages().size() >= 4);  // includes the round that went well
     CHECK(fault_of(core.messages()) == "");
     CHECK(wire_fault_of(core.messages()) == "");

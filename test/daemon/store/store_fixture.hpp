@@ -1,7 +1,7 @@
 // A journal of its own for each test, runs to write into it, and other processes that do so too.
 //
 // It is a SQLite file, or, under test/support/postgres.sh, a schema in a PostgreSQL database: the same tests run
-// against both. Those of one kind only say so.
+// against both. Tests for one kind of store are marked.
 #pragma once
 #include "daemon/loop/core/recovery.hpp"
 #include "daemon/store/lane_journal.hpp"
@@ -110,7 +110,7 @@ inline void go(asio::io_context& context, std::function<asio::awaitable<void>()>
   });
 }
 
-/// Appends record after record, and says how many were acknowledged each time.
+/// Appends one record after another, and writes each time how many were acknowledged.
 inline asio::awaitable<result<void>> write_run(run_journal& to, std::vector<run_record> records,
                                                std::function<void(std::size_t)> acknowledged = {}) {
   for (std::size_t i = 0; i < records.size(); ++i) {

@@ -1,4 +1,4 @@
-// The calculator by tables: what comes out, and what is said when nothing can.
+// The calculator by tables: results, and errors for expressions without one.
 #include "daemon/toolbox/calculator.hpp"
 
 #include "mcp/json/json_scanner.hpp"

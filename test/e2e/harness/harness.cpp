@@ -30,7 +30,7 @@ std::string new_tag() {
   return "mcpbx-e2e-" + std::to_string(::getpid()) + "-" + std::to_string(++count);
 }
 
-/// Whatever a sanitizer found in a process of the test is a failure of the test.
+/// Fails the test if a sanitizer reported anything in one of its processes.
 void check_sanitizers(const std::string& log) {
   for (const std::string_view word : {"ERROR: AddressSanitizer", "ERROR: LeakSanitizer",
                                       "runtime error:", "WARNING: ThreadSanitizer", "terminate called"})

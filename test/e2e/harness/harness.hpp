@@ -1,7 +1,7 @@
 // The whole product in a folder of its own: a daemon with a private configuration, socket and environment, the CLI, and
 // what a test wants to know about them. One object per test; everything ends with it.
 #pragma once
-#include "test/e2e/harness/caller.hpp"
+#include "test/e2e/harness/line_caller.hpp"
 #include "test/e2e/harness/processes.hpp"
 #include "test/support/temporary_directory.hpp"
 
@@ -110,7 +110,7 @@ std::unique_ptr<child> start_cli(const world& w, const std::vector<std::string>&
 /// The same, to its end, with `input` on stdin.
 cli_result run_cli(const world& w, const std::vector<std::string>& arguments, std::string_view input = {},
                    bool own_socket = true);
-/// mcpbxd without waiting for anything: for configurations that it refuses.
+/// Runs mcpbxd to its end: for configurations that it refuses.
 cli_result run_daemon(const world& w, const std::vector<std::string>& arguments);
 
 /// A scripted model (test/fixtures/model) in a process of its own.

@@ -26,7 +26,7 @@ const config echo_server = config().server("s");
 TEST_CASE("M6: arguments and results pass byte for byte") {
   daemon_under_test d(echo_server);
   caller c = d.session();
-  // Whatever a parser may want to change: numbers beyond double, spellings, blanks, escapes, duplicates, order.
+  // Texts that a parser might change: numbers beyond double, spellings, blanks, escapes, duplicates, order.
   const std::string_view corpus[] = {
       R"({})",
       R"({ "a" : 1 ,	"b":[ ] })",

@@ -57,7 +57,7 @@ class bridge_caller final : private mcp::caller_host {
   }
   void notify(std::string_view method, const std::string& params = "");
   void cancel(const std::string& id);
-  /// Sends any line. `id`: that of the request that it is.
+  /// Sends any line. `id`: the id of the request in it.
   void say(const std::string& line, const std::string& id = {});
   /// Closes the connection.
   void leave();

@@ -83,7 +83,7 @@ TEST_CASE("what one thread takes on and another lets go of is counted once") {
   CHECK(byte_account::total() >= base + 1'000'000);
   std::thread([&] { kept.clear(); }).join();
   CHECK(byte_account::total() == base);
-  // Never below zero, however much less than it has let go of a thread knows to have been taken on.
+  // The total never goes below zero, even if one thread frees more than all threads have reported to hold.
   byte_account::sub(base + 50'000);
   CHECK(byte_account::total() == 0);
   byte_account::add(base + 50'000);

@@ -2,7 +2,7 @@
 // shapes of every API. None of them is a success, and none is silent.
 #include "providers/call/chat_model.hpp"
 #include "test/fixtures/model/http_peer.hpp"
-#include "test/mcp/http/client/harness.hpp"
+#include "test/mcp/http/client/client_harness.hpp"
 #include "test/support/manual_time.hpp"
 
 #include <doctest/doctest.h>
@@ -319,7 +319,7 @@ void check(const fault& f) {
   REQUIRE(got.error);
   CHECK(got.error->type == f.type);
   CHECK_MESSAGE(got.error->message.find(f.says) != std::string::npos, got.error->message);
-  // Whatever went wrong, people read of the same entry and model, once of the place, and what to do about a cut.
+  // Every message names the entry and the model, names the address once, and for a cut answer says what to do.
   const auto& said = got.error->message;
   CHECK_MESSAGE(said.starts_with("The model \"main\" (m) "), said);
   CHECK_MESSAGE(said.find("127.0.0.1:") != std::string::npos, said);

@@ -6,7 +6,7 @@
 #include "providers/wire/registry/registry.hpp"
 #include "test/fixtures/model/http_peer.hpp"
 #include "test/fixtures/model/scripted_model.hpp"
-#include "test/mcp/http/client/harness.hpp"
+#include "test/mcp/http/client/client_harness.hpp"
 #include "test/support/manual_time.hpp"
 
 #include <doctest/doctest.h>

@@ -3,7 +3,7 @@
 
 #include "mcp/redact/secret.hpp"
 #include "test/fixtures/model/scripted_model.hpp"
-#include "test/mcp/http/client/harness.hpp"
+#include "test/mcp/http/client/client_harness.hpp"
 #include "test/support/manual_time.hpp"
 
 #include <doctest/doctest.h>

@@ -2,7 +2,7 @@
 // byte, as long as nothing was shown.
 #include "providers/call/chat_model.hpp"
 #include "test/fixtures/model/http_peer.hpp"
-#include "test/mcp/http/client/harness.hpp"
+#include "test/mcp/http/client/client_harness.hpp"
 #include "test/support/manual_time.hpp"
 
 #include <doctest/doctest.h>

@@ -4,7 +4,7 @@
 #include "providers/call/fallback_model.hpp"
 #include "providers/call/text_tools_model.hpp"
 #include "test/fixtures/model/scripted_model.hpp"
-#include "test/mcp/http/client/harness.hpp"
+#include "test/mcp/http/client/client_harness.hpp"
 #include "test/support/manual_time.hpp"
 #include "test/support/read_sizes.hpp"
 

@@ -3,7 +3,7 @@
 
 #include "mcp/redact/secret.hpp"
 #include "providers/call/recording_model.hpp"
-#include "test/providers/replay/conversation.hpp"
+#include "test/providers/replay/replayed_conversation.hpp"
 #include "test/support/contains.hpp"
 #include "test/support/manual_time.hpp"
 #include "test/support/temporary_directory.hpp"

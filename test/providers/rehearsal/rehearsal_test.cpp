@@ -1,7 +1,7 @@
 // Tests of the rehearsal: tools found by a question, filled arguments, and calls that use an earlier result.
 #include "providers/rehearsal/rehearsal.hpp"
 
-#include "providers/rehearsal/findings.hpp"
+#include "providers/rehearsal/clause_findings.hpp"
 #include "providers/rehearsal/question_words.hpp"
 
 #include <doctest/doctest.h>

@@ -1,6 +1,6 @@
 // Tests of the form in which conversations are compared, and of the redaction of recordings.
 #include "mcp/redact/secret.hpp"
-#include "test/providers/replay/conversation.hpp"
+#include "test/providers/replay/replayed_conversation.hpp"
 
 #include <doctest/doctest.h>
 

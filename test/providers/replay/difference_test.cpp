@@ -1,7 +1,7 @@
 // The sentences for conversations that are not in a recording.
 #include "providers/replay/difference.hpp"
 
-#include "test/providers/replay/conversation.hpp"
+#include "test/providers/replay/replayed_conversation.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,7 +1,7 @@
 // Recordings: written, read again, and asked for conversations.
 #include "providers/replay/recording.hpp"
 
-#include "test/providers/replay/conversation.hpp"
+#include "test/providers/replay/replayed_conversation.hpp"
 #include "test/support/contains.hpp"
 
 #include <doctest/doctest.h>

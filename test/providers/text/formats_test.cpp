@@ -90,7 +90,7 @@ TEST_CASE("F4: the format of a model follows its id") {
   for (const auto* id :
        {"zai-org/GLM-4.5-Air", "glm-4.6", "glm-4.7-flash:q4_K_M", "glm4.6", "GLM-5", "glm-5.1", "glm-5p2"})
     CHECK(format_of_model(id).name() == "glm");
-  // Those before it write their calls in other ways.
+  // Earlier models write their calls in other ways.
   for (const auto* id :
        {"glm-4-9b-chat", "THUDM/GLM-4-32B-0414", "glm-4.1v-thinking", "chatglm3-6b", "chatglm-6b", "glm-130b"})
     CHECK(format_of_model(id).name() == "react");

@@ -1,4 +1,4 @@
-// The third reply in a row that cannot be read is the answer: its words are shown, and no mark of any form.
+// After three unreadable replies in a row the third one is the answer: its words are shown, without marks of any form.
 #include "test/providers/text/every_step.hpp"
 #include "test/support/contains.hpp"
 

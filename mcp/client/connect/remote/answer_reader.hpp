@@ -1,6 +1,6 @@
 // Makes messages of the body of an HTTP answer: one JSON text, or a stream of events. No I/O.
 #pragma once
-#include "mcp/client/connect/remote/event_stream.hpp"
+#include "mcp/client/connect/remote/event_reader.hpp"
 #include "mcp/rpc/line_framer.hpp"
 #include "mcp/rpc/message_sink.hpp"
 
@@ -22,7 +22,7 @@ class answer_reader final : private event_sink, private message_sink {
   void feed(std::string_view bytes);
   /// Ends a JSON body.
   void finish();
-  const event_stream& events() const noexcept { return events_; }
+  const event_reader& events() const noexcept { return events_; }
   /// Returns the number of messages and faults so far.
   std::uint64_t count() const noexcept { return count_; }
   /// Collects the data of an event of this name, at most 8 KiB; taken with take_wanted().
@@ -38,7 +38,7 @@ class answer_reader final : private event_sink, private message_sink {
 
   line_framer framer_;
   message_sink& sink_;
-  event_stream events_;
+  event_reader events_;
   form form_ = form::none;
   bool skip_ = false;  // the line that ends now is no message of ours
   std::uint64_t count_ = 0;

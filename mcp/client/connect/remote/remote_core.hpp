@@ -61,7 +61,7 @@ class remote_core final : public std::enable_shared_from_this<remote_core> {
   /// Time in which a stream may be ended by its server after its answer, so that its connection can be used again.
   static constexpr milliseconds drain_grace{1'000};
 
-  /// Time in which a server has to take the end of the handshake before requests are sent all the same.
+  /// Time for the server to accept the end of the handshake; after it, requests are sent in any case.
   static constexpr milliseconds handshake_wait{5'000};
 
   remote_core(std::shared_ptr<remote_record> record, remote_spec spec, link_events& link);

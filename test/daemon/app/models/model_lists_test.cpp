@@ -5,7 +5,7 @@
 #include "providers/wire/registry/registry.hpp"
 #include "test/daemon/app/loaded.hpp"
 #include "test/fixtures/model/http_peer.hpp"
-#include "test/mcp/http/client/harness.hpp"
+#include "test/mcp/http/client/client_harness.hpp"
 #include "test/support/captured_output.hpp"
 #include "test/support/contains.hpp"
 #include "test/support/manual_time.hpp"

@@ -53,7 +53,8 @@ TEST_CASE("models: a name or NAME/ID or nothing for the default") {
   models_fixture f(R"({"models": {"gpt": {"api": "openai-chat", "model": "gpt-x"}}, "defaultModel": "gpt"})");
   CHECK(f.error("") == "found gpt gpt-x");
   CHECK(f.error("gpt") == "found gpt gpt-x");
-  CHECK(f.error("gpt/other/id") == "found gpt/other/id other/id");  // named as a later request can ask for it again
+  CHECK(f.error("gpt/other/id") ==
+        "found gpt/other/id other/id");  // by this name a later request finds the model again
   CHECK(f.error("demo").starts_with("found demo"));
   CHECK(f.models.find("gpt")->get() == f.models.find("")->get());
   CHECK(model_entry_of(f.all, "gpt/other") == f.all.find_model("gpt"));

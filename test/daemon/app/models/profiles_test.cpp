@@ -81,15 +81,18 @@ TEST_CASE("E1: an unknown profile is told with the nearest name") {
   const auto b = base_of(loaded(sample), "", "raeder");
   REQUIRE_FALSE(b.has_value());
   CHECK(b.error().message ==
-        "there is no profile \"raeder\" (did you mean \"reader\"?); there are \"reader\", \"bare\"");
+        "there is no profile \"raeder\" (did you mean \"reader\"?); there are \"reader\", \"bare\"; `mcpbx config "
+        "show` shows "
+        "them");
   std::string many = R"({"profiles": {"p0": {})";
   for (int i = 1; i < 12; ++i) many += ",\"p" + std::to_string(i) + "\": {}";
   const auto of_many = base_of(loaded(many + "}}"), "", "nothing");
-  CHECK(of_many.error().message.ends_with("\"p8\", \"p9\" and 2 more"));
+  CHECK(of_many.error().message.ends_with("\"p8\", \"p9\" and 2 more; `mcpbx config show` shows them"));
   const auto of_one = base_of(loaded(R"({"profiles": {"p": {}}})"), "", "nothing");
-  CHECK(of_one.error().message == "there is no profile \"nothing\"; there is \"p\"");
+  CHECK(of_one.error().message == "there is no profile \"nothing\"; there is \"p\"; `mcpbx config show` shows them");
   const auto none = base_of(loaded("{}"), "", "x");
-  CHECK(none.error().message == "there is no profile \"x\"; the configuration has no \"profiles\"");
+  CHECK(none.error().message ==
+        "there is no profile \"x\"; the configuration has no \"profiles\", `mcpbx edit` adds them");
 }
 
 TEST_CASE("profiles: a system prompt may come from a variable, and one that is unset is told with its place") {

@@ -1,12 +1,16 @@
 // The kept inputs of `mcpbx chat`.
 #include "daemon/cli/chat/line_history.hpp"
 
+#include "daemon/cli/link/private_file.hpp"
 #include "test/support/temporary_directory.hpp"
 
 #include <doctest/doctest.h>
 
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <fstream>
 #include <string>
 #include <vector>
@@ -80,4 +84,39 @@ TEST_CASE("chat history: the file has bounds, and lines that are none of ours ar
   std::size_t bytes = 0;
   for (const auto& one : history.read()) bytes += one.size();
   CHECK(bytes <= line_history::most_bytes);
+}
+
+TEST_CASE("chat history: conversations that add at the same time lose nothing of each other") {
+  temporary_directory folder;
+  const std::string path = folder / "state/chat-history";
+  constexpr int conversations = 3, inputs = 4;
+  std::vector<pid_t> children;
+  for (int c = 0; c < conversations; ++c) {
+    children.push_back(::fork());
+    REQUIRE(children.back() >= 0);
+    if (children.back() > 0) continue;
+    for (int i = 0; i < inputs; ++i) line_history(path).add(std::to_string(c) + " says " + std::to_string(i));
+    ::_exit(0);
+  }
+  for (const auto child : children) {
+    int status = -1;
+    CHECK(::waitpid(child, &status, 0) == child);
+    CHECK(status == 0);
+  }
+  const auto all = line_history(path).read();
+  CHECK(all.size() == conversations * inputs);
+  for (int c = 0; c < conversations; ++c)
+    for (int i = 0; i < inputs; ++i)
+      CHECK(std::ranges::count(all, std::to_string(c) + " says " + std::to_string(i)) == 1);
+}
+
+TEST_CASE("chat history: a lock is held by one at a time, and is free at its end") {
+  temporary_directory folder;
+  const std::string path = folder / "h";
+  {
+    const private_lock mine(path);
+    CHECK(mine.is_held());
+  }
+  const private_lock again(path);
+  CHECK(again.is_held());
 }

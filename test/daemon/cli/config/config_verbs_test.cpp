@@ -186,8 +186,8 @@ TEST_CASE_FIXTURE(config_home, "add: a configuration with errors is told, and st
   const auto before = files();
   const auto r = run({"add", "time", "--yes", "--", "clock"});
   CHECK(r.status == 2);
-  CHECK(contains(r.err, "the configuration has errors, and nothing was written; `mcpbx edit` opens it:\n" + folder() +
-                            "/config.json:2:2: unknown key"));
+  CHECK(contains(
+      r.err, "the configuration has errors, and nothing was written:\n" + folder() + "/config.json:2:2: unknown key"));
   CHECK(files() == before);
 }
 
@@ -326,7 +326,7 @@ TEST_CASE_FIXTURE(config_home, "edit: an editor that fails, and a text that stay
   ::setenv("VISUAL", "false", 1);
   const auto failed = run({"edit"});
   CHECK(failed.status == 1);
-  CHECK(contains(failed.err, "the editor `false` ended with status 1, and nothing was changed"));
+  CHECK(contains(failed.err, "the editor `false` failed with status 1, and nothing was changed"));
   CHECK(files() == before);
   ::setenv("VISUAL", "true", 1);
   const auto same = run({"edit"});

@@ -1,4 +1,5 @@
-// import, install and uninstall: what they write, refuse and leave alone, and what a killed one leaves behind.
+// import, install and uninstall: the files that they write, refuse and leave alone, and the state that a killed one
+// leaves.
 #include "conf/config_files.hpp"
 #include "conf/hosts/programs/programs.hpp"
 #include "daemon/cli/hosts/own_file.hpp"
@@ -113,6 +114,31 @@ TEST_CASE_FIXTURE(host_home, "import: the servers of two programs become files o
   CHECK(again.status == 0);
   CHECK(contains(again.err, "there is nothing new to import"));
   CHECK(everything() == before);
+}
+
+TEST_CASE_FIXTURE(host_home, "import: a server whose entry was edited since is known again, and is not taken twice") {
+  write(cursor(), R"({"mcpServers": {"git": {"command": "git-mcp", "args": ["--all"]}}})");
+  write(cline(), R"({"mcpServers": {"mygit": {"command": "git-mcp", "args": ["--all"]}}})");
+  CHECK(run({"import", "--yes"}).status == 0);
+  const auto file = dir / ".config/mcpbx/config.d/git.json";
+  auto ours = text(file);
+  CHECK(ours.starts_with("// Imported by mcpbx from cursor: \"git\" in \"" + cursor() + "\"\n" +
+                         "// Imported by mcpbx from cline: \"mygit\" in \"" + cline() + "\"\n"));
+  ours.replace(ours.find("--all"), 5, "--mine");
+  write(file, ours);
+  const auto before = everything();
+  const auto again = run({"import", "--yes"});
+  CHECK(again.status == 0);
+  CHECK(contains(again.err, "there is nothing new to import"));
+  CHECK(contains(again.out, "same as git"));
+  CHECK(contains(again.out + again.err, "our own entry differs from that of Cursor and stays as it is"));
+  CHECK(everything() == before);
+  // Another server of that name is another one.
+  write(dir / ".codeium/windsurf/mcp_config.json", R"({"mcpServers": {"git": {"command": "other-git"}}})");
+  CHECK(contains(run({"import", "--yes"}).out, "git-2"));
+  // The file goes as before when the entry does.
+  CHECK(run({"remove", "git", "--yes"}).status == 0);
+  CHECK_FALSE(is_there(file));
 }
 
 TEST_CASE_FIXTURE(
@@ -402,10 +428,11 @@ TEST_CASE_FIXTURE(
   std::filesystem::remove(cursor());
   write(cursor(), "{}");
   ::chmod(cursor().c_str(), 0444);
-  CHECK(contains(run({"install", "cursor", "--yes"}).err, "is read-only: run chmod u+w " + cursor()));
+  CHECK(contains(run({"install", "cursor", "--yes"}).err, "is read-only: run `chmod u+w " + cursor() + "`"));
   ::chmod(cursor().c_str(), 0644);
   ::chmod((dir / ".cursor").c_str(), 0500);
-  CHECK(contains(run({"install", "cursor", "--yes"}).err, "cannot be written: run chmod u+w " + (dir / ".cursor")));
+  CHECK(contains(run({"install", "cursor", "--yes"}).err,
+                 "cannot be written: run `chmod u+w " + (dir / ".cursor") + "`"));
   ::chmod((dir / ".cursor").c_str(), 0700);
   CHECK(run({"install", "cursor"}).status == 2);
   CHECK(run({"install", "cursor", "--dry-run"}).status == 0);

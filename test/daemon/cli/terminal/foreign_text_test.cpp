@@ -1,4 +1,4 @@
-// Foreign text in front of a person who decides by it (F8, G37, G39).
+// Foreign text in front of a person whose decision depends on it (F8, G37, G39).
 #include "daemon/cli/terminal/foreign_text.hpp"
 
 #include <doctest/doctest.h>

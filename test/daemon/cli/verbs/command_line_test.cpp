@@ -137,12 +137,13 @@ TEST_CASE("command line: wrong words are named with the nearest right one") {
   CHECK(contains(run({"attach", "--after", "-1", "a"}).err, "--after: \"-1\" is no whole number from 0 on"));
   CHECK(run({"ask", "--status", "loud", "hi"}).status == 2);
   CHECK(run({"ask", "  "}).err ==
-        "mcpbx: there is no question; write it behind `ask`, or `-` to read it from standard input\n");
+        "mcpbx: there is no question; write it behind `ask`, or `-` to read it from standard input; see `mcpbx ask "
+        "--help`\n");
   CHECK(
       run({"tools", "--format", "yaml"}).err ==
       "mcpbx: there is no format `yaml`; write mcp, openai, openai-chat, openai-responses, anthropic, gemini, ollama, "
       "dial, azure or react, see `mcpbx tools --help`\n");
-  CHECK(run({"ask", "-c", "-s", "id", "hi"}).err == "mcpbx: write -s ID or -c, not both\n");
+  CHECK(run({"ask", "-c", "-s", "id", "hi"}).err == "mcpbx: write -s ID or -c, not both; see `mcpbx ask --help`\n");
   CHECK(contains(run({"sessions", "export", "x"}).err, "did you mean `mcpbx export`?"));
   CHECK(run({"sessions", "shwo", "x"}).err ==
         "mcpbx: `sessions` knows no `shwo` (did you mean \"show\"?); see `mcpbx sessions --help`\n");
@@ -164,7 +165,7 @@ TEST_CASE("command line: wrong words are named with the nearest right one") {
   }
   const auto both = run({"call", "x", "a=1", "--args", "{}"});
   CHECK(both.status == 2);
-  CHECK(both.err == "mcpbx: give the arguments as key=value or with --args, not both\n");
+  CHECK(both.err == "mcpbx: give the arguments as key=value or with --args, not both; see `mcpbx call --help`\n");
 }
 
 TEST_CASE("command line: a wrong option or a verb in the place of an argument gets the near word") {

@@ -1,4 +1,4 @@
-// An exchange with a scripted connection under it: every order of answers and leaving.
+// An exchange over a scripted connection: answers and departures of the caller in every order.
 #include "daemon/front/exchange/exchange.hpp"
 
 #include "daemon/front/base/door_context.hpp"

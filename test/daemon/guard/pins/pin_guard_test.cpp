@@ -1,7 +1,7 @@
 // The keeper: decides later, on the speaking thread, and anew when something is approved.
 #include "daemon/guard/pins/pin_guard.hpp"
 
-#include "test/daemon/guard/pins/listed_tools.hpp"
+#include "test/daemon/guard/pins/pinned_tools.hpp"
 #include "test/support/manual_time.hpp"
 #include "test/support/no_threads.hpp"
 #include "test/support/temporary_directory.hpp"

@@ -1,7 +1,7 @@
 // Tests of the file of pins with lists of tools: first sight, changes, approval, and a file that cannot be trusted.
 #include "daemon/guard/pins/pin_worker.hpp"
 
-#include "test/daemon/guard/pins/listed_tools.hpp"
+#include "test/daemon/guard/pins/pinned_tools.hpp"
 #include "test/support/temporary_directory.hpp"
 
 #include <doctest/doctest.h>

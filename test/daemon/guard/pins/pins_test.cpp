@@ -2,7 +2,7 @@
 #include "daemon/guard/pins/pins.hpp"
 
 #include "daemon/guard/pins/pin_words.hpp"
-#include "test/daemon/guard/pins/listed_tools.hpp"
+#include "test/daemon/guard/pins/pinned_tools.hpp"
 
 #include <doctest/doctest.h>
 

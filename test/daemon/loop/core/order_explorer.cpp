@@ -38,7 +38,7 @@ lines future_of(script s) {
   for (std::size_t i = known; i < s.started.size(); ++i)
     all.insert(all.end(), s.started[i].begin(), s.started[i].end());
   REQUIRE(s.core.ended());
-  all.push_back(s.core.reason_text());
+  all.push_back(s.core.answer().reason_text);
   return all;
 }
 
@@ -123,7 +123,7 @@ void check_resumption(const script& s) {
       // Applying all records gives the same run, whatever the crash interrupted.
       const auto whole = fold(again.records, again.records.size());
       REQUIRE(whole.ended());
-      REQUIRE(whole.text() == again.core.text());
+      REQUIRE(*whole.answer().text == *again.core.answer().text);
       REQUIRE(fault_of(whole.messages()) == "");
     }
 }
@@ -293,17 +293,17 @@ void order_explorer::inject(const script& s) {
       script broken = next;
       broken.take(record::cancel{stop_reason::store_error, "disk full"});
       broken.settle();
-      REQUIRE(broken.core.reason() == stop_reason::store_error);
+      REQUIRE(broken.core.answer().reason == stop_reason::store_error);
       finished(broken);
     }
-    if (why == stop_reason::store_error) REQUIRE(next.core.reason() == why);
+    if (why == stop_reason::store_error) REQUIRE(next.core.answer().reason == why);
     finished(next);
   }
 }
 
 void order_explorer::finished(const script& s) {
   ++ends;
-  ++reasons[s.core.reason()];
+  ++reasons[s.core.answer().reason];
   REQUIRE(fault_of(s.records) == "");
   REQUIRE(s.running.empty());
   REQUIRE(s.asked.empty());

@@ -181,8 +181,8 @@ TEST_CASE("L14: when the model refuses for length the oldest results are cut and
   for (std::size_t n = 1; n <= s.records.size(); ++n) CHECK(print(fold(s.records, n).commands()) == s.started[n - 1]);
   // A second refusal ends the run.
   s.fails(too_long());
-  CHECK(s.core.reason() == stop_reason::context_full);
-  CHECK(s.core.reason_text() == "Unable to complete task: the conversation is too long for \"m\".");
+  CHECK(s.core.answer().reason == stop_reason::context_full);
+  CHECK(s.core.answer().reason_text == "Unable to complete task: the conversation is too long for \"m\".");
 }
 
 TEST_CASE("L14: each request is made once more, and one without large results is not") {
@@ -192,12 +192,12 @@ TEST_CASE("L14: each request is made once more, and one without large results is
   s.model(reply("", {call("b")})).answer(answered("b", large)).fails(too_long());
   CHECK_FALSE(s.core.ended());
   s.model(reply("done"));
-  CHECK(s.core.reason() == stop_reason::final);
+  CHECK(s.core.answer().reason == stop_reason::final);
   CHECK(s.core.kept().ids().size() == 2);
 
   script small;
   small.model(reply("", {call("a")})).answer(answered("a")).fails(too_long());
-  CHECK(small.core.reason() == stop_reason::context_full);
+  CHECK(small.core.answer().reason == stop_reason::context_full);
 }
 
 TEST_CASE("G28: an answer that came whole after a broken one has no part of that") {
@@ -206,8 +206,8 @@ TEST_CASE("G28: an answer that came whole after a broken one has no part of that
   broken.partial_text = "half an";
   s.model(reply("", {call("a")})).answer(answered("a", large)).fails(broken);
   s.model(reply("done"));
-  CHECK(s.core.reason() == stop_reason::final);
-  CHECK(s.core.partial_text() == "");
+  CHECK(s.core.answer().reason == stop_reason::final);
+  CHECK(s.core.answer().partial_text == "");
 }
 
 TEST_CASE("L14: a crash between the refusal and the new request makes that request") {

@@ -35,7 +35,7 @@ TEST_CASE("L19: a call that needs a yes is made after it, and others need not wa
   s.says("q_a", true);
   CHECK(s.running == std::vector<std::string>{"a"});
   s.answer(answered("a")).model(reply("done"));
-  CHECK(s.core.reason() == stop_reason::final);
+  CHECK(s.core.answer().reason == stop_reason::final);
 }
 
 TEST_CASE("L19: a no and no answer are both told the model, and nothing is made") {
@@ -79,7 +79,7 @@ TEST_CASE("L21: calls of the caller's tools are handed over together, when nothi
   CHECK_FALSE(s.core.parked());
   CHECK_FALSE(s.core.calls().front().pending);
   s.model(reply("done"));
-  CHECK(s.core.reason() == stop_reason::final);
+  CHECK(s.core.answer().reason == stop_reason::final);
 }
 
 TEST_CASE("L9: a run that stops at the first failure asks nobody any more") {
@@ -90,7 +90,7 @@ TEST_CASE("L9: a run that stops at the first failure asks nobody any more") {
   s.answer(failed("c"));
   CHECK(s.asked.empty());
   CHECK_FALSE(s.handed_over);
-  CHECK(s.core.reason() == stop_reason::tool_error);
+  CHECK(s.core.answer().reason == stop_reason::tool_error);
 }
 
 TEST_CASE("L9 G24: a run that was ending when mcpbx was interrupted ends, and makes nothing again") {
@@ -106,7 +106,7 @@ TEST_CASE("L9 G24: a run that was ending when mcpbx was interrupted ends, and ma
   again.settle();
   CHECK(again.running.empty());
   REQUIRE(again.core.ended());
-  CHECK(again.core.reason() == stop_reason::tool_error);
+  CHECK(again.core.answer().reason == stop_reason::tool_error);
   CHECK(fault_of(again.records) == "");
 }
 
@@ -120,9 +120,9 @@ TEST_CASE("L11 L19: when nobody was there to be asked the run ends, and its sess
   CHECK_FALSE(s.core.ended());
   s.answer(answered("c"));
   REQUIRE(s.core.ended());
-  CHECK(s.core.reason() == stop_reason::needs_approval);
+  CHECK(s.core.answer().reason == stop_reason::needs_approval);
   CHECK(
-      s.core.reason_text() ==
+      s.core.answer().reason_text ==
       "Unable to complete task: the call of \"guarded\" needs approval, and nobody was there to give it; continue the "
       "session ses_1 to be asked again.");
   CHECK(fault_of(s.records) == "");
@@ -166,7 +166,7 @@ TEST_CASE("G24: a repeatable call is made again after a crash, and a parked run 
   CHECK(later.todo.empty());
   CHECK(later.handed_over);
   later.gives().model(reply("done"));
-  CHECK(later.core.reason() == stop_reason::final);
+  CHECK(later.core.answer().reason == stop_reason::final);
 }
 
 TEST_CASE("G24: a crash before the model answered calls it again, after the last reply only the end is missing") {
@@ -184,7 +184,7 @@ TEST_CASE("G24: a crash before the model answered calls it again, after the last
   s.records.pop_back();
   auto ended = after_crash(s);
   ended.settle();
-  CHECK(ended.core.reason() == stop_reason::final);
+  CHECK(ended.core.answer().reason == stop_reason::final);
 }
 
 TEST_CASE("G24 L9: a run that was stopping at its first failure ends after a crash, and begins no other call") {
@@ -202,7 +202,7 @@ TEST_CASE("G24 L9: a run that was stopping at its first failure ends after a cra
   s.carry_out_one();  // "b" has its result; the crash comes before the intent of "a"
   script again(s.records);
   again.settle();
-  CHECK(again.core.reason() == stop_reason::tool_error);
+  CHECK(again.core.answer().reason == stop_reason::tool_error);
   CHECK(again.running.empty());
   CHECK(fault_of(again.records) == "");
   CHECK(fault_of(again.core.messages()) == "");
@@ -229,7 +229,7 @@ TEST_CASE("L19: a server's question during a call waits beside the call and its 
   CHECK_FALSE(s.core.waits_for_people());
   CHECK_FALSE(s.core.find_question("d_a"));
   s.answer(answered("a")).model(reply("done"));
-  CHECK(s.core.reason() == stop_reason::final);
+  CHECK(s.core.answer().reason == stop_reason::final);
   CHECK(fault_of(s.records) == "");
 }
 
@@ -275,6 +275,6 @@ TEST_CASE("L18 L19: a run that is resumed after a crash closes the questions of 
   CHECK(again.running == lines{"b"});  // the one that may be repeated is
   CHECK(result_text(again.answer(answered("b")).core, 0).find("it may have taken effect") != std::string::npos);
   again.model(reply("done"));
-  CHECK(again.core.reason() == stop_reason::final);
+  CHECK(again.core.answer().reason == stop_reason::final);
   CHECK(fault_of(again.records) == "");
 }

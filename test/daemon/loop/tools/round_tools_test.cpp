@@ -239,7 +239,7 @@ TEST_CASE(
   const auto for_anthropic = for_gemini->set->forms_for("anthropic");
   CHECK(for_anthropic[1].has_value());
   CHECK_FALSE(for_anthropic[2].has_value());
-  // A tool that had no room has no form; the run's own tools have one.
+  // A tool that did not fit has no parser; the run's own tools have one.
   const auto own = tools.with_own(*tools.offer(listed, {}, "gemini", 1), {entry("mine")}, "gemini");
   const auto few = own->set->forms_for("ollama");
   REQUIRE(few.size() == 2);

@@ -1,4 +1,4 @@
-// One connection: what is sent, what comes back, and what happens when nothing does.
+// One connection: requests, answers, and answers that never come.
 #include "daemon/store/postgres/postgres_connection.hpp"
 
 #include "test/daemon/store/postgres_proxy.hpp"

@@ -1,6 +1,6 @@
 // The parts of a remote connection that know no network: events, headers, waits, addresses.
 #include "mcp/client/connect/remote/answer_reader.hpp"
-#include "mcp/client/connect/remote/event_stream.hpp"
+#include "mcp/client/connect/remote/event_reader.hpp"
 #include "mcp/client/connect/remote/remote_words.hpp"
 #include "mcp/client/connect/remote/resume_pace.hpp"
 #include "mcp/protocol/header_params.hpp"
@@ -15,7 +15,7 @@ namespace {
 
 using namespace mcpbx;
 using mcp::answer_reader;
-using mcp::event_stream;
+using mcp::event_reader;
 using mcp::header_params;
 using mcp::header_text;
 using mcp::header_values;
@@ -49,14 +49,14 @@ header_params params_of(std::string_view schema) {
 
 }  // namespace
 
-TEST_CASE("event_stream: every cut of a stream gives the same events, ids and waits") {
+TEST_CASE("event_reader: every cut of a stream gives the same events, ids and waits") {
   const std::string text =
       "\xEF\xBB\xBF: hello\r\nid: 1\nretry: 500\ndata: {\"a\":\r\ndata: 1}\n\nevent: "
       "ping\rdata\r\rdata:x\ndata:\ndata: y\n\n"
       "event: none\n\nid\ndata: z\nunknown: 5\nretry: soon\nid: last\n\ndata: half";
   for (std::size_t cut = 0; cut <= text.size(); ++cut) {
     CAPTURE(cut);
-    event_stream s;
+    event_reader s;
     event_log log;
     s.feed(text.substr(0, cut), log);
     s.feed(text.substr(cut), log);
@@ -65,14 +65,14 @@ TEST_CASE("event_stream: every cut of a stream gives the same events, ids and wa
     CHECK(s.retry() == milliseconds(500));
     CHECK(s.saw_field());
   }
-  event_stream bytes;
+  event_reader bytes;
   event_log log;
   for (const char c : text) bytes.feed({&c, 1}, log);
   CHECK(log.text == "[|{\"a\":\n1}][ping|][|x\n\ny][|z]");
 }
 
-TEST_CASE("event_stream: an id that cannot be sent back is none and long fields cost no memory") {
-  event_stream s;
+TEST_CASE("event_reader: an id that cannot be sent back is none and long fields cost no memory") {
+  event_reader s;
   event_log log;
   s.feed("id: 1\ndata: a\n\n", log);
   CHECK(s.last_id() == "1");
@@ -86,11 +86,11 @@ TEST_CASE("event_stream: an id that cannot be sent back is none and long fields 
   CHECK(s.retry() < milliseconds(0));
 }
 
-TEST_CASE("event_stream: the id of an event that was cut does not count, so that the event comes again") {
+TEST_CASE("event_reader: the id of an event that was cut does not count, so that the event comes again") {
   const std::string event = "id: 2\ndata: answer\n\n";
   for (std::size_t cut = 0; cut <= event.size(); ++cut) {
     CAPTURE(cut);
-    event_stream s;
+    event_reader s;
     event_log log;
     s.feed("id: 1\ndata: a\n\n", log);
     s.feed(event.substr(0, cut), log);

@@ -4,7 +4,7 @@
 #include "mcp/client/supervise/supervisor.hpp"
 #include "test/fixtures/model/http_peer.hpp"
 #include "test/fixtures/model/scripted_model.hpp"
-#include "test/mcp/http/client/harness.hpp"
+#include "test/mcp/http/client/client_harness.hpp"
 #include "test/support/manual_time.hpp"
 
 #include <doctest/doctest.h>

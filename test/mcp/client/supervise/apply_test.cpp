@@ -103,6 +103,7 @@ TEST_CASE("apply: a changed server is restarted once, when the old one has gone"
   r.apply({identified("a", "new"), server_named("b")});
   CHECK(r.launcher.spawned.size() == 2);
   CHECK(r.status(0).state == server_state::restarting);
+  CHECK(r.supervisor->tried());  // stays, as it was true before
   CHECK(r.names() == names{"b__echo", "b__list"});
   CHECK(r.supervisor->restart("a").has_value());  // accepted, since "a" starts anyway
   int settled = 0;

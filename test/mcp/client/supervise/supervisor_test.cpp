@@ -41,6 +41,7 @@ TEST_CASE("G7: a server that hangs in its start delays nobody") {
   r.start({slow, server_named("good")});
   CHECK(r.names() == std::vector<std::string>{"good__echo"});
   CHECK(r.status(0).state == server_state::starting);
+  CHECK_FALSE(r.supervisor->tried());
   int settled = 0;
   r.supervisor->when_settled(milliseconds(1000), [&] { ++settled; });
   r.turn();
@@ -51,6 +52,7 @@ TEST_CASE("G7: a server that hangs in its start delays nobody") {
   CHECK(settled == 1);
   r.advance(8000);
   CHECK(settled == 2);
+  CHECK(r.supervisor->tried());
   // The next try is in progress already.
   CHECK(r.status(0).state == server_state::starting);
   CHECK(r.status(0).start_failed);
@@ -106,6 +108,7 @@ TEST_CASE("G8: a program that is missing is explained and tried again") {
   CHECK(r.status().last_error == "tool server \"gone\" cannot be started: there is no program \"gone\" in PATH");
   CHECK(r.status().next_try_ms >= 160);
   CHECK(r.launcher.attempts == 2);
+  CHECK(r.supervisor->tried());
   int settled = 0;
   r.supervisor->when_settled(milliseconds(60'000), [&] { ++settled; });
   r.turn();

@@ -137,7 +137,7 @@ TEST_CASE("a task of a modern server is watched until the last one leaves") {
   REQUIRE(w);
   r.turn();
   CHECK(contains(r.launcher.last().last("subscriptions/listen"), R"("taskIds":["T1"])"));
-  CHECK(answers == std::vector<std::string>{"no"});  // the script leaves it out of its acknowledgement
+  CHECK(answers == std::vector<std::string>{"no"});  // the server leaves it out of its acknowledgement
   for (const char* id : {"T1", "T2", "T1/part"})
     r.launcher.last().say(R"({"jsonrpc":"2.0","method":"notifications/tasks","params":{"taskId":")" + std::string(id) +
                           R"("}})");

@@ -1,6 +1,6 @@
 // The client against the scripted model: bodies, pooling, broken peers, leaving early.
 #include "test/fixtures/model/scripted_model.hpp"
-#include "test/mcp/http/client/harness.hpp"
+#include "test/mcp/http/client/client_harness.hpp"
 #include "test/support/no_threads.hpp"
 
 #include <doctest/doctest.h>

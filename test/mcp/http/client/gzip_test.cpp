@@ -2,7 +2,7 @@
 #include "mcp/http/client/gzip.hpp"
 
 #include "test/fixtures/model/scripted_model.hpp"
-#include "test/mcp/http/client/harness.hpp"
+#include "test/mcp/http/client/client_harness.hpp"
 
 #include <doctest/doctest.h>
 #include <zlib.h>

@@ -2,7 +2,7 @@
 #include "mcp/http/client/name_lookups.hpp"
 #include "test/fixtures/model/http_peer.hpp"
 #include "test/fixtures/model/scripted_model.hpp"
-#include "test/mcp/http/client/harness.hpp"
+#include "test/mcp/http/client/client_harness.hpp"
 #include "test/support/manual_time.hpp"
 
 #include <boost/asio/executor_work_guard.hpp>

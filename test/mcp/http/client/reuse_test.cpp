@@ -2,7 +2,7 @@
 // found its connection closed may be sent again.
 #include "test/fixtures/model/http_peer.hpp"
 #include "test/fixtures/model/scripted_model.hpp"
-#include "test/mcp/http/client/harness.hpp"
+#include "test/mcp/http/client/client_harness.hpp"
 #include "test/mcp/http/client/tls_peer.hpp"
 #include "test/support/manual_time.hpp"
 

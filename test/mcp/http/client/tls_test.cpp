@@ -1,7 +1,7 @@
 // TLS: certificates and names are verified, always. The certificates are made here, in memory.
 #include "mcp/http/client/tls.hpp"
 
-#include "test/mcp/http/client/harness.hpp"
+#include "test/mcp/http/client/client_harness.hpp"
 #include "test/mcp/http/client/tls_peer.hpp"
 
 #include <doctest/doctest.h>

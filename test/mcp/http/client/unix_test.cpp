@@ -1,6 +1,6 @@
 // Endpoints behind a Unix socket.
 #include "test/fixtures/model/scripted_model.hpp"
-#include "test/mcp/http/client/harness.hpp"
+#include "test/mcp/http/client/client_harness.hpp"
 
 #include <doctest/doctest.h>
 
