@@ -110,8 +110,7 @@ int behind_held(sqlite3_file* file, Args... args) {
 int read_log(sqlite3_file* file, void* to, int size, sqlite3_int64 at) {
   const held_frames& held = *log_of(file).held;
   const auto end = held.begin + static_cast<sqlite3_int64>(held.size);
-  if (held.size == 0 || at + size <= held.begin)
-    return methods_of(real_of(file)).xRead(real_of(file), to, size, at);
+  if (held.size == 0 || at + size <= held.begin) return methods_of(real_of(file)).xRead(real_of(file), to, size, at);
   if (at < held.begin || at + size > end) return behind_held<&sqlite3_io_methods::xRead>(file, to, size, at);
   std::memcpy(to, held.bytes.get() + (at - held.begin), static_cast<std::size_t>(size));
   return SQLITE_OK;

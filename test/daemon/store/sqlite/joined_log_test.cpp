@@ -55,8 +55,7 @@ struct open_log {
     if (last) header[7] = 9;
     const sqlite3_int64 at = log_header + sqlite3_int64{frame} * n;
     const int failed = write(header, at);
-    return failed != SQLITE_OK ? failed
-                               : write(std::string(page, static_cast<char>('a' + n)), at + frame_header);
+    return failed != SQLITE_OK ? failed : write(std::string(page, static_cast<char>('a' + n)), at + frame_header);
   }
   std::string read_page(int n) {
     std::string got(page, '?');
