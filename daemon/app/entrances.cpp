@@ -39,10 +39,11 @@ result<open_sockets> open_sockets_at(base_parts& base, const std::string& path, 
     sockets.port = std::move(*opened);
     return {};
   };
-  const auto passed = take_passed_socket();
-  if (passed)
+  // A port that is taken ends the start before the socket answers, so that no caller is dropped. A passed socket is
+  // left then to refuse_passed_callers().
+  if (is_socket_passed())
     if (auto good = open_port(); !good) return std::unexpected(good.error());
-  // A port that is taken ends the start before the socket answers, so that no caller is dropped.
+  const auto passed = take_passed_socket();
   auto local = passed ? mcp::unix_listener::adopt(base.executor(), base.time, *passed)
                       : mcp::unix_listener::open(base.executor(), base.time, path, open_port);
   if (!local) return std::unexpected(std::move(local.error()));

@@ -3,6 +3,8 @@
 
 #include <doctest/doctest.h>
 
+#include <arpa/inet.h>
+#include <netinet/in.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -98,6 +100,31 @@ TEST_CASE(
   CHECK(contains(told.err, "c.json:1:11: must be an object, not a number, in \"models\""));
   CHECK_FALSE(contains(told.err, "\n\n"));
   CHECK(daemon.wait().status == 78);
+}
+
+TEST_CASE("D1: callers of a passed socket are told that the port is taken, and are not left waiting") {
+  const world w;
+  const int port = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_in address{.sin_family = AF_INET, .sin_port = 0, .sin_addr = {::htonl(INADDR_LOOPBACK)}, .sin_zero = {}};
+  socklen_t size = sizeof address;
+  REQUIRE(::bind(port, reinterpret_cast<sockaddr*>(&address), size) == 0);
+  REQUIRE(::listen(port, 1) == 0);
+  REQUIRE(::getsockname(port, reinterpret_cast<sockaddr*>(&address), &size) == 0);
+  const auto taken = "127.0.0.1:" + std::to_string(::ntohs(address.sin_port));
+  const auto config = w.write("c.json", R"({"http": {"address": ")" + taken + "\"}}");
+  child::options o;
+  o.argv = {"/usr/bin/perl", "-e",   activation, w.socket(), program("mcpbxd"),
+            "--config",      config, "--socket", w.socket()};
+  o.env = w.env;
+  o.env.push_back("FIRST_CALLER=" + w.file("listens"));
+  o.cwd = w.dir();
+  child daemon(o);
+  REQUIRE(eventually([&] { return ::access(w.file("listens").c_str(), F_OK) == 0; }));
+  const auto told = run_cli(w, {"servers"});
+  CHECK(told.status == 3);
+  CHECK(contains(told.err, "mcpbx: the daemon refused the connection: HTTP cannot be served at " + taken));
+  CHECK(daemon.wait().status == 1);
+  ::close(port);
 }
 
 TEST_CASE("O6: service status says how it is, with systemd or without") {

@@ -37,10 +37,14 @@ void notify_service_manager(std::string_view state) {
   ::close(fd);
 }
 
-std::optional<int> take_passed_socket() {
+bool is_socket_passed() {
   const char* pid = std::getenv("LISTEN_PID");
   const char* count = std::getenv("LISTEN_FDS");
-  const bool ours = pid != nullptr && count != nullptr && std::to_string(::getpid()) == pid && std::atoi(count) >= 1;
+  return pid != nullptr && count != nullptr && std::to_string(::getpid()) == pid && std::atoi(count) >= 1;
+}
+
+std::optional<int> take_passed_socket() {
+  const bool ours = is_socket_passed();
   ::unsetenv("LISTEN_PID");
   ::unsetenv("LISTEN_FDS");
   ::unsetenv("LISTEN_FDNAMES");

@@ -11,6 +11,8 @@ namespace mcpbx::daemon {
 
 /// Sends `state` (such as "READY=1") to $NOTIFY_SOCKET; does nothing without one.
 void notify_service_manager(std::string_view state);
+/// Returns true if systemd passed a socket to this process that nobody has taken.
+bool is_socket_passed();
 /// Returns the listening socket that systemd passed to this process (descriptor 3), if any. Clears the variables, so
 /// that no child takes the socket for its own.
 std::optional<int> take_passed_socket();

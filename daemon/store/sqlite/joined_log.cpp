@@ -104,7 +104,19 @@ int behind_held(sqlite3_file* file, Args... args) {
   if (const int failed = write_held(file); failed != SQLITE_OK) return failed;
   return (methods_of(real_of(file)).*method)(real_of(file), args...);
 }
-// Calls one that does not touch the bytes.
+
+// Reads frames that are held out of memory: a read must not fail for want of room, since SQLite would go on with the
+// transaction after some errors of a read, and what is held would be missing in it.
+int read_log(sqlite3_file* file, void* to, int size, sqlite3_int64 at) {
+  const held_frames& held = *log_of(file).held;
+  const auto end = held.begin + static_cast<sqlite3_int64>(held.size);
+  if (held.size == 0 || at + size <= held.begin) return methods_of(real_of(file)).xRead(real_of(file), to, size, at);
+  if (at < held.begin || at + size > end) return behind_held<&sqlite3_io_methods::xRead>(file, to, size, at);
+  std::memcpy(to, held.bytes.get() + (at - held.begin), static_cast<std::size_t>(size));
+  return SQLITE_OK;
+}
+
+// Calls a method that does not touch the bytes.
 template <auto method, class... Args>
 int passed(sqlite3_file* file, Args... args) {
   return (methods_of(real_of(file)).*method)(real_of(file), args...);
@@ -114,7 +126,7 @@ int passed(sqlite3_file* file, Args... args) {
 constexpr sqlite3_io_methods log_methods{
     .iVersion = 1,
     .xClose = close_log,
-    .xRead = behind_held<&sqlite3_io_methods::xRead, void*, int, sqlite3_int64>,
+    .xRead = read_log,
     .xWrite = write_piece,
     .xTruncate = truncate_log,
     .xSync = behind_held<&sqlite3_io_methods::xSync, int>,

@@ -3,7 +3,12 @@
 
 #include <doctest/doctest.h>
 
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <cstdlib>
+#include <cstring>
 #include <thread>
 #include <vector>
 
@@ -23,6 +28,20 @@ struct kept_blocks {
   }
   ~kept_blocks() { block_cache::drop(); }
 };
+
+/// Returns true if the work ends its process with SIGABRT.
+bool ends(const auto& work) {
+  const pid_t child = ::fork();
+  REQUIRE(child >= 0);
+  if (child == 0) {
+    ::signal(SIGABRT, SIG_DFL);
+    work();
+    ::_exit(0);
+  }
+  int status = 0;
+  REQUIRE(::waitpid(child, &status, 0) == child);
+  return WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT;
+}
 
 }  // namespace
 
@@ -67,6 +86,25 @@ TEST_CASE("large blocks are not kept and small ones are bounded by number and by
   std::free(further);
   block_cache::drop();
   CHECK(block_cache::take(block_cache::largest) == nullptr);
+}
+
+TEST_CASE("a block that is freed twice and a list that is written over end the process") {
+  const kept_blocks own;
+  void* const one = make(100);
+  void* const other = make(100);
+  REQUIRE(block_cache::give(one, 100));
+  REQUIRE(block_cache::give(other, 100));
+  CHECK(ends([&] { block_cache::give(other, 100); }));
+  CHECK(ends([&] { block_cache::give(one, 97); }));
+  CHECK(ends([&] {
+    std::memset(other, 'A', 8);
+    block_cache::take(100);
+  }));
+  CHECK(ends([&] {
+    std::memset(other, 0, 16);
+    block_cache::take(100);
+  }));
+  CHECK_FALSE(ends([&] { block_cache::give(block_cache::take(100), 100); }));
 }
 
 TEST_CASE("other threads keep no blocks and get none of the main thread") {

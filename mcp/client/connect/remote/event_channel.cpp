@@ -48,7 +48,7 @@ void event_channel::on_head(int status, const std::vector<http::header>& headers
     http_.reset();
     return refused(joined_headers(headers, "www-authenticate"));
   }
-  if (status / 100 == 3 && status != 304 && redirected(http::find_header(headers, "location"))) return;
+  if (deprecated_ && status / 100 == 3 && status != 304 && redirected(http::find_header(headers, "location"))) return;
   if (deprecated_)
     return broken("answered a GET with " + status_text(status, "") + (status == 200 ? " and no event stream" : ""),
                   "protocol", false);
@@ -61,7 +61,9 @@ void event_channel::on_head(int status, const std::vector<http::header>& headers
   drop();
 }
 
-// Goes where the server sends it within the origin, as a POST does: many servers add a slash to their paths.
+// Goes where the server sends it within the origin, as a POST does: many servers add a slash to their paths. The stream
+// of the newer transport does not: it would take the POSTs along, whose address has proven itself, and servers lead
+// those who only look to a page for people.
 bool event_channel::redirected(std::string_view location) {
   auto target = same_origin(core_->url(), location);
   if (!target || ++redirects_ > most_redirects) return false;

@@ -395,6 +395,19 @@ TEST_CASE("remote: a redirect of the deprecated event stream is followed within 
   }
 }
 
+TEST_CASE("remote: a server that leads those who only look to a page for people keeps its address for messages") {
+  const remote_server server(remote_server::era::legacy, [&](http_peer& peer, const auto& q, const std::string&) {
+    if (q.target == "/about") return send_plain(peer, 404, "text/plain", "no messages here");
+    if (q.method != "GET") return false;
+    return peer.send("HTTP/1.1 302 X\r\nLocation: /about\r\nContent-Length: 0\r\n\r\n");
+  });
+  remote_rig rig(server.url());
+  rig.start();
+  REQUIRE(rig.ready());
+  REQUIRE(rig.until([&] { return server.count("GET") >= 1; }));
+  for (int i = 0; i < 3; ++i) CHECK(rig.called().answered());
+}
+
 TEST_CASE("remote: a question that comes in the stream of a call belongs to it whoever else has calls there") {
   struct asked final : mcp::question_handler {
     int times = 0;
