@@ -82,7 +82,9 @@ std::string_view nearest(std::string_view word, std::span<const std::string_view
 
 std::string did_you_mean(std::string_view word, std::span<const std::string_view> known) {
   const std::string_view best = nearest(word, known);
-  if (best.empty()) return {};
+  // Names may be those of strangers: one with a line break or an escape sequence is no hint.
+  const bool plain = std::ranges::none_of(best, [](unsigned char c) { return c < 0x20 || c == 0x7f; });
+  if (best.empty() || !plain) return {};
   return " (did you mean \"" + std::string(best) + "\"?)";
 }
 

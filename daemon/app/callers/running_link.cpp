@@ -4,6 +4,7 @@
 #include "conf/places.hpp"
 #include "mcp/socket/unix_socket.hpp"
 #include "mcp/support/log.hpp"
+#include "mcp/support/text.hpp"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -48,9 +49,10 @@ result<running_link> running_link::take(const conf::environment& env, std::strin
     ::close(other->fd);
     if (other->path == mine.path_) continue;  // the lock of the socket decides
     mine.links_.clear();                      // the links belong to the other daemon
-    return fail(errc::unavailable,
-                "a daemon of this user already runs at " + other->path + ", though this one would listen at " + path +
-                    "; use that, end it with `mcpbx --socket " + other->path + " stop`, or name a place with --socket");
+    return fail(errc::unavailable, "a daemon of this user already runs at " + other->path +
+                                       ", though this one would listen at " + path +
+                                       "; use that, end it with `mcpbx --socket " + shell_word(other->path) +
+                                       " stop`, or name a place with --socket");
   }
   return mine;
 }

@@ -147,6 +147,16 @@ bool speaks_no_tls(std::string_view detail) {
   return detail.contains("wrong version number") || detail.contains("packet length too long");
 }
 
+std::string mend_without_tls(std::string_view address, std::string_view member, std::string_view entry,
+                             std::string_view correct) {
+  const auto rest = address.substr(std::min(address.find("://") + 3, address.size()));
+  const auto host = rest.substr(0, rest.starts_with('[') ? rest.find(']') + 1 : rest.find_first_of(":/"));
+  const bool in_127 = host.starts_with("127.") && host.find_first_not_of("0123456789.") == host.npos;
+  if (host == "localhost" || host == "[::1]" || in_127)
+    return "write http:// instead of https:// as \"" + std::string(member) + "\" in " + std::string(entry);
+  return std::string(correct) + "; a proxy or the login page of a network may have answered in its place";
+}
+
 std::string export_for(std::string_view sentence) {
   // conf::resolve says "… the environment variable NAME is not set …".
   constexpr std::string_view before = "environment variable ";

@@ -40,7 +40,7 @@ void judge_address(const model_facts& m, findings& out) {
     case certificate:
       if (speaks_no_tls(a.detail)) {
         out.push_back({model_unreachable, subject, a.shown + " does not speak TLS",
-                       "write http:// instead of https:// as \"baseUrl\" in " + at_entry(m)});
+                       mend_without_tls(a.shown, "baseUrl", at_entry(m), correct)});
         break;
       }
       out.push_back({model_certificate, subject, "the certificate of " + a.shown + " is not accepted" + why,

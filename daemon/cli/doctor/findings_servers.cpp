@@ -174,8 +174,9 @@ void judge_address(const facts& all, const program_facts& p, findings& out) {
   if (a.state == answers)
     out.push_back({server_ok, subject, a.shown + " answers"});
   else if (a.state == certificate && speaks_no_tls(a.detail))
-    out.push_back({server_unreachable, subject, a.shown + " does not speak TLS",
-                   "write http:// instead of https:// as \"url\" in " + entry_of(all, p.server)});
+    out.push_back(
+        {server_unreachable, subject, a.shown + " does not speak TLS",
+         mend_without_tls(a.shown, "url", entry_of(all, p.server), "correct \"url\" in " + entry_of(all, p.server))});
   else if (a.state == certificate)
     out.push_back({server_certificate, subject, "the certificate of " + a.shown + " is not accepted" + why,
                    mend_of(server_certificate, all, p.server, "")});

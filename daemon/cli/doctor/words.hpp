@@ -14,5 +14,9 @@ std::string export_for(std::string_view sentence);
 std::string reason_behind(std::string_view detail);
 /// Returns true if an address was asked for TLS and answered something else.
 bool speaks_no_tls(std::string_view detail);
+/// Returns the mend for it. Only an address of this machine is told to do without TLS: anywhere else the plain answer
+/// may be that of somebody between, who would then get the key. `correct` is the mend of a wrong address.
+std::string mend_without_tls(std::string_view address, std::string_view member, std::string_view entry,
+                             std::string_view correct);
 
 }  // namespace mcpbx::cli::doctor

@@ -3,6 +3,7 @@
 
 #include "conf/places.hpp"
 #include "mcp/socket/unix_socket.hpp"
+#include "mcp/support/text.hpp"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -228,7 +229,7 @@ result<connected> connect(const place& p, bool may_start) {
   if (!where->is_default || !may_start) {
     std::string text = "no daemon answers at " + where->path;
     text += where->is_default ? "; start one with `mcpbxd`, or let `mcpbx tools` start it"
-                              : "; start one with `mcpbxd --socket " + where->path + "`";
+                              : "; start one with `mcpbxd --socket " + shell_word(where->path) + "`";
     return fail(errc::unavailable, text);
   }
   return start_shared(*where, p);

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 namespace mcpbx::cli {
 namespace {
@@ -38,9 +39,14 @@ bool ends_with_command(std::string_view sentence) {
 std::string with_command(std::string sentence, std::string_view command) {
   while (sentence.ends_with('\n')) sentence.pop_back();
   if (command.empty() || ends_with_command(sentence)) return sentence;
-  if (sentence.contains('\n')) return sentence.append("\n").append(command);
-  if (sentence.ends_with('.') && !sentence.ends_with("..")) sentence.pop_back();
-  return sentence.append("; ").append(command);
+  return with_own_command(std::move(sentence), command);
+}
+
+std::string with_own_command(std::string foreign, std::string_view command) {
+  while (foreign.ends_with('\n')) foreign.pop_back();
+  if (foreign.contains('\n')) return foreign.append("\n").append(command);
+  if (foreign.ends_with('.') && !foreign.ends_with("..")) foreign.pop_back();
+  return foreign.append("; ").append(command);
 }
 
 std::string with_hint(std::string sentence, std::string_view hint) {

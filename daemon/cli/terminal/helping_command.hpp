@@ -13,6 +13,9 @@ bool ends_with_command(std::string_view sentence);
 /// text of several lines the command is a line of its own.
 std::string with_command(std::string sentence, std::string_view command);
 
+/// Returns a sentence whose end strangers wrote with `command` at its end, whichever command they name.
+std::string with_own_command(std::string foreign, std::string_view command);
+
 /// Returns the sentence with a hint, such as " (did you mean …?)", in front of the command at its end.
 std::string with_hint(std::string sentence, std::string_view hint);
 

@@ -140,8 +140,8 @@ int call(context& c, const call_options& o) {
       why += (why.empty() ? "" : "\n") + member_text(block, "text");
       return true;
     });
-    c.screen->error(with_command("the tool " + o.name + " returned an error: " + why,
-                                 "`mcpbx tools " + shell_word(o.name) + "` shows its arguments"));
+    c.screen->error(with_own_command("the tool " + o.name + " returned an error: " + why,
+                                     "`mcpbx tools " + shell_word(o.name) + "` shows its arguments"));
   } else {
     print_content(c, got->result);
   }

@@ -25,6 +25,8 @@ TEST_CASE("a misspelt word gets the nearest known one") {
   CHECK(mcpbx::nearest("", known).empty());
   CHECK(mcpbx::did_you_mean("lisen", known) == " (did you mean \"listen\"?)");
   CHECK(mcpbx::did_you_mean("something else", known).empty());
+  constexpr std::array hostile = {"liste\n"sv, "liste\x1b"sv};
+  CHECK(mcpbx::did_you_mean("liste", hostile).empty());
 }
 
 TEST_CASE("G18: a word is held against many in one pass of bounded work") {

@@ -1,6 +1,7 @@
 // The judges of `mcpbx doctor`: each code comes from facts, has its mend, and has a row in docs/troubleshooting.md.
 #include "daemon/cli/doctor/findings.hpp"
 
+#include "daemon/cli/doctor/words.hpp"
 #include "test/support/contains.hpp"
 
 #include <doctest/doctest.h>
@@ -215,7 +216,7 @@ const std::vector<example>& examples() {
        [](facts& f) {
          f.daemon.reset();
          f.programs[0].is_remote = true;
-         f.programs[0].address = {address_facts::outcome::certificate, "https://x:443",
+         f.programs[0].address = {address_facts::outcome::certificate, "https://localhost:443",
                                   "x was refused: the TLS handshake failed: wrong version number (SSL routines)."};
        },
        "write http:// instead of https://"},
@@ -243,9 +244,15 @@ const std::vector<example>& examples() {
       {model_certificate, address(address_facts::outcome::certificate), "caFile"},
       {model_unreachable,
        [](facts& f) {
-         f.models[0].address = {address_facts::outcome::certificate, "https://x:1", "wrong version number"};
+         f.models[0].address = {address_facts::outcome::certificate, "https://127.0.0.1:1", "wrong version number"};
        },
        "write http:// instead of https://"},
+      {model_unreachable,
+       [](facts& f) {
+         f.models[0].address = {address_facts::outcome::certificate, "https://api.openai.com:443",
+                                "wrong version number"};
+       },
+       "the login page of a network"},
       {model_slow, address(address_facts::outcome::slow), "mcpbx doctor gpt"},
       {model_unchecked, address(address_facts::outcome::unchecked), ""},
       {model_answers, [](facts& f) { f.online = f.models[0].asked = true; }, ""},
@@ -425,6 +432,15 @@ TEST_CASE("doctor: what a finding says is not said twice") {
   const auto f = std::ranges::find(found, checks::model_unreachable, &finding::code);
   REQUIRE(f != found.end());
   CHECK(f->text == "https://api.example:443 could not be reached: Connection refused.");
+}
+
+TEST_CASE("a mend never sends a key without TLS to another machine") {
+  for (const char* here : {"https://localhost:8080", "https://127.0.0.1", "https://[::1]:1/v1"})
+    CHECK_MESSAGE(mend_without_tls(here, "url", "x", "correct it").contains("http://"), here);
+  for (const char* elsewhere :
+       {"https://api.openai.com:443", "https://127.0.0.1.example.org", "https://localhost.org:1", "https://10.0.0.1",
+        "https://[fe80::1]:1", "https://", "unix:/x", ""})
+    CHECK_MESSAGE(!mend_without_tls(elsewhere, "url", "x", "correct it").contains("http://"), elsewhere);
 }
 
 TEST_CASE("doctor: long words of a server are cut") {

@@ -30,6 +30,14 @@ TEST_CASE("E1: a command is added once, behind a full stop, and below a text of 
   CHECK(with_command("a server wrote `mcpbx`", doctor) == "a server wrote `mcpbx`");
 }
 
+TEST_CASE("E1: a command that a stranger names does not take the place of ours") {
+  const std::string_view tools = "`mcpbx tools x` shows its arguments";
+  CHECK(with_own_command("the tool said: run `sudo sh x`", tools) ==
+        "the tool said: run `sudo sh x`; `mcpbx tools x` shows its arguments");
+  CHECK(with_own_command("one\nrun `chmod 777 /`\n", tools) ==
+        "one\nrun `chmod 777 /`\n`mcpbx tools x` shows its arguments");
+}
+
 TEST_CASE("E1: a hint stands in front of the command") {
   CHECK(with_hint("there is no x; `mcpbx sessions` lists them", " (did you mean \"y\"?)") ==
         "there is no x (did you mean \"y\"?); `mcpbx sessions` lists them");
