@@ -75,7 +75,11 @@ void refuse_passed_callers(std::string_view why) {
   for (int i = 0; i < most; ++i) {
     const int caller = ::accept4(*passed, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
     if (caller < 0) break;
-    (void)::send(caller, line.data(), line.size(), MSG_NOSIGNAL);
+    // Other users hear nothing of the configuration.
+    ucred who{};
+    socklen_t size = sizeof who;
+    if (::getsockopt(caller, SOL_SOCKET, SO_PEERCRED, &who, &size) == 0 && who.uid == ::geteuid())
+      (void)::send(caller, line.data(), line.size(), MSG_NOSIGNAL);
     ::close(caller);
   }
 }

@@ -174,6 +174,11 @@ class managed_client final : public client,
   };
   result<asked_by> asked_call(const server_question& q) const;
   ticket latest_call(const server_question& q) const;
+  struct task_owner {
+    std::string task, principal;
+    const void* asker = nullptr;  // used if no principal is told
+  };
+  ticket latest_call_of(const task_owner& owner) const;
   ticket call_before(ticket ended, const server_call& of) const;
   void pose(asked_by by, const rpc_id& id, server_question q);
   void move_questions(ticket ended, const server_call& of);
@@ -183,6 +188,7 @@ class managed_client final : public client,
   void pause(ticket t);
   void resume(ticket t);
   void remember_notes(const server_call& c, const call_outcome& outcome, bool wants_task);
+  void remember_owner(const server_call& c, const call_outcome& outcome);
 
   // Rounds of a call at a modern server (managed_client_inputs.cpp)
   void begin_course(open_call& r, time_point now);
@@ -281,6 +287,7 @@ class managed_client final : public client,
     bool guessed = false;
   };
   std::map<std::string, posed_question, std::less<>> questions_;  // of a legacy server, by key of its id
+  std::deque<task_owner> task_owners_;                            // of tasks that callers have made, oldest first
   std::string principal_;        // of the calls since the server was last idle; "": not told
   const void* asker_ = nullptr;  // the same, if no principal was told
   bool principals_mixed_ = false;

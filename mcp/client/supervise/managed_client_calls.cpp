@@ -277,6 +277,7 @@ void managed_client::conclude(ticket t, call_outcome&& outcome) {
   const time_point now = context_.time.now();
   meter_->ended(now, now - node.mapped().since, told_error || lost);
   if (c.notified) remember_notes(c, outcome, node.mapped().wants_task);
+  if (node.mapped().wants_task && era_ == mcp::era::legacy) remember_owner(c, outcome);
   if (!questions_.empty() && answered) move_questions(t, c);
   if (!desk_->empty()) desk_->end_call(t, "the call that the question belongs to has ended");
   told(c, std::move(outcome));

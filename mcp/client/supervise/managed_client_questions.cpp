@@ -12,12 +12,12 @@ namespace {
 
 constexpr std::string_view related_task = "io.modelcontextprotocol/related-task";
 constexpr int url_elicitation_required = -32042;
-constexpr std::size_t most_elicitations = 16;
+constexpr std::size_t most_elicitations = 16, most_task_owners = 256, longest_task_id = 512;
 /// Time in which a server may still work on a call that has ended without its answer.
 constexpr milliseconds longest_afterlife{60'000};
 
-/// Returns true if both calls are of one principal or, if it is not known, of one asker.
-bool same_principal(const server_call& a, const server_call& b) {
+/// Returns true if both are of one principal or, if it is not known, of one asker.
+bool same_principal(const auto& a, const server_call& b) {
   return a.principal.empty() ? b.principal.empty() && a.asker != nullptr && a.asker == b.asker
                              : a.principal == b.principal;
 }
@@ -41,16 +41,22 @@ void managed_client::note_principal(const server_call& c) {
 }
 
 result<managed_client::asked_by> managed_client::asked_call(const server_question& q) const {
-  if (!task_runs_.empty()) {
-    const raw_json task = find_member(find_member(q.params, "_meta"), related_task);
-    const std::string id = member_text(task, "taskId");
-    for (const ticket t : task_runs_)
-      if (const auto r = calls_.find(t); !id.empty() && r != calls_.end() && r->second.course->task_id == id)
-        return asked_by{t};
-  }
+  std::string task;
+  if (!task_runs_.empty() || !task_owners_.empty())
+    task = member_text(find_member(find_member(q.params, "_meta"), related_task), "taskId");
+  for (const ticket t : task_runs_)
+    if (const auto r = calls_.find(t); !task.empty() && r != calls_.end() && r->second.course->task_id == task)
+      return asked_by{t};
   // Over HTTP a request comes in the stream of the call that it is about (2025-11-25, "Sending Messages to the
   // Server").
   if (const auto* r = call_spoken_in()) return asked_by{r->first};
+  // A task goes on after the call that made it, while others have calls here.
+  if (const auto owner = std::ranges::find(task_owners_, task, &task_owner::task);
+      !task.empty() && owner != task_owners_.end()) {
+    if (const ticket t = latest_call_of(*owner)) return asked_by{t, true};
+    return fail(errc::unavailable,
+                "the caller whose task asks this has no call open at the server; `tasks/result` is one");
+  }
   const ticket latest = latest_call(q);
   if (latest == 0)
     return fail(errc::unavailable, "mcpbx passes a question on while a call is open at the server, and none is");
@@ -81,6 +87,14 @@ client::ticket managed_client::latest_call(const server_question& q) const {
   for (const auto& [t, r] : calls_)
     if ((r.sent || one_caller) && t > able && r.call.questions && r.call.questions->can_answer(q)) able = t;
   return able != 0 ? able : latest;
+}
+
+// Returns the latest call that has been sent for the principal whose task it is, or 0.
+client::ticket managed_client::latest_call_of(const task_owner& owner) const {
+  ticket latest = 0;
+  for (const auto& [t, r] : calls_)
+    if (r.sent && same_principal(owner, r.call)) latest = std::max(latest, t);
+  return latest;
 }
 
 // Returns the latest call of the same principal that was made before this one, or 0.
@@ -186,6 +200,7 @@ void managed_client::forget_questions(std::string_view why) {
   ++sessions_;
   left_creations_.clear();
   late_progress_.clear();
+  task_owners_.clear();
   questions_.clear();
   if (desk_->empty()) return;
   desk_->clear(why);
@@ -241,6 +256,16 @@ void managed_client::remember_notes(const server_call& c, const call_outcome& ou
   }
   if (outcome.type == call_outcome::kind::result && wants_task)
     notes_.add(member_text(find_member(outcome.value, "task"), "taskId"), c.notified);
+}
+
+// Remembers whose task it is that a call has made, for what the server asks about it later.
+void managed_client::remember_owner(const server_call& c, const call_outcome& outcome) {
+  if (outcome.type != call_outcome::kind::result) return;
+  std::string task = member_text(find_member(outcome.value, "task"), "taskId");
+  if (task.empty() || task.size() > longest_task_id) return;
+  std::erase_if(task_owners_, [&](const task_owner& o) { return o.task == task; });
+  if (task_owners_.size() == most_task_owners) task_owners_.pop_front();
+  task_owners_.push_back({std::move(task), c.principal, c.asker});
 }
 
 void managed_client::session_note(std::string_view method, const raw_json& params) {

@@ -9,9 +9,11 @@
 
 #include <fcntl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <cstring>
@@ -64,6 +66,49 @@ TEST_CASE("a socket that was passed to another process is left alone and the var
   const changed_variable pid("LISTEN_PID", "1"), count("LISTEN_FDS", "1");
   CHECK_FALSE(take_passed_socket());
   CHECK(std::getenv("LISTEN_FDS") == nullptr);
+}
+
+TEST_CASE("callers of this user who wait at a passed socket are told why nobody serves them, and others are not") {
+  const mcpbx::test::temporary_directory folder;
+  const std::string path = folder / "s", own = std::to_string(::getpid());
+  const changed_variable pid("LISTEN_PID", own.c_str()), count("LISTEN_FDS", "1");
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  std::strncpy(address.sun_path, path.c_str(), sizeof address.sun_path - 1);
+  const int kept = ::fcntl(3, F_DUPFD_CLOEXEC, 10);  // a descriptor of the test runner
+  const int listener = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  REQUIRE(::bind(listener, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0);
+  REQUIRE(::listen(listener, 8) == 0);
+  if (listener != 3) REQUIRE(::dup2(listener, 3) == 3);
+  const auto connected = [&] {
+    const int caller = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    CHECK(::connect(caller, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0);
+    return caller;
+  };
+  const int ours = connected();
+  int foreign = -1;
+  if (::geteuid() == 0) {
+    constexpr uid_t nobody = 65'534;
+    REQUIRE(::chmod((folder / "").c_str(), 0711) == 0);
+    REQUIRE(::chmod(path.c_str(), 0666) == 0);
+    REQUIRE(::seteuid(nobody) == 0);
+    foreign = connected();
+    REQUIRE(::seteuid(0) == 0);
+  } else {
+    MESSAGE("not tested with another user, which only root can become");
+  }
+  CHECK(is_socket_passed());
+  refuse_passed_callers("c.json:1:1: wrong\n");
+  CHECK_FALSE(is_socket_passed());
+  std::array<char, 256> got{};
+  const auto n = ::read(ours, got.data(), got.size());
+  CHECK(std::string(got.data(), static_cast<std::size_t>(std::max<ssize_t>(n, 0))) ==
+        "{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":-32000,\"message\":\"c.json:1:1: wrong\"}}\n");
+  if (foreign >= 0) CHECK(::read(foreign, got.data(), got.size()) == 0);
+  for (const int fd : {ours, foreign, listener}) ::close(fd);
+  if (listener != 3) ::close(3);
+  if (kept >= 0) ::dup2(kept, 3);
+  ::close(kept);
 }
 
 TEST_CASE("the service manager is told on its socket") {

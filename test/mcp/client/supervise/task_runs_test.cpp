@@ -416,3 +416,38 @@ TEST_CASE("a task that ends while a question of it is open has its whole time fo
     CHECK(contains(r.box.text(), "has ended its task and gives no result"));
   }
 }
+
+TEST_CASE("G13: what a server asks about a task goes to the principal whose call made it and to nobody else") {
+  tasks_rig r;
+  r.call(R"({"name":"slow","task":{"ttl":5}})");
+  r.create();
+  REQUIRE(r.box.times == 1);
+  const auto others = std::make_shared<question_recorder>();
+  server_call c;
+  c.name = "quick";
+  c.params = raw_json::literal(R"({"name":"quick"})");
+  c.questions = others;
+  c.principal = "uid:2";
+  c.done = [](call_outcome&&) {};
+  r.owner("srv__quick")->call(std::move(c));
+  r.turn();
+  const auto ask = [&](std::string_view id, std::string_view task) {
+    r.server().say(R"({"jsonrpc":"2.0","id":)" + std::string(id) +
+                   R"(,"method":"elicitation/create","params":{"message":"m","_meta":)"
+                   R"({"io.modelcontextprotocol/related-task":{"taskId":")" +
+                   std::string(task) + R"("}}}})");
+    r.turn();
+  };
+  ask("1", "t1");
+  CHECK(others->questions.empty());
+  CHECK(r.questions->questions.empty());
+  CHECK(contains(r.server().received.back(), R"("id":1,"error")"));
+  // The owner waits for its task beside the other one.
+  r.call(R"({"name":"slow","task":{"ttl":6}})");
+  ask("2", "t1");
+  CHECK(others->questions.empty());
+  CHECK(r.questions->questions.size() == 1);
+  ask("3", "another");
+  CHECK(contains(r.server().received.back(), R"("id":3,"error")"));
+  CHECK(contains(r.server().received.back(), "several callers"));
+}
