@@ -19,9 +19,9 @@ node read_foreign(foreign_format format, std::string_view text, std::uint32_t fi
                       "", "check that it is the right file"});
     return {};
   }
-  // Each value but the first stands behind a comma, or in a line of its own.
-  const auto values =
-      std::ranges::count(text, ',') + (format == foreign_format::json ? 0 : std::ranges::count(text, '\n'));
+  // Each value but the first stands behind a comma or a bracket, or in a line of its own.
+  const auto values = std::ranges::count_if(
+      text, [&](char c) { return c == ',' || c == '[' || c == '{' || (c == '\n' && format != foreign_format::json); });
   if (values > max_foreign_values) {
     errors.push_back({std::string(name), 0, 0,
                       "the file has more than 2,000,000 values, which no list of servers needs", "",

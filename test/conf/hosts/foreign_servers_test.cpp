@@ -180,6 +180,11 @@ TEST_CASE("programs: a broken file gives its place and no server") {
   std::string many = "[";
   for (int i = 0; i < 2'000'002; ++i) many += "1,";
   CHECK(import_text("cursor", many + "1]").find("more than 2,000,000 values") != std::string::npos);
+  // Nested lists need few commas.
+  std::string nested = R"({"mcpServers":{},"x":[)";
+  const std::string one = std::string(50, '[') + std::string(50, ']') + ",";
+  for (int i = 0; i < 40'001; ++i) nested += one;
+  CHECK(import_text("cursor", nested + "1]}").find("more than 2,000,000 values") != std::string::npos);
   // Claude Code keeps its history beside its servers.
   const std::string history = R"({"history": [")" + std::string(8u << 20, 'x') + R"("], "mcpServers": )";
   CHECK(import_text("claude-code", history + R"({"a": {"command": "b"}}})") == "== a\n{\"command\":\"b\"}\n");
