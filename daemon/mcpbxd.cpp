@@ -6,7 +6,6 @@
 #include "daemon/app/process/options.hpp"
 #include "daemon/guard/credentials/secret_service.hpp"
 #include "mcp/process/keeper/keeper.hpp"
-#include "mcp/support/block_cache.hpp"
 
 #include <malloc.h>
 
@@ -16,7 +15,6 @@ int main(int argc, char** argv) {
   // Large messages come from mmap, so that their memory goes back to the system when they have passed.
   ::mallopt(M_MMAP_THRESHOLD, 256 << 10);
   ::mallopt(M_ARENA_MAX, 2);
-  mcpbx::block_cache::enable();
   auto parsed = mcpbx::daemon::parse_command_line(argc, argv);
   if (const int* status = std::get_if<int>(&parsed)) return *status;
   const auto& options = std::get<mcpbx::daemon::command_line>(parsed);

@@ -1,7 +1,6 @@
 // Returns memory to the system with malloc_trim() and madvise().
 #include "mcp/support/heap.hpp"
 
-#include "mcp/support/block_cache.hpp"
 #include "mcp/support/shared_bytes.hpp"
 
 #include <link.h>
@@ -32,7 +31,6 @@ int forget_pages_of(dl_phdr_info* object, std::size_t, void*) {
 
 void give_back_free_memory() noexcept {
   byte_buffer::drop_spare();
-  block_cache::drop();
 #ifdef __GLIBC__
   ::malloc_trim(0);
 #endif
