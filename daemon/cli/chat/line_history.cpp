@@ -5,10 +5,12 @@
 #include "daemon/cli/link/private_file.hpp"
 #include "mcp/json/json_writer.hpp"
 #include "mcp/redact/secret_name.hpp"
+#include "mcp/support/whole_file.hpp"
 
 #include <algorithm>
 #include <array>
-#include <fstream>
+#include <optional>
+#include <sstream>
 
 namespace mcpbx::cli {
 namespace {
@@ -114,12 +116,13 @@ line_history line_history::of_user() {
 
 std::vector<std::string> line_history::read() const {
   std::vector<std::string> all;
-  std::ifstream in(path_, std::ios::binary);
+  const auto text = path_.empty() ? std::nullopt : read_whole_file(path_, 8 * most_bytes).value_or(std::nullopt);
+  std::istringstream in(text.value_or(""));
   for (std::string line; all.size() < 2 * most_entries && std::getline(in, line);) {
     if (line.size() > 8 * most_entry) continue;
     const auto entry = raw_json::parse(line);
-    if (auto text = entry ? entry->as_string() : std::nullopt; text && may_be_kept(*text))
-      all.push_back(std::move(*text));
+    if (auto input = entry ? entry->as_string() : std::nullopt; input && may_be_kept(*input))
+      all.push_back(std::move(*input));
   }
   return all;
 }

@@ -86,6 +86,15 @@ TEST_CASE("chat history: the file has bounds, and lines that are none of ours ar
   CHECK(bytes <= line_history::most_bytes);
 }
 
+TEST_CASE("chat history: a pipe in its place keeps nobody waiting") {
+  temporary_directory folder;
+  REQUIRE(::mkfifo((folder / "chat-history").c_str(), 0600) == 0);
+  const line_history history(folder / "chat-history");
+  CHECK(history.read().empty());
+  history.add("one");
+  CHECK(history.read() == std::vector<std::string>{"one"});
+}
+
 TEST_CASE("chat history: conversations that add at the same time lose nothing of each other") {
   temporary_directory folder;
   const std::string path = folder / "state/chat-history";
