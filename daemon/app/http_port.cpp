@@ -58,7 +58,7 @@ result<void> check_private(const std::string& path) {
   if (s.st_uid != ::geteuid() && s.st_uid != 0)
     return fail(errc::config, "the token file " + path + " belongs to another user; make one of your own");
   if ((s.st_mode & (S_IRWXG | S_IRWXO)) != 0)
-    return fail(errc::config, "others may use the token file " + path + ": run `chmod 600 " + path + "`");
+    return fail(errc::config, "others may use the token file " + path + ": run `chmod 600 " + shell_word(path) + "`");
   return {};
 }
 

@@ -4,6 +4,7 @@
 
 #include "mcp/process/unique_fd.hpp"
 #include "mcp/socket/acceptor.hpp"
+#include "mcp/support/text.hpp"
 
 #include <fcntl.h>
 #include <sys/file.h>
@@ -64,7 +65,8 @@ result<void> check_directory(const std::string& directory) {
                               ", so the socket in it could be replaced: use a directory of your own");
   if ((s.st_mode & (S_IWGRP | S_IWOTH)) != 0)
     return fail(errc::io, "others may write to the directory " + directory +
-                              ", so they could replace the socket in it: run `chmod go-w " + directory + "`");
+                              ", so they could replace the socket in it: run `chmod go-w " + shell_word(directory) +
+                              "`");
   return {};
 }
 

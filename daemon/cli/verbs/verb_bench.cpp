@@ -185,7 +185,7 @@ int bench(context& c, const bench_options& o) {
     if (why.code == errc::cancelled) return interrupted_exit;
     c.screen->error((alone ? "through mcpbx: " : "tool server \"" + printable(subject->server) + "\" alone: ") +
                     printable(why.message) +
-                    (alone ? "" : "; `mcpbx doctor " + printable(subject->server) + "` tells more"));
+                    (alone ? "" : "; `mcpbx doctor " + printable(shell_word(subject->server)) + "` tells more"));
     return no_answer;
   }
   if (!c.json) {

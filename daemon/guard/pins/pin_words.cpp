@@ -82,9 +82,9 @@ std::string notice(std::string_view server, pin_mode mode, const std::vector<com
     out += (differ > 0 ? ", and " : "") + counted(fresh, "tool is", "tools are") + " new (" +
            names_of(tools, pin_state::added) + ")";
   out += mode == pin_mode::block ? "; they are not offered until `mcpbx pins accept " : "; look with `mcpbx pins show ";
-  out.append(server);
+  out += shell_word(server);
   return out + (mode == pin_mode::block ? "` approves them (`mcpbx pins show` tells what differs)"
-                                        : "`, approve with `mcpbx pins accept " + std::string(server) + "`");
+                                        : "`, approve with `mcpbx pins accept " + shell_word(server) + "`");
 }
 
 std::string notice(std::string_view server, pin_mode mode, std::string_view problem) {

@@ -208,6 +208,12 @@ TEST_CASE("G37: the notice of a server says in one sentence what differs and wha
         "tool server \"s\": its command, arguments, environment or address is not the one its tools were pinned with; "
         "look with "
         "`mcpbx pins show s`, approve with `mcpbx pins accept s`");
+  // The commands may be pasted, and the name may come from a file of another program.
+  for (const auto mode : {pin_mode::warn, pin_mode::block}) {
+    const auto pasted = pin_words::notice("$(id); x", mode, compare(pins, now, here));
+    CHECK(pasted.contains("mcpbx pins accept '$(id); x'`"));
+    CHECK_FALSE(pasted.contains("accept $(id)"));
+  }
   std::vector<mcp::feature_item> many;
   for (int i = 0; i < 9; ++i) many.push_back(tool_of("n" + std::to_string(i) + "\u202e"));
   CHECK(pin_words::notice("s", pin_mode::warn, compare(pins, many, here)) ==
