@@ -61,13 +61,20 @@ std::string no_such_tool(const std::string& name, const raw_json& similar) {
   return text + "; `mcpbx tools` lists them all, `mcpbx servers` tells why a server's may be missing";
 }
 
-// Returns the text of an error. One of the tool server itself gets the server's name in front; mcpbx's own errors name
-// their cause.
+std::string arguments_of(const std::string& name) {
+  return "`mcpbx tools " + shell_word(name) + "` shows its arguments";
+}
+
+// Returns the text of an error, with a command that helps. One of the tool server itself gets the server's name in
+// front; mcpbx's own errors name their cause.
 std::string error_text(const answer& a, const std::string& name, const std::string& server) {
-  if (find_member(find_member(a.error, "data"), "cause") || server.empty()) return a.error_message();
+  if (server.empty()) return a.error_message();
+  if (find_member(find_member(a.error, "data"), "cause"))
+    return with_command(a.error_message(), "`mcpbx servers " + shell_word(server) + "` tells about its server");
   const auto code = find_member(a.error, "code").as_integer();
-  return "the tool server \"" + server + "\" answered the call of " + name + " with an error" +
-         (code ? " (" + std::to_string(*code) + ")" : "") + ": " + a.error_message();
+  return with_own_command("the tool server \"" + server + "\" answered the call of " + name + " with an error" +
+                              (code ? " (" + std::to_string(*code) + ")" : "") + ": " + a.error_message(),
+                          arguments_of(name));
 }
 
 int call(context& c, const call_options& o) {
@@ -140,8 +147,7 @@ int call(context& c, const call_options& o) {
       why += (why.empty() ? "" : "\n") + member_text(block, "text");
       return true;
     });
-    c.screen->error(with_own_command("the tool " + o.name + " returned an error: " + why,
-                                     "`mcpbx tools " + shell_word(o.name) + "` shows its arguments"));
+    c.screen->error(with_own_command("the tool " + o.name + " returned an error: " + why, arguments_of(o.name)));
   } else {
     print_content(c, got->result);
   }
