@@ -30,7 +30,7 @@ std::string read(std::string_view body, const line_framer::options& options, boo
   reader.begin(events ? answer_reader::form::events : answer_reader::form::json);
   for (std::size_t at = 0; at < body.size(); at += step) reader.feed(body.substr(at, step));
   reader.finish();
-  require(reader.events().last_id().size() <= event_stream::longest_id);
+  require(reader.events().last_id().size() <= event_reader::longest_id);
   log.text += "I" + reader.events().last_id() + "\nE" + reader.take_wanted() + "\n" +
               std::to_string(reader.events().retry().count());
   return log.text;
