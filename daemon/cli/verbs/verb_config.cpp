@@ -16,6 +16,8 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace mcpbx::cli {
@@ -53,7 +55,11 @@ result<raw_json> config_of_files(context& c, int& status) {
 class config_lines {
  public:
   config_lines(const raw_json& told, bool origins)
-      : origins_(find_member(told, "origins")), waiting_(texts_of(told, "fromNextStart")), with_places_(origins) {
+      : waiting_(texts_of(told, "fromNextStart")), with_places_(origins) {
+    if (const auto opened = raw_object::open(find_member(told, "origins")))
+      opened->for_each([&](std::string_view path, const raw_json& origin) {
+        if (auto words = origin.as_string()) origins_.emplace(path, std::move(*words));
+      });
     object(find_member(told, "config"), "", "");
     out_ += "\n";
   }
@@ -69,12 +75,12 @@ class config_lines {
         out_.append(comma).append(note).append("\n").append(margin).append("  ").append(json_quoted(key)).append(": ");
         note.clear();
         const auto inside = conf::member_path(path, key);
-        const auto origin = find_member(origins_, inside).as_string();
-        if (member.is_object() && !origin)
+        const auto origin = origins_.find(inside);
+        if (member.is_object() && origin == origins_.end())
           object(member, inside, margin + "  ");
         else
           out_ += visible_json(member.text());
-        if (origin) note = note_of(inside, *origin);
+        if (origin != origins_.end()) note = note_of(inside, origin->second);
         comma = ",";
       });
     out_ += note;
@@ -90,7 +96,7 @@ class config_lines {
     return words.empty() ? "" : "  // " + visible(words);
   }
 
-  raw_json origins_;
+  std::unordered_map<std::string, std::string> origins_;  // by path
   std::vector<std::string> waiting_;
   bool with_places_;
   std::string out_;
