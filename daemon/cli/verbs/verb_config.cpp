@@ -54,8 +54,7 @@ result<raw_json> config_of_files(context& c, int& status) {
 /// Prints the document as JSON with comments, one value a line.
 class config_lines {
  public:
-  config_lines(const raw_json& told, bool origins)
-      : waiting_(texts_of(told, "fromNextStart")), with_places_(origins) {
+  config_lines(const raw_json& told, bool origins) : waiting_(texts_of(told, "fromNextStart")), with_places_(origins) {
     if (const auto opened = raw_object::open(find_member(told, "origins")))
       opened->for_each([&](std::string_view path, const raw_json& origin) {
         if (auto words = origin.as_string()) origins_.emplace(path, std::move(*words));
