@@ -3,6 +3,7 @@
 // operation opens it anew.
 #include "daemon/store/store_worker.hpp"
 
+#include "daemon/store/records/record_format.hpp"
 #include "mcp/support/log.hpp"
 
 #include <algorithm>

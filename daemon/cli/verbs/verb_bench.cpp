@@ -10,6 +10,7 @@
 #include "daemon/cli/terminal/fitted_table.hpp"
 #include "mcp/json/json_writer.hpp"
 #include "mcp/redact/hidden_text.hpp"
+#include "mcp/support/text.hpp"
 
 #include <CLI/CLI.hpp>
 

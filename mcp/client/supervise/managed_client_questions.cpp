@@ -1,6 +1,7 @@
 // Questions of a legacy server, which name no call: finds the call that each belongs to and passes it to that call's
 // handler. While one is open, the call's limits stand still.
 #include "mcp/client/supervise/managed_client.hpp"
+#include "mcp/protocol/revisions.hpp"
 
 #include <algorithm>
 #include <string>
