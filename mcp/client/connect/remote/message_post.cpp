@@ -122,7 +122,8 @@ void message_post::on_head(int status, const std::vector<http::header>& headers)
   if (status / 100 == 2) return begin_answer(headers);
   reader_.begin(answer_reader::form::none);
   if (status == 401 || status == 403) challenge_ = joined_headers(headers, "www-authenticate");
-  if (const auto wait = retry_after(http::find_header(headers, "retry-after"))) asked_wait_ = *wait;
+  if (const auto wait = retry_after(http::find_header(headers, "retry-after"), core_->time().wall_ms()))
+    asked_wait_ = *wait;
   if (status / 100 == 3 && !resuming_) redirected(http::find_header(headers, "location"));
 }
 
