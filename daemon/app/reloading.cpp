@@ -227,19 +227,20 @@ void reloading::told(result<raw_json> view) {
   }
 }
 
-void reloading::look(std::function<void(const std::vector<std::string>&)> then) {
+void reloading::look(std::function<void(const std::vector<std::string>&)> then, milliseconds at_most) {
   if (stopped_ || looks_.size() >= most_waiting) return then({});
   const auto number = ++last_look_;
-  const auto posted = lane_.post([self = std::weak_ptr(self_), executor = base_.executor(), files = world_.files(), number] {
-    boost::asio::post(executor, [self, number, changed = files->changed()] {
-      if (const auto here = self.lock()) (*here)->looked(number, changed);
-    });
-  });
+  const auto posted =
+      lane_.post([self = std::weak_ptr(self_), executor = base_.executor(), files = world_.files(), number] {
+        boost::asio::post(executor, [self, number, changed = files->changed()] {
+          if (const auto here = self.lock()) (*here)->looked(number, changed);
+        });
+      });
   if (!posted) return then({});
   auto& waits = looks_[number];
   waits.then = std::move(then);
   waits.limit = base_.time.make_timer();
-  waits.limit->arm(base_.time.now() + look_limit, [this, number] { looked(number, {}); });
+  waits.limit->arm(base_.time.now() + at_most, [this, number] { looked(number, {}); });
 }
 
 void reloading::looked(std::uint64_t number, const std::vector<std::string>& changed) {

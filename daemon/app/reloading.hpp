@@ -27,6 +27,7 @@ class reloading {
  public:
   /// Most callers that wait for one outcome.
   static constexpr std::size_t most_waiting = 1'024;
+  static constexpr milliseconds look_limit{1'000};
   /// Makes the parts of the daemon follow a snapshot, in one turn.
   using follow = std::function<void(const configuration_ptr&)>;
 
@@ -49,9 +50,8 @@ class reloading {
   /// the lane of the readings. Calls `then` once as ask() does.
   void tell(config_answer then);
   /// Looks on the lane of the readings for files that have changed since they were read. Calls `then` once, in a later
-  /// turn or at once, with none if the files do not answer within `look_limit`.
-  void look(std::function<void(const std::vector<std::string>&)> then);
-  static constexpr milliseconds look_limit{1'000};
+  /// turn or at once, with none if the files do not answer in time.
+  void look(std::function<void(const std::vector<std::string>&)> then, milliseconds at_most = look_limit);
   /// Refuses requests from now on; those that wait get errc::unavailable.
   void stop();
 

@@ -25,8 +25,8 @@ namespace {
 namespace asio = boost::asio;
 
 std::unexpected<error> already_runs(const std::string& path) {
-  return fail(errc::unavailable, "a daemon already runs at " + path + ": use that one, or end it with `mcpbx --socket " +
-                                     shell_word(path) + " stop`");
+  return fail(errc::unavailable, "a daemon already runs at " + path +
+                                     ": use that one, or end it with `mcpbx --socket " + shell_word(path) + " stop`");
 }
 
 std::unexpected<error> system_failure(const std::string& what, int number) {

@@ -349,15 +349,15 @@ std::string block_of_cookbook(const std::string& listens, int port) {
 
 }  // namespace
 
-TEST_CASE("D2: behind nginx, as the cookbook has it, answers stream, the token counts, and a caller's leaving is seen") {
+TEST_CASE(
+    "D2: behind nginx, as the cookbook has it, answers stream, the token counts, and a caller's leaving is seen") {
   const std::string nginx = "/usr/sbin/nginx";
   if (::access(nginx.c_str(), X_OK) != 0) {
     MESSAGE("the recipe for nginx is not tested: " << nginx << " is not installed");
     return;
   }
   model_process model;
-  daemon_under_test d(
-      config().model("m", model.entry()).server("s").top("http", R"({"address":"127.0.0.1:0"})"));
+  daemon_under_test d(config().model("m", model.entry()).server("s").top("http", R"({"address":"127.0.0.1:0"})"));
   const auto at = d.file("web");
   std::string settings = "daemon off; master_process off; pid @DIR@/pid; error_log stderr; events {}\nhttp {\n";
   for (const char* kind : {"client_body", "proxy", "fastcgi", "uwsgi", "scgi"})

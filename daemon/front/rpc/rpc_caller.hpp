@@ -66,8 +66,8 @@ class rpc_caller final : public std::enable_shared_from_this<rpc_caller>,
   void set_cwd(std::string cwd) {
     if (scope_) scope_->set_cwd(std::move(cwd));
   }
-  /// Sets the profile of its runs and the tools that it sees and calls (mcpbx/hello). Later changes are refused. Returns
-  /// true if it had another one; the caller is to be told by tell_other_tools() then.
+  /// Sets the profile of its runs and the tools that it sees and calls (mcpbx/hello). Later changes are refused.
+  /// Returns true if it had another one; the caller is to be told by tell_other_tools() then.
   [[nodiscard]] bool set_profile(std::string name);
   /// Notifies that the tools have changed.
   void tell_other_tools();
