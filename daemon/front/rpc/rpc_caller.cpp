@@ -193,6 +193,10 @@ result<void> rpc_caller::admit_read(const mcp::feature_kind& kind, std::string_v
   return daemon::admit_read(door_, principal_, kind, server, own);
 }
 
+result<void> rpc_caller::admit_extension(std::string_view method) const {
+  return daemon::admit_extension(principal_, method);
+}
+
 std::shared_ptr<mcp::question_handler> rpc_caller::own_answers(const mcp::server_question& q) {
   auto* const answers = door_.settings.answers;
   if (!answers || !answers->answers(q)) return nullptr;

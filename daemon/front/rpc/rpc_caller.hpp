@@ -61,6 +61,7 @@ class rpc_caller final : public std::enable_shared_from_this<rpc_caller>,
   std::shared_ptr<mcp::question_handler> own_answers(const mcp::server_question& q) override;
   bool lends(const mcp::server_question& q) override;
   result<void> admit_read(const mcp::feature_kind& kind, std::string_view server, std::string_view own) const override;
+  result<void> admit_extension(std::string_view method) const override;
   std::shared_ptr<mcp::call_recorder> recorder() const override { return audit_; }
   /// Sets its working directory (mcpbx/hello), for servers that run there.
   void set_cwd(std::string cwd) {

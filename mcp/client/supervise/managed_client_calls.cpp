@@ -269,8 +269,9 @@ void managed_client::conclude(ticket t, call_outcome&& outcome) {
     }
   } else if (outcome.type == call_outcome::kind::result &&
              (c.method == "tools/call" || (may_ask(c) && wants_input(outcome.value)))) {
-    if (auto fault =
-            tool_result_fault(outcome.value, era_, {c.takes_input_required, node.mapped().wants_task}, &told_error))
+    if (auto fault = tool_result_fault(outcome.value, era_,
+                                       {c.takes_input_required, node.mapped().wants_task, node.mapped().takes_others},
+                                       &told_error))
       outcome = call_outcome::lost(fault->code, who() + " " + fault->message + " (" + c.what() + ")");
   }
   const bool lost = outcome.type == call_outcome::kind::failed && outcome.failure.code != errc::cancelled;

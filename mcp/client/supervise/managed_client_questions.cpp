@@ -130,7 +130,8 @@ bool managed_client::ask_scope(const rpc_id& id, const server_question& q) {
 }
 
 void managed_client::session_asks(const rpc_id& id, std::string_view method, raw_json params) {
-  server_question q{options_.name, std::string(method), std::move(params)};
+  server_question q{
+      options_.name, std::string(method), std::move(params), {}, extensions_with(options_.extensions, method)};
   const auto by = asked_call(q);
   if (!by) {
     if (!ask_scope(id, q)) refuse_question(id, method, by.error().message);
