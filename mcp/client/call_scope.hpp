@@ -26,17 +26,19 @@ class call_scope : public std::enable_shared_from_this<call_scope> {
   using answerer = std::function<bool(const server_question& q, done_handler done)>;
   using listener =
       std::function<void(const std::vector<std::string>& extensions, std::string_view method, const raw_json& params)>;
-  /// Returns the scope of a caller. `label` names it to people ("caller ide (pid 12)").
-  static call_scope_ptr of_caller(std::string label, std::string cwd = {}) {
-    return std::make_shared<call_scope>(make(), std::move(label), std::move(cwd), nullptr);
+  /// Returns the scope of a caller. `label` names it to people ("caller ide (pid 12)"), `principal` is the identity for
+  /// which it logs in to servers (daemon/store/records/principal.hpp).
+  static call_scope_ptr of_caller(std::string label, std::string cwd = {}, std::string principal = {}) {
+    return std::make_shared<call_scope>(make(), std::move(label), std::move(cwd), std::move(principal), nullptr);
   }
   /// Returns the scope of a run, which keeps that of its caller; null: the run has no caller, such as one that goes on
-  /// after a restart.
-  static call_scope_ptr of_run(std::string label, call_scope_ptr caller) {
-    return std::make_shared<call_scope>(make(), std::move(label), std::string(), std::move(caller));
+  /// after a restart, and is its own for this principal.
+  static call_scope_ptr of_run(std::string label, call_scope_ptr caller, std::string principal = {}) {
+    return std::make_shared<call_scope>(make(), std::move(label), std::string(), std::move(principal),
+                                        std::move(caller));
   }
-  call_scope(make, std::string label, std::string cwd, call_scope_ptr caller)
-      : label_(std::move(label)), cwd_(std::move(cwd)), caller_(std::move(caller)) {}
+  call_scope(make, std::string label, std::string cwd, std::string principal, call_scope_ptr caller)
+      : label_(std::move(label)), cwd_(std::move(cwd)), principal_(std::move(principal)), caller_(std::move(caller)) {}
   ~call_scope() {
     for (const auto& [owner, ended] : ended_) ended();
   }
@@ -48,6 +50,8 @@ class call_scope : public std::enable_shared_from_this<call_scope> {
   const std::string& label() const noexcept { return label_; }
   /// Returns the caller's working directory, or "" if it is not known.
   const std::string& cwd() const noexcept { return caller_ ? caller_->cwd() : cwd_; }
+  /// Returns the identity of the caller, or "" if it has none.
+  const std::string& principal() const noexcept { return caller_ ? caller_->principal() : principal_; }
   void set_label(std::string label) { label_ = std::move(label); }
   void set_cwd(std::string cwd) { cwd_ = std::move(cwd); }
   /// Sets who asks the caller what belongs to no call; it must watch over whatever it uses.
@@ -65,7 +69,7 @@ class call_scope : public std::enable_shared_from_this<call_scope> {
   void when_ended(const void* owner, std::function<void()> ended) { ended_[owner] = std::move(ended); }
 
  private:
-  std::string label_, cwd_;
+  std::string label_, cwd_, principal_;
   call_scope_ptr caller_;
   answerer answerer_;
   listener listener_;

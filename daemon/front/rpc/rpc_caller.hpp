@@ -16,6 +16,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -50,6 +51,9 @@ class rpc_caller final : public std::enable_shared_from_this<rpc_caller>,
   void count_into(door_counters& counters) const override;
   bool closed() const noexcept { return closed_; }
   bool was_large() const override { return was_large_; }
+  /// Returns a place for an object that is dropped when the connection ends, or one of more than 256 earlier; null
+  /// until one is put there.
+  std::shared_ptr<void>& kept_until_closed(const std::string& key);
   /// Sets the name that the caller gave itself (mcpbx/hello), for logs and the audit.
   void set_name(std::string name) {
     name_ = std::move(name);
@@ -161,6 +165,7 @@ class rpc_caller final : public std::enable_shared_from_this<rpc_caller>,
   mcp::caller_session session_;
   std::unordered_map<std::uint64_t, std::shared_ptr<event_stream>> streams_;  // by the serial of the request
   std::vector<std::weak_ptr<run_feed>> detached_;                             // detached runs started here
+  std::map<std::string, std::shared_ptr<void>> kept_until_closed_;            // by what they are for
   bool outbox_full_ = false, not_read_ = false;
   bool closed_ = false, was_large_ = false, mcp_only_ = false;
   bool answers_ = false;

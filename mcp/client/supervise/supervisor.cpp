@@ -114,6 +114,17 @@ class supervisor::impl final : public server_host, public std::enable_shared_fro
     return {};
   }
 
+  void renew(std::string_view name, const std::function<bool(const std::string&)>& of, bool ready_too) {
+    const auto found =
+        std::ranges::find(slots_, name, [](const slot& s) { return std::string_view(s.client->name()); });
+    if (found == slots_.end() || stopping_ || !found->begun) return;
+    const auto [client, instances] = static_cast<const processes&>(*found);
+    const auto& o = client->configured();
+    if (o.disabled || !o.unusable.empty()) return;
+    if (of({}) && (ready_too || client->state() != server_state::ready)) client->restart();
+    if (instances) instances->restart(of, ready_too);
+  }
+
   void keeper_replaced() {
     std::size_t crowd = 0;
     for (const auto& s : units()) {
@@ -461,6 +472,10 @@ std::vector<server_status> supervisor::status() const {
 result<void> supervisor::restart(std::string_view name) {
   return impl_->restart(name);
 }
+void supervisor::renew(std::string_view name, const std::function<bool(const std::string&)>& of, bool ready_too) {
+  impl_->renew(name, of, ready_too);
+}
+
 void supervisor::keeper_replaced() {
   impl_->keeper_replaced();
 }
