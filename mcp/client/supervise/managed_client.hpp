@@ -180,6 +180,7 @@ class managed_client final : public client,
   struct task_owner {
     std::string task, principal;
     const void* asker = nullptr;  // used if no principal is told
+    time_point until{};           // it may be at work until then
   };
   ticket latest_call_of(const task_owner& owner) const;
   ticket call_before(ticket ended, const server_call& of) const;
@@ -192,6 +193,7 @@ class managed_client final : public client,
   void resume(ticket t);
   void remember_notes(const server_call& c, const call_outcome& outcome, bool wants_task);
   void remember_owner(const server_call& c, const call_outcome& outcome);
+  void note_task_state(const raw_json& task);
 
   // Rounds of a call at a modern server (managed_client_inputs.cpp)
   void begin_course(open_call& r, time_point now);
