@@ -23,7 +23,9 @@ void append_member(std::string& out, std::string_view key, std::string_view valu
 
 /// The usual case, without a `_meta` to respect: one text to stand before the other members.
 std::string fresh_meta(const request_meta& meta) {
-  std::string out = "{\"_meta\":{";
+  std::string out;
+  out.reserve(64);  // a progress token fits
+  out += "{\"_meta\":{";
   if (!meta.revision.empty()) {
     append_member(out, meta_key::protocol_version, json_quoted(meta.revision));
     const raw_json& info = meta.client_info ? meta.client_info : meta.own_info;
