@@ -185,14 +185,14 @@ void live_run::pick_up(unfinished_run left) {
   for (const auto* q : core_.questions()) approvals_.asked_before(q->id);
   tell_again();
   records_.tell_recorded();
-  if (core_.parked()) hand_over(parked_until_ms);
+  if (core_.facts().parked) hand_over(parked_until_ms);
 }
 
 // Sets the stricter of the recorded limits and those that the request would get now. Recorded ones may be stricter
 // because an earlier process has lowered them.
 void live_run::keep_to_limits() {
-  auto limits = stricter(core_.limits(), request_.limits);
-  if (limits != core_.limits()) {
+  auto limits = stricter(core_.facts().limits, request_.limits);
+  if (limits != core_.facts().limits) {
     records lowered;
     lowered.emplace_back(record::limits_lowered{limits});
     fold(std::move(lowered));

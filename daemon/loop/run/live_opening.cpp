@@ -174,8 +174,8 @@ boost::asio::awaitable<result<run_preview>> live_run::preview() {
 }
 
 void live_run::take_offer() {
-  offer_.take(model_.model(), request_.messages.empty() ? core_.started().messages : request_.messages,
-              !core_.kept().empty());
+  offer_.take(model_.model(), request_.messages.empty() ? core_.facts().started.messages : request_.messages,
+              !core_.facts().kept.empty());
 }
 
 void live_run::prepare_meanwhile(const command::call_model& c) {

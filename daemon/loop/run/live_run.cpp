@@ -42,7 +42,7 @@ live_run::live_run(run_surroundings& around, run_request request, bool goes_on, 
       clock_(around.time, request_.limits,
              {.limit_reached = [this] { out_of_time(); }, .note_due = [this] { inbox_.push(time_due{}); }}),
       announcements_(feed_, {core_, request_.limits, clock_, offer_.now()}),
-      model_({core_, request_, offer_, clock_, *feed_, around.time}, *this),
+      model_({core_.facts(), request_, offer_, clock_, *feed_, around.time}, *this),
       questions_({core_, request_, *feed_, request_.configured->servers.configured(), around.time, around.random,
                   around.executor, around.answers}),
       calls_({core_, offer_, clock_, around.tools, around.time, around.random, questions_,
@@ -108,7 +108,7 @@ asio::awaitable<void> live_run::live() {
     if (records_.refusal()) break;
     // Records of items that have come meanwhile join this commit.
     if (inbox_.empty() && !co_await commit()) continue;
-    if (core_.ended()) break;
+    if (core_.facts().ended) break;
     clock_.stand(core_.waits_for_people());
     auto& wait = model_.is_open() ? model_wait_ : tools_wait_;
     wait.begin(around_.time.now(), around_.may_watch);
@@ -125,7 +125,7 @@ asio::awaitable<void> live_run::live() {
 // false if the run does not stay.
 asio::awaitable<bool> live_run::leave() {
   const bool stays = around_.store.keeps_sessions() &&
-                     (core_.parked() || (request_.detach && around_.resume_detached)) && !core_.ending();
+                     (core_.facts().parked || (request_.detach && around_.resume_detached)) && !core_.ending();
   if (!stays || !co_await commit()) co_return false;
   left_ = true;
   clock_.stop();
@@ -222,7 +222,7 @@ live_run::reaction live_run::on_item(item& i) {
     if (!model_.is_open()) return r;  // the call was cancelled just after its reply had come
     model_.answered();
     batch.emplace_back(
-        offer_.with_tools({with_unique_ids(std::move(reply->message), call_ids_, core_.calls(), around_.random),
+        offer_.with_tools({with_unique_ids(std::move(reply->message), call_ids_, core_.facts().calls, around_.random),
                            reply->reason,
                            std::move(reply->raw_reason),
                            reply->usage,
@@ -261,7 +261,7 @@ live_run::reaction live_run::on_item(item& i) {
   } else if (auto* answer = std::get_if<answer_given>(&i)) {
     return on_answer(*answer);
   } else if (auto* of_server = std::get_if<server_questions::asked>(&i)) {
-    const auto tool = core_.is_open(of_server->call) ? core_.report(of_server->call).name : std::string();
+    const auto tool = core_.is_open(of_server->call) ? core_.facts().report(of_server->call).name : std::string();
     auto decided = questions_.take(std::move(*of_server));
     if (decided.question) batch.emplace_back(std::move(*decided.question));
     if (!decided.status.empty()) announcements_.status(decided.status, tool);
@@ -274,7 +274,7 @@ live_run::reaction live_run::on_item(item& i) {
     batch = approvals_.nobody_answers();
     r.synced = !batch.empty();
   } else if (auto* given = std::get_if<results_given>(&i)) {
-    if (!core_.parked()) return r;  // the run was cancelled meanwhile
+    if (!core_.facts().parked) return r;  // the run was cancelled meanwhile
     parked_limit_.reset();
     results_taken_ = false;
     r.synced = true;

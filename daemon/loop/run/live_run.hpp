@@ -74,7 +74,7 @@ class live_run final : public providers::model_events,
 
   const std::string& name() const noexcept { return request_.run; }
   const std::string& session() const noexcept { return request_.session; }
-  const run_core& core() const noexcept { return core_; }
+  const run_facts& facts() const noexcept { return core_.facts(); }
   /// Continues a run of an earlier process from its records instead of beginning one. To be called before live().
   void pick_up(unfinished_run left);
   /// Carries out the run, from the waits at its beginning to its last record. To be called once.
@@ -102,7 +102,7 @@ class live_run final : public providers::model_events,
   /// Returns true if another daemon continues the run; in this one it is over.
   bool was_taken_over() const noexcept { return records_.taken_over(); }
   /// Returns true if the run is parked and the caller has not sent the results of its own tools yet.
-  bool waits_for_its_caller() const noexcept { return core_.parked() && !results_taken_; }
+  bool waits_for_its_caller() const noexcept { return core_.facts().parked && !results_taken_; }
   /// Hands over the journal of a run that was left for the next process, else null. To be called after live().
   std::unique_ptr<run_journal> take_left() { return left_ ? records_.take_journal() : nullptr; }
   struct answer_given {
