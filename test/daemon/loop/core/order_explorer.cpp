@@ -95,8 +95,8 @@ void check_recovery(const script& s) {
     }
     REQUIRE(fault_of(all) == "");
     const auto whole = fold(all, all.size());
-    REQUIRE(fault_of(whole.messages()) == "");
-    REQUIRE(wire_fault_of(whole.messages()) == "");
+    REQUIRE(fault_of(whole.facts().messages) == "");
+    REQUIRE(wire_fault_of(whole.facts().messages) == "");
   }
 }
 
@@ -122,9 +122,9 @@ void check_resumption(const script& s) {
       REQUIRE(wire_fault_of(again.core.facts().messages) == "");
       // Applying all records gives the same run, whatever the crash interrupted.
       const auto whole = fold(again.records, again.records.size());
-      REQUIRE(whole.ended());
-      REQUIRE(*whole.answer().text == *again.core.facts().answer.text);
-      REQUIRE(fault_of(whole.messages()) == "");
+      REQUIRE(whole.facts().ended);
+      REQUIRE(*whole.facts().answer.text == *again.core.facts().answer.text);
+      REQUIRE(fault_of(whole.facts().messages) == "");
     }
 }
 
