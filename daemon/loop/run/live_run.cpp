@@ -29,6 +29,7 @@ live_run::live_run(run_surroundings& around, run_request request, bool goes_on, 
       goes_on_(goes_on),
       feed_(std::move(feed)),
       inbox_(around.executor),
+      waits_(around.executor, around.time, around.room, around.tools),
       model_wait_(around.executor),
       tools_wait_(around.executor),
       records_(around.store, around.time,
@@ -63,6 +64,7 @@ void live_run::use(run_models models) {
 void live_run::stop(stop_reason why, std::string text, std::function<void(result<void>)> done) {
   stopping_ = true;
   if (feed_->over()) feed_->reopen();  // the run is parked: later readers wait for its end
+  waits_.interrupt();
   inbox_.push(stop_asked{why, std::move(text), std::move(done)});
 }
 
@@ -78,10 +80,7 @@ void live_run::plan_note() {
 }
 
 asio::awaitable<void> live_run::live() {
-  auto begun = co_await wait_for_room();
-  if (begun) begun = co_await wait_for_session();
-  if (begun) begun = co_await inherit();
-  if (!begun) {
+  if (auto begun = co_await wait_to_begin(); !begun) {
     records_.refuse(std::move(begun.error()));
     records_.tell_recorded();
     co_return;
@@ -89,7 +88,7 @@ asio::awaitable<void> live_run::live() {
   if (!picked_up_) records_.open(around_.store.open_run(name()));
   clock_.start();
   plan_note();
-  auto early = co_await wait_for_tools();
+  co_await waits_.for_servers([this] { return misses_tools(); });
   if (picked_up_) {
     take_offer();
   } else {
@@ -99,7 +98,7 @@ asio::awaitable<void> live_run::live() {
     tell_of_logins();
     if (request_.detach) co_await commit(true);
   }
-  for (auto& i : early) {
+  for (auto& i : inbox_.take_rest()) {
     if (std::holds_alternative<shutdown_asked>(i) && co_await leave()) co_return;
     co_await react(std::move(i));
   }
@@ -281,6 +280,14 @@ live_run::reaction live_run::on_item(item& i) {
     for (auto& one : given->results) batch.emplace_back(std::move(one));
   }
   return r;
+}
+
+void live_run::prepare_meanwhile(const command::call_model& c) {
+  model_.plan(c);
+  if (around_.store.keeps_sessions() && !records_.all_written())
+    asio::post(around_.executor, [weak = weak_from_this()] {
+      if (const auto self = weak.lock()) self->model_.prepare();
+    });
 }
 
 }  // namespace mcpbx::daemon
