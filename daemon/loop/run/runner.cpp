@@ -417,7 +417,7 @@ class runner::impl : public std::enable_shared_from_this<impl> {
   std::function<result<void>(run_request&)> keep_to_present_terms_;
   std::function<void()> run_ended_;
   std::size_t max_runs_, max_detached_, awake_runs_;
-  // Each preview that goes on holds a reference, so that it is counted until its end, whatever that is.
+  // Each preview that goes on holds a reference, so that it is counted until it ends in any way.
   std::shared_ptr<const char> previews_ = std::make_shared<const char>();
   bool stopping_ = false;
   std::uint64_t dropped_logs_ = 0;  // of runs that have ended
