@@ -1,4 +1,4 @@
-// The description as it is answered; the version is filled in later. A test walks all paths and checks real answers by it.
+// The description as it is answered, without the version. A test walks all paths and checks real answers by it.
 #include "daemon/front/api/openapi.hpp"
 
 #include "mcp/json/raw_json.hpp"

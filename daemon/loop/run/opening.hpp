@@ -15,7 +15,7 @@
 
 namespace mcpbx::daemon {
 
-/// What a run takes over from earlier runs.
+/// Conversation and names that a run takes over from earlier runs.
 struct session_before {
   journal::history history;               ///< of the session that it continues
   std::vector<record::meant_tool> meant;  ///< tools behind the names in messages that another session gave
