@@ -98,9 +98,11 @@ asio::awaitable<void> live_run::live() {
     tell_of_logins();
     if (request_.detach) co_await commit(true);
   }
-  for (auto& i : inbox_.take_rest()) {
-    if (std::holds_alternative<shutdown_asked>(i) && co_await leave()) co_return;
-    co_await react(std::move(i));
+  // A wish to stop that came meanwhile is heard before the first round.
+  while (!inbox_.empty()) {
+    auto early = co_await inbox_.next();
+    if (std::holds_alternative<shutdown_asked>(early) && co_await leave()) co_return;
+    co_await react(std::move(early));
   }
   for (;;) {
     co_await carry_out_all();
