@@ -6,6 +6,7 @@
 #include "test/mcp/http/packed.hpp"
 
 #include <doctest/doctest.h>
+#include <zlib.h>
 
 #include <string>
 
