@@ -1,6 +1,7 @@
 // The methods mcpbx/chat, mcpbx/attach and mcpbx/cancel: requests that begin runs, follow them and end them.
 #include "daemon/front/base/begun_names.hpp"
 #include "test/daemon/front/door_fixture.hpp"
+#include "test/mcp/server/fake_host.hpp"
 
 #include <doctest/doctest.h>
 

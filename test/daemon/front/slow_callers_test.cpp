@@ -1,6 +1,7 @@
 // Callers that do not read, or send very many requests: they are closed or wait their turn, and others are served.
 #include "mcp/transport/memory_pair.hpp"
 #include "test/daemon/front/door_fixture.hpp"
+#include "test/mcp/server/fake_host.hpp"
 
 #include <doctest/doctest.h>
 
