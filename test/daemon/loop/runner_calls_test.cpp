@@ -1,5 +1,6 @@
 // Calls that a run does not make, or makes without a check: tools that are unknown, gone or withheld, and arguments
 // that do not fit their schema.
+#include "daemon/loop/core/answer_format.hpp"
 #include "daemon/loop/tools/argument_checks.hpp"
 #include "mcp/support/log.hpp"
 #include "mcp/support/text.hpp"
