@@ -2,7 +2,6 @@
 // each test the fixture checks every run against the commands of its records.
 #include "daemon/loop/run/runner.hpp"
 
-#include "daemon/loop/core/answer_format.hpp"
 #include "daemon/loop/core/recovery.hpp"
 #include "mcp/support/log.hpp"
 #include "mcp/support/text.hpp"
