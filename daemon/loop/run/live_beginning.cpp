@@ -143,7 +143,7 @@ void live_run::pick_up(unfinished_run left) {
     }
   }
   const auto& started = std::get<record::run_started>(left.records.front());
-  offer_.restore(started.inheritedtools);
+  offer_.restore(started.inherited_tools);
   offer_.restore(meant_tools(left.records));
   call_ids_ = ids_of(started.inherited);
   call_ids_.merge(ids_of(started.messages));
