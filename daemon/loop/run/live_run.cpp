@@ -99,7 +99,7 @@ asio::awaitable<void> live_run::live() {
     if (request_.detach) co_await commit(true);
   }
   // A wish to stop that came meanwhile is heard before the first round.
-  while (!inbox_.empty()) {
+  while (!records_.refusal() && !inbox_.empty()) {
     auto early = co_await inbox_.next();
     if (std::holds_alternative<shutdown_asked>(early) && co_await leave()) co_return;
     co_await react(std::move(early));
