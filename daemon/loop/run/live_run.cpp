@@ -98,8 +98,8 @@ asio::awaitable<void> live_run::live() {
     tell_of_logins();
     if (request_.detach) co_await commit(true);
   }
-  // A wish to stop that came meanwhile is heard before the first round.
-  while (!records_.refusal() && !inbox_.empty()) {
+  // Wishes to stop that came meanwhile are heard before the first round, unless the start could not be written.
+  while (!records_.broken() && !inbox_.empty()) {
     auto early = co_await inbox_.next();
     if (std::holds_alternative<shutdown_asked>(early) && co_await leave()) co_return;
     co_await react(std::move(early));
