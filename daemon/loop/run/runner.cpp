@@ -12,9 +12,11 @@
 #include "mcp/support/text.hpp"
 
 #include <boost/asio/post.hpp>
+#include <boost/system/system_error.hpp>
 
 #include <algorithm>
 #include <exception>
+#include <string>
 #include <unordered_map>
 #include <utility>
 
@@ -134,12 +136,19 @@ class runner::impl : public std::enable_shared_from_this<impl> {
     auto feed = std::make_shared<run_feed>(r.run, run_feed::options{.principal = r.principal});
     auto run = std::make_shared<live_run>(around_, std::move(r), goes_on, std::move(models), std::move(feed));
     // NOLINTNEXTLINE(cppcoreguidelines-avoid-capturing-lambda-coroutines) as in launch()
-    scope_.spawn("preview",
-                 [run, counted = previews_, then = std::move(then)]() mutable -> boost::asio::awaitable<void> {
-                   auto seen = co_await run->preview();
-                   counted.reset();
-                   then(std::move(seen));
-                 });
+    scope_.spawn(
+        "preview", [run, counted = previews_, then = std::move(then)]() mutable -> boost::asio::awaitable<void> {
+          result<run_preview> seen;
+          try {
+            seen = co_await run->preview();
+          } catch (const boost::system::system_error&) {
+            throw;  // the daemon stops
+          } catch (const std::exception& e) {
+            seen = fail(errc::internal, "the look at the run failed by a fault of mcpbx: " + std::string(e.what()));
+          }
+          counted.reset();
+          then(std::move(seen));
+        });
   }
 
   void resume(unfinished_run left) {
