@@ -161,7 +161,7 @@ void entry_tokens::renewal_over(grant_keeper::held_lock held, result<auth::grant
   if (!outcome) {
     problem_ = "the authorization server of \"" + entry_.server + "\" " + outcome.error().message;
     log::warn(problem_);
-    // A refused refresh token is of no use any more, and neither is the token that it was for.
+    // A refused refresh token cannot be used again, and neither can the token that it was to renew.
     if (outcome.error().code == errc::peer) {
       grant_.access_token = {};
       grant_.refresh_token = {};

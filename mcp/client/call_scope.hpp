@@ -7,7 +7,9 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 namespace mcpbx::mcp {
 
@@ -22,6 +24,8 @@ class call_scope : public std::enable_shared_from_this<call_scope> {
  public:
   using done_handler = pending_calls::done_handler;
   using answerer = std::function<bool(const server_question& q, done_handler done)>;
+  using listener =
+      std::function<void(const std::vector<std::string>& extensions, std::string_view method, const raw_json& params)>;
   /// Returns the scope of a caller. `label` names it to people ("caller ide (pid 12)"), `principal` is the identity for
   /// which it logs in to servers (daemon/store/records/principal.hpp).
   static call_scope_ptr of_caller(std::string label, std::string cwd = {}, std::string principal = {}) {
@@ -55,6 +59,11 @@ class call_scope : public std::enable_shared_from_this<call_scope> {
   /// Asks the caller. Returns false, and does not call `done`, if it cannot be asked; else `done` is called once, never
   /// from inside.
   bool ask(const server_question& q, done_handler done) const { return answerer_ && answerer_(q, std::move(done)); }
+  /// Sets who takes notifications of extensions that belong to no call; it must watch over whatever it uses.
+  void listen_with(listener l) { listener_ = std::move(l); }
+  void tell(const std::vector<std::string>& extensions, std::string_view method, const raw_json& params) const {
+    if (const auto l = listener_) l(extensions, method, params);
+  }
   /// Calls `ended` when the last holder has let go; one call for each `owner`, the latest. It must only post work:
   /// anything may be on the stack.
   void when_ended(const void* owner, std::function<void()> ended) { ended_[owner] = std::move(ended); }
@@ -63,6 +72,7 @@ class call_scope : public std::enable_shared_from_this<call_scope> {
   std::string label_, cwd_, principal_;
   call_scope_ptr caller_;
   answerer answerer_;
+  listener listener_;
   std::map<const void*, std::function<void()>> ended_;  // by owner
 };
 

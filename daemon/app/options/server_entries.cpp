@@ -220,6 +220,7 @@ mcp::server_options make_server_options(const conf::server_entry& entry, const c
   o.calls.hard = entry.tools.call_hard_timeout_ms;
   o.sharing = sharing_of(entry);
   o.max_instances = static_cast<std::size_t>(entry.max_instances);
+  for (const auto& one : entry.extensions) o.extensions[one.name] = one.methods;
   const auto shared = std::make_shared<const conf::server_entry>(entry);
   if (!entry.command) {
     o.connect = remote_of(shared, with);

@@ -202,6 +202,10 @@ result<void> rpc_caller::admit_read(const mcp::feature_kind& kind, std::string_v
   return daemon::admit_read(door_, principal_, kind, server, own);
 }
 
+result<void> rpc_caller::admit_extension(std::string_view method) const {
+  return daemon::admit_extension(principal_, method);
+}
+
 std::shared_ptr<mcp::question_handler> rpc_caller::own_answers(const mcp::server_question& q) {
   auto* const answers = door_.settings.answers;
   if (!answers || !answers->answers(q)) return nullptr;
@@ -227,10 +231,14 @@ bool rpc_caller::handle(std::string_view method, const raw_json& params, const m
   return true;
 }
 
-void rpc_caller::set_profile(std::string name) {
-  if (name == profile_) return;
+bool rpc_caller::set_profile(std::string name) {
+  if (name == profile_) return false;
   profile_ = std::move(name);
-  session_.list_changed(mcp::tool_kind());
+  return true;
+}
+
+void rpc_caller::tell_other_tools() {
+  if (!closed_) session_.list_changed(mcp::tool_kind());
 }
 
 void rpc_caller::when_settled(milliseconds at_most, std::function<void()> then) {

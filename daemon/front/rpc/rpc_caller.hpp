@@ -65,13 +65,17 @@ class rpc_caller final : public std::enable_shared_from_this<rpc_caller>,
   std::shared_ptr<mcp::question_handler> own_answers(const mcp::server_question& q) override;
   bool lends(const mcp::server_question& q) override;
   result<void> admit_read(const mcp::feature_kind& kind, std::string_view server, std::string_view own) const override;
+  result<void> admit_extension(std::string_view method) const override;
   std::shared_ptr<mcp::call_recorder> recorder() const override { return audit_; }
   /// Sets its working directory (mcpbx/hello), for servers that run there.
   void set_cwd(std::string cwd) {
     if (scope_) scope_->set_cwd(std::move(cwd));
   }
   /// Sets the profile of its runs and the tools that it sees and calls (mcpbx/hello). Later changes are refused.
-  void set_profile(std::string name);
+  /// Returns true if it had another one; the caller is to be told by tell_other_tools() then.
+  [[nodiscard]] bool set_profile(std::string name);
+  /// Notifies that the tools have changed.
+  void tell_other_tools();
   /// Restricts the caller to the methods of MCP (mcpbx/hello).
   void keep_to_mcp() noexcept { mcp_only_ = true; }
   const std::string& profile() const noexcept { return profile_; }

@@ -107,6 +107,16 @@ result<instance_pool::instance*> instance_pool::instance_for(const call_scope_pt
   return begin(key);
 }
 
+// Only a process that exists hears of it: a notification begins none.
+void instance_pool::notify(const call_scope_ptr& scope, std::string_view method, const raw_json& params) {
+  if (!scope) return;
+  const auto key = lister_->configured().sharing == server_sharing::per_run ? scope : scope->caller();
+  const auto found = std::ranges::find_if(instances_, [&](const instance& i) { return i.key == key.get() && !i.left; });
+  if (found == instances_.end()) return;
+  const auto client = found->client;
+  client->notify(scope, method, params);
+}
+
 // Returns true for an instance that has no process and no work, so that nothing is lost with it.
 bool instance_pool::stands_still(const instance& i) const {
   if (i.client->open_calls() != 0) return false;

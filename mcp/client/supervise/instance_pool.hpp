@@ -52,6 +52,7 @@ class instance_pool final : public client, private server_host, public std::enab
   watch watch_logs_of(const call_scope_ptr& scope, std::string_view level,
                       std::function<void(const raw_json&)> logged) override;
 
+  void notify(const call_scope_ptr& scope, std::string_view method, const raw_json& params) override;
   const std::string& log_subject() const override { return log_subject_; }
   void roots_changed() override;
 

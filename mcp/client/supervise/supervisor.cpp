@@ -277,7 +277,8 @@ class supervisor::impl final : public server_host, public std::enable_shared_fro
     std::vector<catalog_builder::server> named;
     for (server_options& s : servers) {
       if (s.sharing != server_sharing::shared && s.idle_stop.count() == 0) s.idle_stop = instance_pool::usual_idle_stop;
-      catalog_builder::server n{s.name, s.tools, s.plain_names, {}, s.calls, s.origin, s.prompts, s.resources};
+      catalog_builder::server n{s.name,   s.tools,   s.plain_names, {},          s.calls,
+                                s.origin, s.prompts, s.resources,   s.extensions};
       n.calls.limits = s.limits;
       n.calls.serial = s.max_concurrency == 1;
       const auto known = std::ranges::find_if(before, [&](const slot& b) { return runs_alike(b, s); });
@@ -305,7 +306,7 @@ class supervisor::impl final : public server_host, public std::enable_shared_fro
     const server_options& now = s.client->configured();
     const auto what = [](const server_options& x) {
       return std::tie(x.name, x.identity, x.disabled, x.lazy, x.unusable, x.protocol, x.start_timeout, x.idle_stop,
-                      x.sharing);
+                      x.sharing, x.extensions);
     };
     return what(now) == what(o);
   }
