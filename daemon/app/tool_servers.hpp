@@ -56,7 +56,7 @@ class tool_servers {
 
  private:
   server_means means();
-  void tokens_changed(const std::string& server, bool held);
+  void tokens_changed(const login_entry& entry, bool held);
 
   base_parts& base_;
   keyed_lanes& references_;

@@ -94,6 +94,17 @@ result<void> read_call(const call_shape& shape, const raw_json& params, incoming
   return read_answers(params, state, responses, to);
 }
 
+result<void> read_extension_call(const raw_json& params, incoming_call& to) {
+  if (params.empty()) return {};
+  const auto members = read_members(params, {"_meta"});
+  if (!members) return wrong("params: " + members.error().message);
+  to.has_meta = !members->front().empty();
+  auto token = progress_token_of(params.slice(members->front().text()));
+  if (!token) return std::unexpected(token.error());
+  to.token = std::move(*token);
+  return {};
+}
+
 raw_json params_for(const raw_json& params, const incoming_call& call, const std::string& own, bool modern_server) {
   raw_json out = own == call.name ? params : with_replaced(params, call.key, json_quoted(own));
   if (modern_server || !call.responses) return out;

@@ -26,6 +26,9 @@ struct incoming_call {
 /// `to` has all that was read before the error.
 result<void> read_call(const call_shape& shape, const raw_json& params, incoming_call& to);
 
+/// Reads the params of a method of an extension, of which `_meta` alone is known; they may be absent.
+result<void> read_extension_call(const raw_json& params, incoming_call& to);
+
 /// Returns the params for the server: with its own name, and without the answers to questions that a legacy server
 /// cannot know.
 raw_json params_for(const raw_json& params, const incoming_call& call, const std::string& own, bool modern_server);

@@ -2,9 +2,7 @@
 #include "providers/call/retry.hpp"
 
 #include <algorithm>
-#include <array>
 #include <charconv>
-#include <chrono>
 
 namespace mcpbx::providers {
 namespace {
@@ -15,23 +13,6 @@ std::int64_t scaled(std::string_view text, std::int64_t scale) {
   const auto [end, ec] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (ec != std::errc() || end != text.data() + text.size() || !(value >= 0) || value > 1e12) return -1;
   return static_cast<std::int64_t>(value * static_cast<double>(scale));
-}
-
-// Parses "Wed, 21 Oct 2026 07:28:00 GMT" into milliseconds since 1970; -1: another form.
-std::int64_t date_ms(std::string_view text) {
-  constexpr std::array<std::string_view, 12> months{"Jan", "Feb", "Mar", "Apr", "May", "Jun",
-                                                    "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
-  if (text.size() != 29 || text.substr(3, 2) != ", " || !text.ends_with(" GMT")) return -1;
-  const auto number = [&](std::size_t at, std::size_t n) {
-    int v = -1;
-    std::from_chars(text.data() + at, text.data() + at + n, v);
-    return v;
-  };
-  const auto month = std::find(months.begin(), months.end(), text.substr(8, 3));
-  const int day = number(5, 2), year = number(12, 4), h = number(17, 2), m = number(20, 2), s = number(23, 2);
-  if (month == months.end() || day < 1 || year < 1970 || h < 0 || m < 0 || s < 0) return -1;
-  const std::chrono::sys_days days = std::chrono::year(year) / static_cast<int>(month - months.begin() + 1) / day;
-  return (((days.time_since_epoch().count() * 24LL + h) * 60 + m) * 60 + s) * 1000;
 }
 
 }  // namespace
@@ -45,7 +26,7 @@ retry_advice read_advice(const std::vector<http::header>& headers, std::int64_t 
   const auto after = http::find_header(headers, "retry-after");
   if (advice.wait_ms < 0) advice.wait_ms = scaled(after, 1000);
   if (advice.wait_ms < 0)
-    if (const auto date = date_ms(after); date >= 0) advice.wait_ms = std::max<std::int64_t>(0, date - wall_ms);
+    if (const auto date = http::date_ms(after)) advice.wait_ms = std::max<std::int64_t>(0, *date - wall_ms);
   return advice;
 }
 

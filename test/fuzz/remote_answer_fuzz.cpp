@@ -4,6 +4,7 @@
 #include "mcp/protocol/header_params.hpp"
 #include "mcp/support/shared_bytes.hpp"
 
+#include <chrono>
 #include <cstdint>
 #include <cstdlib>
 #include <string>
@@ -49,7 +50,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   require(read(body, options, events, body.size() + 1) == read(body, options, events, 1 + data[1] % 40));
   require(mcpbx::byte_account::total() == before);
   // Header values of the same server.
-  static_cast<void>(retry_after(body));
+  if (const auto wait = retry_after(body, 1'700'000'000'000))
+    require(wait->count() >= 0 && *wait <= std::chrono::milliseconds(std::chrono::days(1)));
   static_cast<void>(media_type(body));
   static_cast<void>(status_text(500, body));
   if (const auto to = same_origin("https://tools.example/mcp", body))

@@ -11,7 +11,6 @@
 //   --pin        write what the direct run shows to conformance/expected.json
 // MCPBX_BIN: the folder of the built programs
 import fs from 'node:fs';
-import net from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 import { spawn } from 'node:child_process';
@@ -97,10 +96,8 @@ async function directly() {
 }
 // The suite passes some checks where nobody listens; the judge must not.
 async function nobody() {
-  const listener = net.createServer();
-  await new Promise((ok) => listener.listen(0, '127.0.0.1', ok));
-  const url = `http://127.0.0.1:${listener.address().port}/mcp`;
-  await new Promise((ok) => listener.close(ok));
+  // A port of the system: one that was free a moment ago is soon that of another test's server.
+  const url = 'http://127.0.0.1:2/mcp';
   for (const revision of Object.values(revisions)) {
     const { required, lost } = judge(await run(url, revision), revision);
     if (required.scenarios > 0 || lost.length < 30) fault(`BLIND: where nobody listens, ${required.scenarios} scenarios of ${revision} count as passed`);

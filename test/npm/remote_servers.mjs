@@ -10,12 +10,15 @@ import { LLMock } from '@copilotkit/aimock';
 import { writePart } from './document.mjs';
 import { Daemon, checks, here, node, packagePath } from './lib.mjs';
 
+// A free port below those that the system gives to listeners which ask for any: no other test takes it in between.
 async function freePort() {
-  const listener = net.createServer();
-  await new Promise((ok) => listener.listen(0, '127.0.0.1', ok));
-  const { port } = listener.address();
-  await new Promise((ok) => listener.close(ok));
-  return port;
+  for (;;) {
+    const port = 10000 + Math.floor(Math.random() * 6000), listener = net.createServer();
+    const free = await new Promise((ok) => listener.once('error', () => ok(false)).listen(port, '127.0.0.1', () => ok(true)));
+    if (!free) continue;
+    await new Promise((ok) => listener.close(ok));
+    return port;
+  }
 }
 // Starts a program that listens; resolves once it has said `words`, with what they captured.
 function listening(args, words, env = {}) {

@@ -65,6 +65,8 @@ class connection_owner {
   virtual void forget(const client_connection* c) = 0;
   /// Runs an exchange on a fresh connection, because the pooled one was stale.
   virtual void run_fresh(std::shared_ptr<task> t) = 0;
+  /// Runs an exchange on a connection of the pool, if there is one and its own is still being made.
+  virtual void run_free(const std::shared_ptr<task>& t) = 0;
 };
 
 class client_connection final : public std::enable_shared_from_this<client_connection>, private parser_sink {
@@ -81,6 +83,8 @@ class client_connection final : public std::enable_shared_from_this<client_conne
   /// Drops the exchange `t`, whose user has left.
   void abandon(const task* t);
   bool is_open() const noexcept { return !closed_; }
+  /// Returns true until it can be sent on.
+  bool is_connecting() const noexcept { return stage_ <= http::stage::tls; }
   const std::string& key() const noexcept { return route_->key; }
   /// Sets the time at which the connection leaves the pool.
   void keep_until(time_point when);

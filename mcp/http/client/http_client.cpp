@@ -47,7 +47,8 @@ bool is_sendable(const header& h) {
 
 class exchange_handle final : public exchange {
  public:
-  explicit exchange_handle(std::shared_ptr<task> t) : task_(std::move(t)) {}
+  exchange_handle(std::shared_ptr<task> t, std::weak_ptr<connection_owner> pool)
+      : task_(std::move(t)), pool_(std::move(pool)) {}
   ~exchange_handle() override {
     task_->events = nullptr;
     task_->place.reset();
@@ -56,9 +57,13 @@ class exchange_handle final : public exchange {
   exchange_handle(const exchange_handle&) = delete;
   exchange_handle& operator=(const exchange_handle&) = delete;
   bool sent() const noexcept override { return task_->sent; }
+  void use_free_connection() override {
+    if (const auto pool = pool_.lock()) pool->run_free(task_);
+  }
 
  private:
   std::shared_ptr<task> task_;
+  std::weak_ptr<connection_owner> pool_;
 };
 
 }  // namespace
@@ -94,7 +99,7 @@ class client::impl final : public connection_owner, public std::enable_shared_fr
       write_head(*t);
       run(t);
     }
-    return std::make_unique<exchange_handle>(std::move(t));
+    return std::make_unique<exchange_handle>(std::move(t), weak_from_this());
   }
 
   void close_all() {
@@ -169,6 +174,14 @@ class client::impl final : public connection_owner, public std::enable_shared_fr
     c->open(std::move(t));
   }
 
+  void run_free(const std::shared_ptr<task>& t) override {
+    const auto line = t->line.lock();
+    if (t->events == nullptr || !line || !line->is_connecting()) return;
+    if (const auto list = idle_.find(line->key()); list == idle_.end() || list->second.empty()) return;
+    line->abandon(t.get());
+    run(t);
+  }
+
   const counters& counts() const noexcept { return counters_; }
 
  private:
@@ -200,7 +213,7 @@ class client::impl final : public connection_owner, public std::enable_shared_fr
     auto c = std::make_shared<client_connection>(executor_, time_, weak_from_this(), t->route);
     t->line = c;
     asio::post(executor_, [c, t] {
-      if (t->events != nullptr) c->open(t);
+      if (t->events != nullptr && t->line.lock() == c) c->open(t);
     });
   }
 

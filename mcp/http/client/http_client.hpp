@@ -98,6 +98,8 @@ class exchange {
   virtual ~exchange() = default;
   /// Returns true if the whole request was given to the network.
   virtual bool sent() const noexcept = 0;
+  /// Sends the request on a connection of the pool if its own is still being made and the pool has one.
+  virtual void use_free_connection() = 0;
 };
 
 class client {

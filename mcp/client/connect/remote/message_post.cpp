@@ -24,6 +24,12 @@ bool answers(const message& batch, std::int64_t id) {
   return id != 0 && found;
 }
 
+// Returns true for an error that a server may give to a request before the end of the handshake. A method that it does
+// not know, such as that for templates, it will not know later.
+bool may_be_too_early(const message& answer) {
+  return answer.error && find_member(answer.error, "code").as_integer() != code::method_not_found;
+}
+
 bool mentions_session(std::string_view body) {
   return body.contains("ession");
 }
@@ -79,8 +85,18 @@ void message_post::lost(errc code, std::string why) {
   const auto self = shared_from_this();
   if (answered_) return done();
   if (message_.id == 0) return undelivered(why, true);
+  // Repeating mends no limit.
+  if (code != errc::limit && came_too_early()) return;
   drop();
   core_->lost(*this, code, std::move(why));
+}
+
+bool message_post::came_too_early() {
+  if (answered_ || ended_ || !std::exchange(message_.early, false)) return false;
+  const auto self = shared_from_this();
+  drop();
+  core_->send_in_turn(*this, message_);
+  return true;
 }
 
 // Ends a notification or a response that does not arrive.
@@ -106,7 +122,8 @@ void message_post::on_head(int status, const std::vector<http::header>& headers)
   if (status / 100 == 2) return begin_answer(headers);
   reader_.begin(answer_reader::form::none);
   if (status == 401 || status == 403) challenge_ = joined_headers(headers, "www-authenticate");
-  if (const auto wait = retry_after(http::find_header(headers, "retry-after"))) asked_wait_ = *wait;
+  if (const auto wait = retry_after(http::find_header(headers, "retry-after"), core_->time().wall_ms()))
+    asked_wait_ = *wait;
   if (status / 100 == 3 && !resuming_) redirected(http::find_header(headers, "location"));
 }
 
@@ -163,6 +180,7 @@ void message_post::on_end() {
 void message_post::on_message(message&& m) {
   if (ended_ || core_->over()) return;
   const bool answer = message_.id != 0 && m.type == message::kind::response && m.id == rpc_id::number(message_.id);
+  if (answer && may_be_too_early(m) && came_too_early()) return;
   if (answer) answered_ = true;
   // A whole answer that is a batch without the answer to this request is followed by nothing more, so that it fails.
   if (m.type == message::kind::batch && answers(m, message_.id)) answered_ = true;
@@ -204,8 +222,10 @@ void message_post::judge() {
   // A session that the server does not know any more (2025-11-25, "Session Management"). Some servers say 400.
   // A call that is answered by its id has been looked at, so that it must not be sent again.
   if (core_->has_session() && !message_.modern && message_.method != "initialize" &&
-      (status_ == 404 || (status_ == 400 && mentions_session(error_) && !(message_.once() && own_answer()))))
+      (status_ == 404 || (status_ == 400 && mentions_session(error_) && !(message_.once() && own_answer())))) {
+    if (came_too_early()) return;
     return core_->expire("has ended the session (" + what + ")", message_.id);
+  }
   if (message_.id == 0) return judge_note(what);
   if (deliver_error()) return;
   if (status_ == 429 || status_ == 503) {
@@ -231,7 +251,11 @@ void message_post::judge() {
                                                   : "does not speak MCP: it answers initialize with " + what,
                              status_ == 403 || status_ / 100 == 5 ? "refused" : "protocol");
   const std::string wants = status_ == 403 && core_->tokens() ? core_->tokens()->sentence() : std::string();
-  lost(errc::peer, "was answered with " + what + (wants.empty() ? wants : "; the server " + wants));
+  const bool own_headers = status_ == 403 && !core_->tokens();
+  lost(errc::peer, "was answered with " + what +
+                       (own_headers     ? "; check that the \"headers\" of its entry give the right to it"
+                        : wants.empty() ? wants
+                                        : "; the server " + wants));
 }
 
 // Looks at the refusal of a notification or a response. A server that is busy has not taken it, and an answer that it
@@ -306,6 +330,7 @@ bool message_post::deliver_error() {
   auto m = own_answer();
   if (!m) return false;
   const auto self = shared_from_this();
+  if (may_be_too_early(*m) && came_too_early()) return true;
   answered_ = true;
   drop();
   core_->post_ended(*this, false);

@@ -28,12 +28,18 @@ class message_post final : public std::enable_shared_from_this<message_post>,
   const std::string& method() const noexcept { return message_.method; }
   /// Returns true once the server has begun to answer.
   bool has_head() const noexcept { return seen_; }
+  /// Takes any failure of a request that was sent before the server had taken the end of the handshake, or no answer to
+  /// it, for a refusal of that, and leaves it to the core to send it once more. Returns false if it was not early.
+  bool came_too_early();
   /// Ends a request whose server asked a question that cannot be answered. `why` is a predicate about the answer.
   void answer_refused(const std::string& why);
   /// Returns the predicate for such a request.
   static std::string unanswered(const std::string& why);
   /// Returns true if it waits to be sent once more.
   bool waits() const noexcept { return !http_ && timer_ && repetitions_ > 0; }
+  /// Returns true if not all of it was given to the network yet.
+  bool is_being_sent() const { return http_ && !http_->sent(); }
+  void use_free_connection() { http_->use_free_connection(); }
   /// Returns true if the server cannot have looked at the message, since not all of it was sent.
   bool surely_unseen() const noexcept { return !resuming_ && !seen_ && (!http_ || !http_->sent()); }
 

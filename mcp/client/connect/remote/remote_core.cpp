@@ -113,9 +113,7 @@ void remote_core::post(posted_message m) {
     }
     return;
   }
-  // Each message has a connection of its own, on which it could arrive before the end of the handshake, and servers
-  // refuse requests that do.
-  if (initializing_ && m.id != 0) {
+  if (must_wait(m)) {
     if (waiting_.size() >= most_posts) return refuse(std::move(m), "too many requests are open");
     waiting_.push_back(std::move(m));
     return;
@@ -130,11 +128,12 @@ void remote_core::post(posted_message m) {
   }
   const auto id = m.id;
   m.answered_elsewhere = way_ == way::events;
+  m.early = initializing_ && id != 0;
   auto one = std::make_shared<message_post>(shared_from_this(), std::move(m), way_ == way::events ? endpoint_ : url_);
   if (one->method() == "notifications/initialized" && !std::exchange(initializing_, true)) {
     handshake_timer_ = time().make_timer();
     handshake_timer_->arm(time().now() + handshake_wait, [weak = weak_from_this()] {
-      if (const auto self = weak.lock()) self->handshake_over();
+      if (const auto self = weak.lock()) self->handshake_waited();
     });
   }
   if (id == 0)
@@ -142,6 +141,39 @@ void remote_core::post(posted_message m) {
   else
     posts_.insert_or_assign(id, one);
   one->start();
+}
+
+// Each message has a connection of its own, on which it could arrive before the end of the handshake, and servers may
+// refuse requests that do. A list does not wait for that, since it can be asked for again. Over the deprecated
+// transport a refusal may be the end of the one stream.
+bool remote_core::must_wait(const posted_message& m) const {
+  return initializing_ && m.id != 0 && (m.in_turn || !m.asks_list() || way_ != way::streamable);
+}
+
+// Takes early requests that are still unanswered for ones that the server will not answer.
+void remote_core::handshake_waited() {
+  const auto self = shared_from_this();
+  handshake_over();
+  std::vector<std::shared_ptr<message_post>> open;
+  for (const auto& [id, one] : posts_) open.push_back(one);
+  for (const auto& one : open) one->came_too_early();
+}
+
+void remote_core::send_in_turn(message_post& post, posted_message m) {
+  const auto self = shared_from_this();
+  m.early = false;
+  m.in_turn = true;
+  post_ended(post, false);
+  if (!over_) this->post(std::move(m));
+}
+
+// Lets the oldest request whose own connection is still being made use the one that has become free: over TLS a new one
+// takes longer than the answer that was waited for.
+void remote_core::give_free_connection() {
+  std::shared_ptr<message_post> oldest;
+  for (const auto& [id, one] : posts_)
+    if (one->is_being_sent() && (!oldest || id < oldest->id())) oldest = one;
+  if (oldest) oldest->use_free_connection();
 }
 
 http::request remote_core::make_get(const std::string& last_id) const {
@@ -301,6 +333,7 @@ void remote_core::note_ended(message_post& post, bool accepted) {
   std::erase_if(notes_, [&](const auto& n) { return n.get() == &post; });
   if (opened && !std::exchange(initialized_, true)) listen();
   if (post.method() == "notifications/initialized") handshake_over();
+  if (opened) give_free_connection();
   if (closing_ && !farewell_ && notes_.empty()) finish_soon();
 }
 

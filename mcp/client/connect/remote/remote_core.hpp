@@ -47,9 +47,13 @@ struct posted_message {
   bool response = false;            ///< to a question of the server
   std::int64_t about = 0;           ///< response: the request of ours in whose stream the server asked, or 0
   bool answered_elsewhere = false;  ///< over the deprecated transport, whose answers come in its one stream
+  bool early = false;               ///< request: sent before the server had taken the end of the handshake
+  bool in_turn = false;             ///< request: to be sent after that, since the server has refused it before
 
   /// Returns true if it must not reach the server twice.
   bool once() const;
+  /// Returns true if it asks for a list, which does no harm however often and early it is asked for.
+  bool asks_list() const { return id != 0 && method.ends_with("/list"); }
 };
 
 class remote_core final : public std::enable_shared_from_this<remote_core> {
@@ -61,7 +65,8 @@ class remote_core final : public std::enable_shared_from_this<remote_core> {
   /// Time in which a stream may be ended by its server after its answer, so that its connection can be used again.
   static constexpr milliseconds drain_grace{1'000};
 
-  /// Time for the server to accept the end of the handshake; after it, requests are sent in any case.
+  /// Time for the server to accept the end of the handshake and to answer the lists that were sent before; after it,
+  /// requests are sent in any case.
   static constexpr milliseconds handshake_wait{5'000};
 
   remote_core(std::shared_ptr<remote_record> record, remote_spec spec, link_events& link);
@@ -114,6 +119,8 @@ class remote_core final : public std::enable_shared_from_this<remote_core> {
   /// Reports that a response does not reach the server. `surely`: the request that it was about cannot go on, so it
   /// fails. Notifications are only logged.
   void undelivered(const posted_message& m, const std::string& why, bool surely);
+  /// Sends a request that has come too early for the server once more, after the end of the handshake.
+  void send_in_turn(message_post& post, posted_message m);
   /// Reports that a request gets no answer.
   void lost(message_post& post, errc code, std::string why, bool unseen = false);
   /// Ends the connection before it has proven itself.
@@ -140,6 +147,9 @@ class remote_core final : public std::enable_shared_from_this<remote_core> {
   void tell_refused();
   void listen();
   void prove();
+  bool must_wait(const posted_message& m) const;
+  void handshake_waited();
+  void give_free_connection();
   void release_waiting();
   void report_expiry();
   void look_at_expiry();
@@ -157,7 +167,7 @@ class remote_core final : public std::enable_shared_from_this<remote_core> {
   std::string session_, revision_, endpoint_;
   bool modern_ = false, proven_ = false, over_ = false, closing_ = false, expiring_ = false;
   bool initialized_ = false, events_tried_ = false;
-  bool initializing_ = false;  // notifications/initialized is under way
+  bool initializing_ = false;  // notifications/initialized is under way and not taken yet
   std::string refusal_;        // the reason for trying the deprecated transport
 
   std::unordered_map<std::int64_t, std::shared_ptr<message_post>> posts_;

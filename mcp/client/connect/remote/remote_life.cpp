@@ -20,7 +20,6 @@ void remote_core::endpoint_known(std::string endpoint) {
 void remote_core::handshake_over() {
   if (!std::exchange(initializing_, false)) return;
   const auto self = shared_from_this();
-  handshake_timer_->cancel();
   release_waiting();
 }
 

@@ -25,11 +25,15 @@ std::string joined_headers(const std::vector<http::header>& headers, std::string
   return all;
 }
 
-std::optional<milliseconds> retry_after(std::string_view value) {
+std::optional<milliseconds> retry_after(std::string_view value, std::int64_t wall_ms) {
+  constexpr std::int64_t day_ms = 86'400'000, shortest_ms = 1'000;
+  // Dates are whole seconds, and the clocks of two machines differ, so that one may be of the past already.
+  if (const auto date = http::date_ms(value))
+    return milliseconds(std::clamp<std::int64_t>(*date - wall_ms, shortest_ms, day_ms));
   std::int64_t seconds = 0;
   const auto [stop, ec] = std::from_chars(value.data(), value.data() + value.size(), seconds);
   if (ec != std::errc() || stop != value.data() + value.size() || seconds < 0) return std::nullopt;
-  return milliseconds(std::min<std::int64_t>(seconds, 86'400) * 1000);
+  return milliseconds(std::min<std::int64_t>(seconds, day_ms / 1000) * 1000);
 }
 
 std::optional<std::string> same_origin(std::string_view base, std::string_view location) {

@@ -4,6 +4,7 @@
 #include "mcp/http/client/http_client.hpp"
 #include "mcp/support/time.hpp"
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -15,8 +16,9 @@ namespace mcpbx::mcp {
 std::string joined_headers(const std::vector<http::header>& headers, std::string_view name);
 /// Returns the type of a Content-Type value in lower case, without parameters.
 std::string media_type(std::string_view value);
-/// Returns the wait of a Retry-After in seconds, a day at most; nullopt: none, or a date.
-std::optional<milliseconds> retry_after(std::string_view value);
+/// Returns the wait of a Retry-After, which has seconds or a date: a day at most, and for a date a second at least.
+/// nullopt: none. `wall_ms` is the present time in milliseconds since 1970.
+std::optional<milliseconds> retry_after(std::string_view value, std::int64_t wall_ms);
 /// Resolves a Location or an endpoint against the address it came from. nullopt: it leads to another origin.
 std::optional<std::string> same_origin(std::string_view base, std::string_view location);
 /// Returns "HTTP status 404" with a short printable excerpt of the body, if that is text.

@@ -385,7 +385,8 @@ TEST_CASE("remote: a stream that cannot be resumed ends its call with what is no
 }
 
 TEST_CASE("remote: 429 and 503 are waited for as asked and a wait that is too long is told at once") {
-  for (const std::string_view after : {"Retry-After: 2\r\n", ""}) {
+  // The last one is a date of the past for the turned clock, and waits for a second.
+  for (const std::string_view after : {"Retry-After: 2\r\n", "", "Retry-After: Wed, 21 Oct 2015 07:28:00 GMT\r\n"}) {
     std::atomic<int> calls = 0;
     const remote_server server(remote_server::era::modern,
                                [&](http_peer& peer, const auto&, const std::string& method) {
@@ -398,13 +399,17 @@ TEST_CASE("remote: 429 and 503 are waited for as asked and a wait that is too lo
     remote_rig::outcome_box box;
     rig.call(box);
     REQUIRE(rig.until([&] { return calls == 1; }));
-    rig.advance(after.empty() ? 900 : 1'900, 50);
+    rig.advance(after.ends_with("2\r\n") ? 1'900 : 900, 50);
     CHECK(calls == 1);
     rig.advance(200, 50);
     REQUIRE(rig.until([&] { return box.times == 1; }));
     CHECK(box.answered());
     CHECK(calls == 2);
   }
+  const auto dated = calling(at_calls(
+      [](http_peer& peer, const auto&) { peer.send(plain(503, "Retry-After: Fri, 31 Dec 2999 23:59:59 GMT\r\n")); }));
+  REQUIRE(dated.failed());
+  CHECK(dated.text().contains("(HTTP status 503); the server asks for a wait of 86400 s"));
   const auto huge =
       calling(at_calls([](http_peer& peer, const auto&) { peer.send(plain(429, "Retry-After: 3600\r\n")); }));
   REQUIRE(huge.failed());

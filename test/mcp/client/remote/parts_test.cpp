@@ -221,10 +221,16 @@ TEST_CASE("resume_pace: the server's wish is kept until streams bring nothing") 
   CHECK(attempts <= 30);
 }
 
-TEST_CASE("retry_after: seconds are read and dates and nonsense are none") {
-  CHECK(retry_after("2") == milliseconds(2'000));
-  CHECK(retry_after("999999999") == milliseconds(86'400'000));
-  for (const char* other : {"", "-1", "1.5", "Fri, 31 Dec 2026 23:59:59 GMT", "x"}) CHECK_FALSE(retry_after(other));
-  CHECK(media_type("Application/JSON; charset=utf-8") == "application/json");
-  CHECK(media_type("text/event-stream ;x") == "text/event-stream");
+TEST_CASE("retry_after: seconds and dates are read within bounds and nonsense is none") {
+  constexpr std::int64_t now = 1'798'761'570'250;  // a quarter of a second after Thu, 31 Dec 2026 23:59:30 GMT
+  CHECK(retry_after("2", now) == milliseconds(2'000));
+  CHECK(retry_after("999999999", now) == milliseconds(86'400'000));
+  CHECK(retry_after("Thu, 31 Dec 2026 23:59:59 GMT", now) == milliseconds(28'750));
+  for (const char* gone : {"Thu, 31 Dec 2026 23:59:30 GMT", "Sat, 31 Dec 2016 23:59:60 GMT"})
+    CHECK(retry_after(gone, now) == milliseconds(1'000));
+  CHECK(retry_after("Fri, 31 Dec 9999 23:59:59 GMT", now) == milliseconds(86'400'000));
+  for (const char* other : {"", "-1", "1.5", "x", "Thu, 31 Dec 2026 23:59:59 UTC", "Thu, 31 Dec 2026 24:59:59 GMT",
+                            "Thu, 31 Feb 2026 23:59:59 GMT", "Thu, 31 Dez 2026 23:59:59 GMT",
+                            "Thu, -1 Dec 2026 23:59:59 GMT", "Thursday, 31-Dec-26 23:59:59 GMT"})
+    CHECK_FALSE(retry_after(other, now));
 }

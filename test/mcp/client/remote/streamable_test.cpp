@@ -561,37 +561,6 @@ TEST_CASE("remote: a notification that a busy server does not take is sent again
   CHECK(rig.ready());
 }
 
-TEST_CASE("remote: no request overtakes the end of the handshake, which a server may take its time for") {
-  std::latch take(1);
-  const remote_server server(remote_server::era::legacy, [&](http_peer&, const auto&, const std::string& method) {
-    if (method == "notifications/initialized") take.wait();
-    return false;
-  });
-  remote_rig rig(server.url());
-  rig.start();
-  REQUIRE(rig.until([&] { return server.count("notifications/initialized") == 1; }));
-  rig.advance(4'000, 100);
-  CHECK(server.count("tools/list") == 0);
-  take.count_down();
-  CHECK(rig.ready());
-}
-
-TEST_CASE("remote: a server that leaves the end of the handshake lying gets its requests after five seconds") {
-  const remote_server server(remote_server::era::legacy, [&](http_peer& peer, const auto&, const std::string& method) {
-    if (method != "notifications/initialized") return false;
-    http_peer::request next;
-    while (peer.read(next)) {  // never answers
-    }
-    return true;
-  });
-  remote_rig rig(server.url());
-  rig.start();
-  REQUIRE(rig.until([&] { return server.count("notifications/initialized") == 1; }));
-  CHECK(server.count("tools/list") == 0);
-  rig.advance(5'100, 100);
-  CHECK(rig.ready());
-}
-
 TEST_CASE("remote: a server on a Unix socket is reached by its path") {
   const temporary_directory folder;
   const std::string path = folder / "s";

@@ -228,3 +228,42 @@ TEST_CASE("G44: an address that the rule of a request refuses is not connected t
   CHECK(ask_with("localhost", "::1").status == 200);
   CHECK(asked == 3);
 }
+
+TEST_CASE("client: an exchange whose connection is still being made may use one that has become free") {
+  std::promise<void> answer;
+  const auto may_answer = answer.get_future().share();
+  const http_listener server(0, [&](http_peer& peer, std::uint64_t) {
+    http_peer::request q;
+    for (bool first = true; peer.read(q); first = false) {
+      if (first) may_answer.wait();
+      peer.send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");
+    }
+  });
+  name_server names;
+  manual_time time;
+  http_loop loop(&time, with(names));
+  const std::string url = "http://far.example:" + std::to_string(server.port());
+  recorder first, second, third, late;
+  const auto one = loop.client->start(ask(url, "x"), first);
+  REQUIRE(loop.until([&] { return one->sent(); }));
+  *names.silent = true;
+  const auto two = loop.client->start(ask(url, "x"), second);
+  const auto three = loop.client->start(ask(url, "x"), third);
+  two->use_free_connection();  // there is none yet
+  REQUIRE(loop.until([&] { return *names.asked == 2; }));
+  answer.set_value();
+  REQUIRE(loop.until([&] { return first.over(); }));
+  CHECK_FALSE(second.over());
+  two->use_free_connection();
+  three->use_free_connection();  // it has gone to the one before
+  const auto four = loop.client->start(ask(url, "x"), late);
+  REQUIRE(loop.until([&] { return second.over(); }));
+  CHECK(second.body == "ok");
+  two->use_free_connection();  // it has ended
+  four->use_free_connection();
+  REQUIRE(loop.until([&] { return late.over(); }));
+  CHECK(late.body == "ok");
+  CHECK(server.connections() == 1);
+  CHECK_FALSE(third.over());
+  names.stop();
+}
