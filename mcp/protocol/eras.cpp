@@ -16,6 +16,7 @@ constexpr std::array modern_keys = {meta_key::protocol_version, meta_key::client
 /// The usual case, without a `_meta` to respect: one text to stand before the other members.
 std::string fresh_meta(const request_meta& meta) {
   std::string out;
+  out.reserve(64);  // a progress token fits
   json_writer w(out);
   w.begin_object().key("_meta").begin_object();
   if (!meta.revision.empty()) {

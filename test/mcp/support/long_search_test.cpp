@@ -16,7 +16,7 @@ namespace {
 using namespace mcpbx::byte_search;
 
 TEST_CASE("each byte is found at each place of texts with all lengths around the steps of a search") {
-  for (const std::size_t size : {0, 1, 15, 16, 17, 127, 128, 129, 143, 144, 145, 256, 300}) {
+  for (const std::size_t size : {0, 1, 7, 8, 9, 15, 16, 17, 127, 128, 129, 143, 144, 145, 256, 300}) {
     // A vector ends where its text ends, so that AddressSanitizer sees a read behind it.
     std::vector<char> text(size, 'x');
     const char *const begin = text.data(), *const end = begin + size;
