@@ -154,11 +154,11 @@ TEST_CASE("L11: each stop reason has its sentence, its status, one done, and lea
     }
     if (unkept) continue;
     const auto core = fold(f.written(), f.written().size());
-    CHECK(core.answer().reason == c.reason);
-    CHECK(core.answer().reason_text == whole);
-    CHECK(core.messages().size() >= 4);  // includes the round that went well
-    CHECK(fault_of(core.messages()) == "");
-    CHECK(wire_fault_of(core.messages()) == "");
+    CHECK(core.facts().answer.reason == c.reason);
+    CHECK(core.facts().answer.reason_text == whole);
+    CHECK(core.facts().messages.size() >= 4);  // includes the round that went well
+    CHECK(fault_of(core.facts().messages) == "");
+    CHECK(wire_fault_of(core.facts().messages) == "");
   }
   for (int i = 0; i <= static_cast<int>(stop_reason::repeated_calls); ++i)
     // needs_approval is left out: only detached runs end with it, and none of these runs is detached.
