@@ -105,7 +105,7 @@ void opening_reads::send(std::string what, const std::weak_ptr<mcp::client>& own
   asks_.push_back({std::move(what), of, server, 0, {}, std::move(record)});
   ++open_;
   call.params = std::move(params);
-  call.has_meta = false;
+  call.meta = raw_json();
   if (server) caller_.session().describe_caller(call, reply_, server->era() == mcp::era::modern, of);
   call.questions = questions_;
   call.done = [self = shared_from_this(), number](const mcp::call_outcome& outcome) { self->arrived(number, outcome); };
