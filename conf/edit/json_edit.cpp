@@ -265,6 +265,22 @@ result<std::string> remove_member(std::string_view text, const json_path& path, 
   return proven(without_member(*d, *r.around, r.index), wanted, name);
 }
 
+result<std::string> comment_member(std::string_view text, const json_path& path, std::span<const std::string> lines,
+                                   std::string_view name) {
+  if (path.empty()) return fail(errc::invalid_argument, "no member is named");
+  if (is_blank(text)) return std::string(text);
+  const auto d = opened(text, name);
+  if (!d) return std::unexpected(d.error());
+  const auto r = follow(*d, path);
+  if (r.keys < path.size()) return std::string(text);
+  const auto at = r.around->parts[r.index].begin;
+  const std::string margin(margin_of(d->text, at)), newline = style_of(d->text, d->spans).newline;
+  // A member in the midst of a line begins a new one, since a comment takes the rest of its line.
+  std::string comment = first_on_line(d->text, at) ? "" : newline + margin;
+  for (const auto& line : lines) comment += line + newline + margin;
+  return proven(std::string(d->text).insert(at, comment), d->tree, name);
+}
+
 result<std::optional<std::string>> member_text(std::string_view text, const json_path& path, std::string_view name) {
   if (is_blank(text)) return std::nullopt;
   const auto d = opened(text, name);

@@ -28,6 +28,11 @@ result<std::string> set_member(std::string_view text, const json_path& path, std
 /// The text is returned unchanged if there is no such member. Errors as set_member().
 result<std::string> remove_member(std::string_view text, const json_path& path, std::string_view name);
 
+/// Returns `text` with line comments above the member at `path`, indented as it is; the text is returned unchanged if
+/// there is no such member. `lines` each begin with `//` and have no end. Errors as set_member().
+result<std::string> comment_member(std::string_view text, const json_path& path, std::span<const std::string> lines,
+                                   std::string_view name);
+
 /// Returns the text of the value at `path` as it stands in the document; nullopt: no such member. Errors as
 /// set_member().
 result<std::optional<std::string>> member_text(std::string_view text, const json_path& path, std::string_view name);

@@ -140,6 +140,10 @@ const form prompt_glob{"a pattern of prompt names with 1 to 256 characters", "^[
                        "write a name, with * for any characters"};
 const form uri_glob{"a pattern of URIs with 1 to 1024 bytes", "^[\\s\\S]{1,1024}$", is_uri_glob,
                     "write a URI, with * for any characters"};
+const form method_glob{"a pattern of method names with 1 to 256 characters", "^[\\s\\S]{1,256}$", is_tool_glob,
+                       "write a name, with * for any characters"};
+const form extension_name{"a name of 1 to 256 characters", "^[\\s\\S]{1,256}$", is_tool_glob,
+                          "write it like com.example/feature"};
 const form tool_name{"a tool name of 1 to 64 letters, digits, _ and -", "^[A-Za-z0-9_\\-]{1,64}$", is_tool_name,
                      "write it like read_file"};
 const form root_place{"a path or an address that starts with file://", "^(file://|(?![\\s\\S]*://))[\\s\\S]",
@@ -153,11 +157,12 @@ const form store_url{"none, sqlite:PATH or postgresql://…", "^(none$|sqlite:|p
                      "write none, sqlite: or postgresql://host/database"};
 
 bool is_glob(const form* f) {
-  return f == &tool_glob || f == &prompt_glob || f == &uri_glob;
+  return f == &tool_glob || f == &prompt_glob || f == &uri_glob || f == &method_glob;
 }
 
 std::string_view thing_of(const form* f) {
   if (f == &prompt_glob) return "prompt";
+  if (f == &method_glob) return "method";
   return f == &uri_glob ? "resource" : "tool";
 }
 

@@ -31,6 +31,8 @@ extern const form endpoint_url;  ///< an http_url or unix:/PATH
 extern const form tool_glob;
 extern const form prompt_glob;
 extern const form uri_glob;
+extern const form method_glob;
+extern const form extension_name;
 extern const form tool_name;   ///< a name of a tool as models see it
 extern const form root_place;  ///< a path, or an address that begins with file://
 extern const form loopback_address;

@@ -29,6 +29,7 @@ std::span<const key_note> key_notes() {
     {.section = "server", .key = "approve", .example = R"("approve": ["delete_*"])"},
     {.section = "server", .key = "sampling", .more = "Requests are audited, and need a yes where `approve` matches `sampling/createMessage`: in a run its callers are asked, other callers cannot be and the answer is no.", .example = R"("sampling": {"model": "demo", "perMinute": 5})"},
     {.section = "server", .key = "roots", .more = "`~` and paths below `$HOME` work as in `cwd`.", .example = R"("roots": ["~/Documents", {"uri": "/srv/data", "name": "Data"}])"},
+    {.section = "server", .key = "extensions", .more = "[What that means](#methods-of-extensions).", .example = R"("extensions": {"com.example/search": {"methods": ["search/*"]}})"},
     {.section = "server", .key = "mayCall", .more = "This holds for the port of HTTP, too."},
     {.section = "server", .key = "orphans", .more = "`end`: they are ended with it; `keep`: they are left alone."},
     {.section = "server", .key = "pin", .usual = "`warn`; `block` with `url`", .more = "A definition is pinned when it is first seen. `mcpbx pins accept` approves another one ([pins-and-audit.md](pins-and-audit.md))."},

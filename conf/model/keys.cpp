@@ -170,6 +170,14 @@ const section_spec& root_keys() {
   return s;
 }
 
+const section_spec& extension_keys() {
+  using e = server_extension;
+  static const section_spec s{"serverExtension", {
+    key<&e::methods>("methods", "Globs of its methods and notifications that pass to the server and from it.").like(forms::method_glob),
+  }};
+  return s;
+}
+
 const section_spec& server_keys() {
   using e = server_entry;
   static const section_spec s{"server", {
@@ -205,6 +213,7 @@ const section_spec& server_keys() {
     key<&e::approve>("approve", "Globs of the tools that need a yes of the caller inside a run.").like(forms::tool_glob),
     section<&e::sampling>("sampling", "The model of ours that answers the server's sampling requests where the caller cannot; none when not given.", sampling_keys()),
     entries<&e::roots, &server_root::uri>("roots", "The folders that the server is told when it asks for roots and the caller cannot answer.", root_keys()).like(forms::root_place),
+    named<&e::extensions>("extensions", "Extensions of MCP and experimental capabilities, by name, with those of their own methods that pass.", extension_keys(), forms::extension_name),
     key<&e::may_call>("mayCall", "Whether the server's own processes may connect to the daemon's socket."),
     key<&e::orphans>("orphans", "What becomes of processes that the server leaves behind."),
     key<&e::pin>("pin", "What becomes of tools whose definition is not the one that was pinned: offered, offered with a warning, or not offered until approved."),

@@ -82,6 +82,13 @@ struct server_root {
   std::string name;      ///< for people, or ""
 };
 
+/// One of `extensions` of a server entry: what passes of an extension or experimental capability.
+struct server_extension {
+  std::string name;  ///< the extension's
+  place at;
+  std::vector<std::string> methods;  ///< globs
+};
+
 /// One tool server: a program to spawn (`command`) or an address (`url`), exactly one of the two.
 struct server_entry {
   std::string name;    ///< the key in mcpServers, 1 … 64 printable characters
@@ -120,6 +127,7 @@ struct server_entry {
   std::vector<std::string> approve;         ///< globs of tools that need approval
   std::optional<server_sampling> sampling;  ///< unset: none of our models answers the server
   std::vector<server_root> roots;
+  std::vector<server_extension> extensions;
   bool may_call = false;  ///< allows the server's own processes to connect to our socket
   orphan_policy orphans = orphan_policy::end;
   std::optional<pin_mode> pin;  ///< unset: see pinning()

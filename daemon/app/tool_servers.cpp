@@ -7,6 +7,7 @@
 #include "daemon/app/options/guard.hpp"
 #include "daemon/app/options/login_entries.hpp"
 #include "daemon/app/options/server_entries.hpp"
+#include "daemon/store/records/principal.hpp"
 #include "mcp/process/started_apart.hpp"
 #include "mcp/support/log.hpp"
 
@@ -37,7 +38,7 @@ tool_servers::tool_servers(base_parts& base, blocking_lanes& lanes, http::client
       pins_(base.executor(), base.time, pin_options(config, conf::environment_for_places())),
       logins_({base.executor(), base.time, client, auth::system_secrets()},
               login_options(conf::environment_for_places()),
-              {[this](const std::string& server, bool held) { tokens_changed(server, held); },
+              {[this](const login_entry& entry, bool held) { tokens_changed(entry, held); },
                [](std::vector<std::string> command) {
                  if (const auto started = mcp::start_apart(std::move(command)); !started)
                    log::warn("auth.open: " + started.error().message);
@@ -60,7 +61,7 @@ void tool_servers::apply(const conf::configuration& config) {
   });
   auto with = means();
   with.framing = server_framing(config);
-  logins_.set_entries(login_entries(config, with));
+  logins_.set_entries(login_entries(config, with), login_callers(config));
   servers_.apply(supervised_servers(config, with));
 }
 
@@ -73,7 +74,9 @@ server_means tool_servers::means() {
           client_,
           verdicts_,
           {},
-          [this](const std::string& server, const std::string& url) { return logins_.tokens_at(server, url); },
+          [this](const std::string& server, const std::string& url, const std::string& principal) {
+            return logins_.tokens_at(server, url, principal);
+          },
           [this](const std::string& server) {
             auto& book = books_[server];
             if (!book) book = std::make_shared<mcp::stderr_lines>();
@@ -88,15 +91,28 @@ std::shared_ptr<mcp::stderr_lines> tool_servers::stderr_of(const std::string& se
 
 // A working server keeps its connection when a login brings it more rights; one that waits for a login is connected
 // again.
-void tool_servers::tokens_changed(const std::string& server, bool held) {
+void tool_servers::tokens_changed(const login_entry& entry, bool held) {
+  const auto& server = entry.server;
+  // The login of one caller is no reason to end what others do.
+  if (entry.per_caller)
+    return servers_.renew(
+        server,
+        [whose = entry.principal](const std::string& principal) {
+          return whose.empty() ? principal.empty() || is_person(principal) : principal == whose;
+        },
+        !held);
   for (const auto& s : servers_.status())
     if (s.name == server && !(held && s.state == mcp::server_state::ready) && s.state != mcp::server_state::disabled)
       static_cast<void>(servers_.restart(server));
 }
 
-result<std::string> tool_servers::admit(const mcp::peer_credentials& peer) const {
+result<std::string> tool_servers::admit(const mcp::peer_credentials& peer) {
+  using enum mcp::process_owner::kind;
+  if (last_stranger_.is(peer)) return admitted({.type = stranger, .server = {}, .may_call = false});
   const auto owner = keeper_.owner_of(peer.pid);
-  return admitted(mcp::still_there(peer) ? owner : mcp::process_owner());
+  if (!mcp::still_there(peer)) return admitted({});
+  if (owner.type == stranger) last_stranger_.note(peer);
+  return admitted(owner);
 }
 
 bool tool_servers::is_not_known_yet(pid_t pid) const {

@@ -364,8 +364,9 @@ void front_door::accept_on_port(int fd, const std::string& from) {
         from, state_->closed ? "mcpbx is stopping" : "all places of the port are taken (half of limits.callers)");
     return refuse(fd, "HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
   }
-  const auto known = std::make_shared<http_caller>(
-      context, fd, context.settings.port_rules, "caller (" + from + ", HTTP)", "http", -1, state_->question_about(fd));
+  const auto known =
+      std::make_shared<http_caller>(context, fd, context.settings.port_rules, "caller (" + from + ", HTTP)",
+                                    std::string(port_principal), -1, state_->question_about(fd));
   state_->on_port.push_back(known.get());
   state_->add(known);
 }

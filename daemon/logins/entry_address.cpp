@@ -73,8 +73,7 @@ void entry_tokens::leave_address() {
   sentence_.clear();
   problem_.clear();
   if (auto* const present = present_login()) present->cancel(moved);
-  if (std::exchange(preparing_, false))
-    login_over(fail(errc::cancelled, "the login to server \"" + entry_.server + "\" was ended: " + std::string(moved)));
+  if (std::exchange(preparing_, false)) login_over(std::unexpected(ended_by(moved)));
   unanswered_ = false;
   if (renewing_) end_renewal(false);
 }

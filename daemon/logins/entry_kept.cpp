@@ -31,18 +31,16 @@ void entry_tokens::load() {
       return call_all(self->when_loaded_);
     }
     self->take_settings(std::move(*settings));
-    self->keeper_.load(self->entry_.server, self->settings_.url,
-                       [weak, age = self->age_, present = self->moves_](grant_keeper::found f) {
-                         const auto tokens = weak.lock();
-                         if (!tokens || tokens->dropped_) return;
-                         if (present != tokens->moves_) return tokens->load();
-                         const bool late = !tokens->unreadable_.empty();
-                         if (age == tokens->age_) tokens->loaded_as(std::move(f));
-                         call_all(tokens->when_loaded_);
-                         // Opens connections again that have begun without them.
-                         if (late && !tokens->dropped_ && !tokens->grant_.empty())
-                           tokens->keeper_.tokens_changed(tokens->entry_.server, true);
-                       });
+    self->keeper_.load(self->place(), [weak, age = self->age_, present = self->moves_](grant_keeper::found f) {
+      const auto tokens = weak.lock();
+      if (!tokens || tokens->dropped_) return;
+      if (present != tokens->moves_) return tokens->load();
+      const bool late = !tokens->unreadable_.empty();
+      if (age == tokens->age_) tokens->loaded_as(std::move(f));
+      call_all(tokens->when_loaded_);
+      // Opens connections again that have begun without them.
+      if (late && !tokens->dropped_ && !tokens->grant_.empty()) tokens->keeper_.tokens_changed(tokens->entry_, true);
+    });
   });
 }
 
@@ -95,7 +93,7 @@ void entry_tokens::take_new(auth::grant g) {
 // Writes the grant; one that cannot be written is tried again with a later request.
 void entry_tokens::keep(grant_keeper::held_lock held, std::function<void(const result<void>&)> then) {
   lost_.reset();
-  keeper_.save(entry_.server, settings_.url, kept_grant{grant_, serial_}, kept_, std::move(held),
+  keeper_.save(place(), kept_grant{grant_, serial_}, kept_, std::move(held),
                [weak = weak_from_this(), serial = serial_, then = std::move(then)](const result<void>& saved) {
                  const auto self = weak.lock();
                  if (!self || self->dropped_) return;

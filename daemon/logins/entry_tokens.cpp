@@ -18,6 +18,7 @@ constexpr std::chrono::minutes between_saves{1};
 constexpr milliseconds page_time{5'000};
 constexpr std::size_t most_waiting = 4096;
 constexpr std::size_t most_ended = 8;
+constexpr std::string_view nobody_waits = "nobody waits for it any more";
 
 }  // namespace
 
@@ -42,8 +43,7 @@ void entry_tokens::leave(std::string_view why) {
   outdate();
   if (auto* const present = present_login()) present->cancel(why);
   if (renewing_) end_renewal(false);
-  const result<void> over =
-      fail(errc::cancelled, "the login to server \"" + entry_.server + "\" was ended: " + std::string(why));
+  const result<void> over = std::unexpected(ended_by(why));
   call_all(when_loaded_);
   call_all(when_ready_);
   call_all(when_over_, over);
@@ -54,6 +54,11 @@ void entry_tokens::leave(std::string_view why) {
 void entry_tokens::outdate() {
   ++age_;
   exchange_.reset();
+}
+
+std::string entry_tokens::login_command() const {
+  return "run `mcpbx auth login " + shell_word(entry_.server) +
+         (entry_.principal.empty() ? "" : " --for " + shell_word(entry_.principal)) + "`";
 }
 
 std::string entry_tokens::header() const {
@@ -89,7 +94,7 @@ void entry_tokens::renew(std::function<void(bool)> then) {
   if (dropped_ || when_renewed_.size() >= most_waiting) return then(false);
   when_renewed_.push_back(std::move(then));
   if (std::exchange(renewing_, true)) return;
-  keeper_.lock(entry_.server, settings_.url,
+  keeper_.lock(place(),
                [weak = weak_from_this(), age = age_](result<grant_keeper::held_lock> held, grant_keeper::found stored) {
                  const auto self = weak.lock();
                  if (!self || self->dropped_ || age != self->age_) return;
@@ -113,7 +118,7 @@ void entry_tokens::forgotten_elsewhere() {
   grant_ = {};
   kept_ = false;
   problem_.clear();
-  set_waiting("needs a login: run `mcpbx auth login " + shell_word(entry_.server) + "`");
+  set_waiting("needs a login: " + login_command());
   end_renewal(false);
 }
 
@@ -156,7 +161,7 @@ void entry_tokens::renewal_over(grant_keeper::held_lock held, result<auth::grant
   if (!outcome) {
     problem_ = "the authorization server of \"" + entry_.server + "\" " + outcome.error().message;
     log::warn(problem_);
-    // A refused refresh token is of no use any more, and neither is the token that it was for.
+    // A refused refresh token cannot be used again, and neither can the token that it was to renew.
     if (outcome.error().code == errc::peer) {
       grant_.access_token = {};
       grant_.refresh_token = {};
@@ -210,11 +215,13 @@ void entry_tokens::refused(int status, std::string_view challenge, std::string_v
     const auto ask_person = [this, more_scopes](std::function<void(bool)> then) {
       // A login would bring tokens that cannot be kept beside those that are there.
       set_waiting(!unreadable_.empty() ? "cannot use its login: " + unreadable_
-                  : more_scopes
-                      ? "needs a login with more rights: run `mcpbx auth login " + shell_word(entry_.server) + "`"
-                      : "needs a login: run `mcpbx auth login " + shell_word(entry_.server) + "`");
-      if (!preparing_ && !present_login() && !may_log_in_alone()) return then(false);
+                  : more_scopes        ? "needs a login with more rights: " + login_command()
+                                       : "needs a login: " + login_command());
+      const bool is_first = !preparing_ && !present_login();
+      if (is_first && !may_log_in_alone()) return then(false);
+      // A login that people have begun ends with them, whatever else waits for it.
       log_in(
+          is_first ? nullptr : std::make_shared<int>(),
           [this] {
             // Many requests may wait for one login, and a server that is opened again and again asks for it each time.
             if (const auto* present = present_login();
@@ -243,14 +250,28 @@ void entry_tokens::stream_refused(std::string_view sent, std::function<void(bool
   });
 }
 
-void entry_tokens::log_in(std::function<void()> ready, std::function<void(result<void>)> over) {
-  when_loaded([this, age = logouts_, ready = std::move(ready), over = std::move(over)]() mutable {
+bool entry_tokens::is_wanted() const {
+  return unattended_ || std::ranges::any_of(waiting_people_, [](const auto& one) { return !one.expired(); });
+}
+
+void entry_tokens::when_logged_in(const login_presence& waits, std::function<void(result<void>)> over) {
+  std::erase_if(waiting_people_, [](const auto& one) { return one.expired(); });
+  if (waits) waiting_people_.emplace_back(waits);
+  when_over_.push_back(std::move(over));
+}
+
+void entry_tokens::log_in(const login_presence& waits, std::function<void()> ready,
+                          std::function<void(result<void>)> over) {
+  when_loaded([this, age = logouts_, alone = !waits, who = std::weak_ptr(waits), ready = std::move(ready),
+               over = std::move(over)]() mutable {
     if (dropped_ || age != logouts_) {
       if (over)
         over(dropped_ ? fail(errc::cancelled, "the entry of server \"" + entry_.server + "\" has changed")
                       : logged_out());
       return;
     }
+    unattended_ = unattended_ || alone;
+    if (!alone) waiting_people_.push_back(who);
     when_over_.push_back(std::move(over));
     if (present_login() && !present_login()->address().empty()) {
       if (ready) ready();
@@ -270,13 +291,34 @@ void entry_tokens::prepare_login() {
       self->preparing_ = false;
       return self->login_over(std::unexpected(settings.error()));
     }
-    if (!self->take_settings(std::move(*settings))) return;
-    self->preparing_ = false;
-    self->start_login();
+    if (self->take_settings(std::move(*settings))) self->bind_client();
   });
 }
 
+// A client of the entry is for one authorization server, whichever caller it has logged in first.
+void entry_tokens::bind_client() {
+  bound_.reset();
+  if (!entry_.per_caller || settings_.client_id.empty() || !settings_.issuer.empty() || !grant_.issuer.empty()) {
+    preparing_ = false;
+    return start_login();
+  }
+  keeper_.find_client(
+      place(), settings_.client_id, [weak = weak_from_this(), age = logouts_, moves = moves_](grant_keeper::found f) {
+        const auto self = weak.lock();
+        if (!self || self->dropped_ || age != self->logouts_ || moves != self->moves_) return;
+        self->preparing_ = false;
+        if (!f)
+          return self->login_over(
+              fail(errc::unavailable, "server \"" + self->entry_.server +
+                                          "\": no login is begun with the client of its entry, since " +
+                                          f.error().message + "; or name its authorization server as auth.issuer"));
+        if (*f) self->bound_ = auth::grant{.issuer = (*f)->grant.issuer, .client = (*f)->grant.client};
+        self->start_login();
+      });
+}
+
 void entry_tokens::start_login() {
+  if (!is_wanted()) return login_over(std::unexpected(ended_by(nobody_waits)));
   // The tokens on disk tell at which authorization server the client has been used: its secret is for no other.
   const bool shows_secret = !settings_.client_id.empty() || !settings_.assertion.empty();
   if (!unreadable_.empty() && settings_.issuer.empty() && shows_secret)
@@ -295,7 +337,7 @@ void entry_tokens::start_login() {
   o.key = settings_.key;
   o.assertion = settings_.assertion;
   o.provider = settings_.provider;
-  if (!grant_.issuer.empty()) o.before = grant_;
+  o.before = grant_.issuer.empty() ? bound_ : std::optional(grant_);
   if (login_) {
     // A program may begin logins faster than their pages are shown.
     if (ended_.size() >= most_ended) ended_.erase(ended_.begin());
@@ -316,6 +358,8 @@ void entry_tokens::start_login() {
 
 void entry_tokens::login_over(result<auth::grant> outcome) {
   const auto self = shared_from_this();
+  waiting_people_.clear();
+  unattended_ = false;
   unanswered_ = !outcome && outcome.error().code == errc::cancelled;
   if (!outcome) {
     problem_ = outcome.error().message;
@@ -339,12 +383,33 @@ void entry_tokens::login_over(result<auth::grant> outcome) {
     writing_login_ = false;
     call_all(when_ready_);
     call_all(when_over_, result<void>());
-    if (!dropped_) keeper_.tokens_changed(entry_.server, true);
+    if (!dropped_) keeper_.tokens_changed(entry_, true);
   });
 }
 
+error entry_tokens::ended_by(std::string_view why) const {
+  return {errc::cancelled, "the login to server \"" + entry_.server + "\" was ended: " + std::string(why)};
+}
+
 result<void> entry_tokens::logged_out() const {
-  return fail(errc::cancelled, "the login to server \"" + entry_.server + "\" was ended: somebody has logged out");
+  return std::unexpected(ended_by("somebody has logged out"));
+}
+
+void entry_tokens::end_if_unwanted() {
+  if (is_wanted()) return;
+  // One that is being prepared looks for itself when it starts.
+  if (auto* const present = present_login()) present->cancel(nobody_waits);
+}
+
+bool entry_tokens::cancel_login(std::string_view why) {
+  if (auto* const present = present_login()) {
+    present->cancel(why);
+    return true;
+  }
+  if (!std::exchange(preparing_, false)) return false;
+  ++logouts_;  // its settings are on their way
+  login_over(std::unexpected(ended_by(why)));
+  return true;
 }
 
 void entry_tokens::log_out(std::function<void(result<void>)> then) {
@@ -368,10 +433,10 @@ void entry_tokens::log_out(std::function<void(result<void>)> then) {
       return then(!settings ? std::unexpected(settings.error())
                             : fail(errc::cancelled, "the entry of the server has changed"));
     me->take_settings(std::move(*settings));
-    me->keeper_.save(me->entry_.server, me->settings_.url, std::nullopt, false, nullptr,
+    me->keeper_.save(me->place(), std::nullopt, false, nullptr,
                      [weak, then = std::move(then)](const result<void>& saved) {
                        const auto tokens = weak.lock();
-                       if (tokens && !tokens->dropped_) tokens->keeper_.tokens_changed(tokens->entry_.server, false);
+                       if (tokens && !tokens->dropped_) tokens->keeper_.tokens_changed(tokens->entry_, false);
                        then(saved);
                      });
   };

@@ -1,7 +1,8 @@
-// The tokens of one tool server: they are sent with its requests, renewed before they end, and got anew by a login. One
-// renewal or login at a time serves all that wait for it.
+// The tokens of one tool server, or of one caller at it: they are sent with its requests, renewed before they end, and
+// got anew by a login. One renewal or login at a time serves all that wait for it.
 #pragma once
 #include "daemon/logins/login.hpp"
+#include "daemon/logins/login_desk.hpp"
 #include "mcp/auth/flow/renewal.hpp"
 #include "mcp/client/connect/authorizer.hpp"
 #include "mcp/redact/secret.hpp"
@@ -42,6 +43,10 @@ struct login_entry {
   bool opens = false;  ///< the daemon opens the browser; else a person runs `mcpbx auth login`
   bool private_addresses = false;
   bool own_authorization = false;  ///< its headers have an Authorization, which wins over tokens
+  bool per_caller = false;         ///< it is not shared: each principal has a login of its own
+  /// Identity whose login this is (daemon/store/records/principal.hpp); "": the person's, which all share unless the
+  /// entry is `per_caller`.
+  std::string principal = {};
   auth::grant_kind grant = auth::grant_kind::person;
 };
 
@@ -49,6 +54,11 @@ struct login_entry {
 struct kept_grant {
   auth::grant grant = {};
   std::int64_t serial = 0;
+};
+
+/// The place of a grant: a server at an address, and the principal whose login it is (login_entry::principal).
+struct grant_place {
+  std::string server, url, principal;
 };
 
 /// Keeps the grants of all servers; `logins` implements it. Callbacks come later, on the speaking thread.
@@ -59,20 +69,22 @@ class grant_keeper {
   using found = result<std::optional<kept_grant>>;
   using held_lock = std::shared_ptr<void>;
   virtual ~grant_keeper() = default;
-  /// Reads the grant of a server at this address from the file.
-  virtual void load(const std::string& server, const std::string& url, std::function<void(found)> then) = 0;
+  /// Reads the grant of this place from the file.
+  virtual void load(const grant_place& at, std::function<void(found)> then) = 0;
   /// Takes the lock between daemons and reads the grant as it is now. `then` gets a failure if the lock cannot be had.
   /// The lock is held until the returned object of `then` is dropped.
-  virtual void lock(const std::string& server, const std::string& url,
-                    std::function<void(result<held_lock>, found)> then) = 0;
+  virtual void lock(const grant_place& at, std::function<void(result<held_lock>, found)> then) = 0;
   /// Writes the grant unless a later one is there, or removes it; `held`: under that lock. `then` gets a failure if it
   /// is not on disk; errc::not_found: it `replaces` one that is not there any more.
-  virtual void save(const std::string& server, const std::string& url, std::optional<kept_grant> g, bool replaces,
-                    held_lock held, std::function<void(result<void>)> then) = 0;
+  virtual void save(const grant_place& at, std::optional<kept_grant> g, bool replaces, held_lock held,
+                    std::function<void(result<void>)> then) = 0;
+  /// Looks among the logins of all callers at this server and address for one with this client of the entry, which
+  /// binds it to an authorization server. Fails if one of them cannot be read.
+  virtual void find_client(const grant_place& at, const std::string& client_id, std::function<void(found)> then) = 0;
   /// Opens the person's browser by the entry's command.
   virtual void open_browser(const std::vector<std::string>& command, std::string_view address) = 0;
   /// Reports that a login has brought tokens, or that they have been forgotten (`held` is false).
-  virtual void tokens_changed(const std::string& server, bool held) = 0;
+  virtual void tokens_changed(const login_entry& entry, bool held) = 0;
 };
 
 class entry_tokens final : public mcp::authorizer, public std::enable_shared_from_this<entry_tokens> {
@@ -106,7 +118,13 @@ class entry_tokens final : public mcp::authorizer, public std::enable_shared_fro
   /// Returns true while a login is under way, or has ended and its tokens are being written.
   bool is_logging_in() const noexcept { return present_login() != nullptr || writing_login_; }
   /// Calls `over` at the end of the login that is_logging_in() tells of, once its tokens are written and in use.
-  void when_logged_in(std::function<void(result<void>)> over) { when_over_.push_back(std::move(over)); }
+  void when_logged_in(const login_presence& waits, std::function<void(result<void>)> over);
+
+  /// Ends the login under way if nobody waits for it any more: no holder of a presence, and no request of a connection
+  /// that has caused it.
+  void end_if_unwanted();
+  /// Ends the login under way. Returns false if there is none.
+  bool cancel_login(std::string_view why);
 
   /// Notes that a person has the address of the login under way, so that no browser is opened for it any more.
   void note_shown() noexcept { shown_ = true; }
@@ -117,9 +135,9 @@ class entry_tokens final : public mcp::authorizer, public std::enable_shared_fro
   /// Returns the number of logins that are over and still held for their pages: a handful at most.
   std::size_t ended_logins() const noexcept { return ended_.size(); }
 
-  /// Begins a login unless one is under way. `ready` is called once its address is known, or it has ended; `over` once
-  /// it has ended. Both may be empty, and are called from inside or later.
-  void log_in(std::function<void()> ready, std::function<void(result<void>)> over);
+  /// Begins a login unless one is under way. `waits`: as in login_desk::begin(). `ready` is called once its address is
+  /// known, or it has ended; `over` once it has ended. Both may be empty, and are called from inside or later.
+  void log_in(const login_presence& waits, std::function<void()> ready, std::function<void(result<void>)> over);
   /// Calls `then`, from inside or later, once the tokens on disk are known.
   void prepare_status(std::function<void()> then) { when_loaded(std::move(then)); }
   /// Forgets the tokens, here and on disk.
@@ -130,6 +148,9 @@ class entry_tokens final : public mcp::authorizer, public std::enable_shared_fro
   void drop();
 
  private:
+  grant_place place() const { return {entry_.server, settings_.url, entry_.principal}; }
+  std::string login_command() const;
+  bool is_wanted() const;
   void when_loaded(std::function<void()> then);
   void load();
   bool take_settings(login_settings s);
@@ -149,7 +170,9 @@ class entry_tokens final : public mcp::authorizer, public std::enable_shared_fro
   void renewal_over(grant_keeper::held_lock held, result<auth::grant> outcome);
   void end_renewal(bool renewed);
   void prepare_login();
+  void bind_client();
   void start_login();
+  error ended_by(std::string_view why) const;
   result<void> logged_out() const;
   void login_over(result<auth::grant> outcome);
   void take(auth::grant g);
@@ -162,7 +185,8 @@ class entry_tokens final : public mcp::authorizer, public std::enable_shared_fro
   login_entry entry_;
   login_settings settings_;
   auth::grant grant_;
-  std::int64_t serial_ = 0;  // of grant_
+  std::optional<auth::grant> bound_;  // another caller's, which binds the client of the entry; without tokens
+  std::int64_t serial_ = 0;           // of grant_
   bool kept_ = false;       // grant_, or one of the same login before it, is on disk, or was when it was looked at last
   std::string unreadable_;  // reason for not knowing the tokens on disk, or ""
   std::optional<time_point> last_load_, lost_;  // last try to read them; time of the last failure to write them
@@ -180,7 +204,9 @@ class entry_tokens final : public mcp::authorizer, public std::enable_shared_fro
   std::vector<passing_secret> assertions_;  // the last ones of the entry, which a server may still quote, oldest first
   bool loaded_ = false, loading_ = false, renewing_ = false, preparing_ = false, writing_login_ = false, shown_ = false,
        unanswered_ = false, dropped_ = false;
-  auth::bearer_challenge challenge_;  // of the last refusal
+  bool unattended_ = false;                          // nobody needs to wait for the login under way
+  std::vector<std::weak_ptr<void>> waiting_people_;  // those that do
+  auth::bearer_challenge challenge_;                 // of the last refusal
   std::string sentence_, problem_;
   int attempts_ = 0;
   time_point last_attempt_{}, last_renewal_ = time_point::min();

@@ -1,6 +1,7 @@
 // Files on the lane, entries and people's requests on the speaking thread.
 #include "daemon/logins/logins.hpp"
 
+#include "daemon/store/records/principal.hpp"
 #include "mcp/auth/metadata.hpp"
 #include "mcp/support/log.hpp"
 #include "mcp/support/text.hpp"
@@ -14,6 +15,8 @@
 namespace mcpbx::daemon {
 namespace {
 
+constexpr std::size_t most_callers = 256;
+
 // Reads the serial number, which is a time. One that no daemon can have written would be later than all that follow.
 std::int64_t serial_of(const raw_json& entry, std::int64_t now_ms) {
   constexpr std::int64_t day_ms = std::chrono::milliseconds(std::chrono::days(1)).count();
@@ -21,10 +24,13 @@ std::int64_t serial_of(const raw_json& entry, std::int64_t now_ms) {
   return serial < 0 || serial > now_ms + day_ms ? 0 : serial;
 }
 
-// Reads the grant of a server out of the file at this time in milliseconds since 1970.
-grant_keeper::found grant_in(credential_file& file, const std::string& server, const std::string& url,
-                             std::int64_t now_ms) {
-  const auto text = file.find(credential_file::entry_name(server, url));
+std::string name_of(const grant_place& at) {
+  return credential_file::entry_name(at.server, at.url, at.principal);
+}
+
+// Reads the grant of a place out of the file at this time in milliseconds since 1970.
+grant_keeper::found grant_in(credential_file& file, const grant_place& at, std::int64_t now_ms) {
+  const auto text = file.find(name_of(at));
   if (!text) return std::unexpected(text.error());
   if (!*text) return std::nullopt;
   const auto wrong = [&](const std::string& what) {
@@ -32,15 +38,42 @@ grant_keeper::found grant_in(credential_file& file, const std::string& server, c
   };
   const auto json = raw_json::parse(**text, 16);
   if (!json) return wrong(json.error().message);
-  if (find_member(*json, "url").as_string() != url) return std::nullopt;
+  if (find_member(*json, "url").as_string() != at.url) return std::nullopt;
+  if (member_text(*json, "principal") != at.principal) return std::nullopt;
   auto read = auth::read_grant(find_member(*json, "grant"));
   if (!read) return wrong(read.error().message);
   return kept_grant{std::move(*read), serial_of(*json, now_ms)};
 }
 
-std::string entry_text(const std::string& url, const kept_grant& g) {
-  return "{\"url\":" + json_quoted(url) + ",\"serial\":" + std::to_string(g.serial) +
+std::string entry_text(const grant_place& at, const kept_grant& g) {
+  const std::string whose = at.principal.empty() ? "" : ",\"principal\":" + json_quoted(at.principal);
+  return "{\"url\":" + json_quoted(at.url) + whose + ",\"serial\":" + std::to_string(g.serial) +
          ",\"grant\":" + auth::grant_json(g.grant) + "}";
+}
+
+// A login on the disk of a caller at an entry that is not shared.
+struct kept_login {
+  std::string server, principal;
+};
+
+// Returns the logins of callers at these places, whose principal is "", that the file has.
+std::vector<kept_login> logins_in(credential_file& file, const std::vector<grant_place>& places) {
+  std::vector<kept_login> all;
+  const auto entries = file.read();
+  if (!entries) return all;
+  for (const auto& [name, text] : *entries) {
+    const auto json = raw_json::parse(text, 16);
+    const std::string principal = json ? member_text(*json, "principal") : "";
+    if (principal.empty()) continue;
+    for (const auto& at : places)
+      if (name == name_of({at.server, at.url, principal}) && all.size() < most_callers)
+        all.push_back({at.server, principal});
+  }
+  return all;
+}
+
+error none_under_way(const login_target& whose) {
+  return {errc::invalid_argument, "no login to server " + json_quoted(whose.server) + " is under way"};
 }
 
 // An outcome of work elsewhere, which has failed unless the work was done.
@@ -55,6 +88,7 @@ logins::logins(login_parts parts, options o, hooks h)
     : parts_(std::move(parts)),
       path_(std::move(o.path)),
       file_(path_ ? std::make_shared<credential_file>(*path_, std::move(o.find_key)) : nullptr),
+      person_(std::move(o.person)),
       hooks_(std::move(h)),
       alive_(std::make_shared<int>()),
       renewals_(parts_.executor, "renewals"),
@@ -62,7 +96,8 @@ logins::logins(login_parts parts, options o, hooks h)
 
 logins::~logins() {
   alive_.reset();
-  for (const auto& e : entries_) e->drop();
+  for (const auto* all : {&entries_, &of_callers_})
+    for (const auto& e : *all) e->drop();
 }
 
 // Gives `work` to a thread by `post`, and runs `then(its result)` on the speaking thread, unless this object is gone by
@@ -85,34 +120,75 @@ void logins::on_lane(Work work, Then then) {
   elsewhere([this](auto job) { return lane_.post(std::move(job)); }, std::move(work), std::move(then));
 }
 
-void logins::set_entries(std::vector<login_entry> entries) {
-  std::vector<std::shared_ptr<entry_tokens>> next;
+void logins::set_entries(std::vector<login_entry> entries, std::vector<std::string> callers) {
+  callers_ = std::move(callers);
+  std::vector<tokens_ptr> next, kept;
+  const auto take = [](std::vector<tokens_ptr>& from, std::vector<tokens_ptr>& to, const login_entry& e) {
+    for (auto& old : from)
+      if (old && old->entry().server == e.server && old->entry().fingerprint == e.fingerprint &&
+          old->entry().per_caller == e.per_caller)
+        to.push_back(std::exchange(old, nullptr));
+  };
   for (auto& e : entries) {
-    const auto same = std::ranges::find_if(
-        entries_, [&](const auto& old) { return old && old->entry().fingerprint == e.fingerprint; });
-    if (same != entries_.end())
-      next.push_back(std::exchange(*same, nullptr));
-    else
+    if (e.per_caller) take(of_callers_, kept, e);
+    const auto before = next.size();
+    take(entries_, next, e);
+    if (next.size() == before)
       next.push_back(std::make_shared<entry_tokens>(parts_, static_cast<grant_keeper&>(*this), std::move(e)));
   }
   // Code of those who wait runs inside, with the new entries.
-  for (const auto& old : std::exchange(entries_, std::move(next)))
+  auto gone = std::exchange(entries_, std::move(next));
+  for (auto& one : std::exchange(of_callers_, std::move(kept))) gone.push_back(std::move(one));
+  for (const auto& old : gone)
     if (old) old->leave("its entry has changed");
 }
 
-entry_tokens* logins::find(std::string_view server) const {
+logins::tokens_ptr logins::find(std::string_view server) const {
   const auto found = std::ranges::find_if(entries_, [&](const auto& e) { return e->entry().server == server; });
-  return found == entries_.end() ? nullptr : found->get();
+  return found == entries_.end() ? nullptr : *found;
+}
+
+// Returns the tokens of a caller of this entry: a person has its own ones, and so has everybody if it is shared.
+logins::tokens_ptr logins::tokens_for(const tokens_ptr& shared, const std::string& principal) {
+  if (!shared->entry().per_caller || principal.empty() || is_person(principal)) return shared;
+  for (const auto& one : of_callers_)
+    if (one->entry().server == shared->entry().server && one->entry().principal == principal) return one;
+  login_entry own = shared->entry();
+  own.principal = principal;
+  // The browser of the daemon's desk is the person's, who would give the caller a login of the person's own.
+  if (own.grant == auth::grant_kind::person) own.opens = false;
+  return of_callers_.emplace_back(
+      std::make_shared<entry_tokens>(parts_, static_cast<grant_keeper&>(*this), std::move(own)));
+}
+
+// Returns the login that a person means.
+result<logins::tokens_ptr> logins::look_up(const login_target& whose) {
+  const auto shared = find(whose.server);
+  if (!shared) return std::unexpected(unknown(whose.server));
+  if (whose.principal.empty() || is_person(whose.principal)) return shared;
+  const std::string server = "server " + json_quoted(whose.server);
+  if (!shared->entry().per_caller)
+    return fail(
+        errc::invalid_argument,
+        server + " has one login for all its callers; \"sharing\": \"perCaller\" in its entry gives each its own");
+  if (std::ranges::find(callers_, whose.principal) == callers_.end()) {
+    std::string known;
+    for (const auto& one : callers_) known += (known.empty() ? "" : ", ") + one;
+    return fail(errc::invalid_argument, "there is no caller " + json_quoted(cut_utf8(whose.principal, 128)) +
+                                            " that could log in to " + server + "; those beside you are: " + known);
+  }
+  return tokens_for(shared, whose.principal);
 }
 
 std::shared_ptr<mcp::authorizer> logins::tokens_of(std::string_view server) const {
-  auto* const found = find(server);
-  return found ? found->shared_from_this() : nullptr;
+  return find(server);
 }
 
-std::shared_ptr<mcp::authorizer> logins::tokens_at(std::string_view server, const std::string& url) const {
-  auto* const found = find(server);
-  return found ? found->at(url) : nullptr;
+std::shared_ptr<mcp::authorizer> logins::tokens_at(std::string_view server, const std::string& url,
+                                                   const std::string& principal) {
+  const auto shared = find(server);
+  if (!shared) return nullptr;
+  return tokens_for(shared, principal)->at(url);
 }
 
 error logins::unknown(std::string_view server) const {
@@ -125,16 +201,19 @@ error logins::unknown(std::string_view server) const {
 
 // Requests of people.
 
-void logins::begin(std::string_view server, std::function<void(result<login_invitation>)> then) {
-  auto* const tokens = find(server);
-  if (!tokens) return then(std::unexpected(unknown(server)));
+void logins::begin(const login_target& whose, const login_presence& waits,
+                   std::function<void(result<login_invitation>)> then) {
+  const auto found = look_up(whose);
+  if (!found) return then(std::unexpected(found.error()));
+  const auto& tokens = *found;
   if (tokens->entry().own_authorization)
-    return then(fail(errc::config, "server " + json_quoted(server) +
+    return then(fail(errc::config, "server " + json_quoted(whose.server) +
                                        " gets the Authorization header of its entry, so that nothing would use the "
                                        "tokens of a login; take it out of \"headers\" first"));
   const auto told = std::make_shared<bool>(false);
   const auto shared = std::make_shared<std::function<void(result<login_invitation>)>>(std::move(then));
   tokens->log_in(
+      waits,
       [weak = tokens->weak_from_this(), told, shared] {
         const auto t = weak.lock();
         if (!t || *told) return;
@@ -155,34 +234,47 @@ void logins::begin(std::string_view server, std::function<void(result<login_invi
       });
 }
 
-void logins::when_over(std::string_view server, std::function<void(result<void>)> then) {
-  auto* const tokens = find(server);
-  if (!tokens) return then(std::unexpected(unknown(server)));
+void logins::when_over(const login_target& whose, const login_presence& waits, std::function<void(result<void>)> then) {
+  const auto found = look_up(whose);
+  if (!found) return then(std::unexpected(found.error()));
+  const auto& tokens = *found;
   if (!tokens->is_logging_in()) {
     if (tokens->last_outcome()) return then(*tokens->last_outcome());
-    return then(fail(errc::invalid_argument, "no login to server " + json_quoted(server) + " is under way"));
+    return then(std::unexpected(none_under_way(whose)));
   }
-  tokens->when_logged_in(std::move(then));
+  tokens->when_logged_in(waits, std::move(then));
 }
 
-result<void> logins::complete(std::string_view server, std::string_view pasted) {
-  auto* const tokens = find(server);
-  if (!tokens) return std::unexpected(unknown(server));
-  auto* const present = tokens->present_login();
-  if (!present) return fail(errc::invalid_argument, "no login to server " + json_quoted(server) + " is under way");
+void logins::left(const login_target& whose) {
+  if (const auto found = look_up(whose)) (*found)->end_if_unwanted();
+}
+
+result<void> logins::cancel(const login_target& whose) {
+  const auto found = look_up(whose);
+  if (!found) return std::unexpected(found.error());
+  if (!(*found)->cancel_login("somebody has cancelled it")) return std::unexpected(none_under_way(whose));
+  return {};
+}
+
+result<void> logins::complete(const login_target& whose, std::string_view pasted) {
+  const auto found = look_up(whose);
+  if (!found) return std::unexpected(found.error());
+  auto* const present = (*found)->present_login();
+  if (!present) return std::unexpected(none_under_way(whose));
   return present->pasted(pasted);
 }
 
-void logins::log_out(std::string_view server, std::function<void(result<void>)> then) {
-  auto* const tokens = find(server);
-  if (!tokens) return then(std::unexpected(unknown(server)));
-  tokens->log_out(std::move(then));
+void logins::log_out(const login_target& whose, std::function<void(result<void>)> then) {
+  const auto found = look_up(whose);
+  if (!found) return then(std::unexpected(found.error()));
+  (*found)->log_out(std::move(then));
 }
 
 login_status logins::status_of(const entry_tokens& t) const {
   login_status s;
   s.server = t.entry().server;
   s.url = t.entry().address;
+  if (t.entry().per_caller) s.principal = t.entry().principal.empty() ? person_ : t.entry().principal;
   const auto& g = t.grant();
   s.issuer = g.issuer;
   s.resource = g.resource;
@@ -197,80 +289,114 @@ login_status logins::status_of(const entry_tokens& t) const {
   return s;
 }
 
-void logins::status(std::function<void(login_report)> then) {
-  // A grant that has not been loaded yet is read for this.
-  const auto waiting = std::make_shared<std::size_t>(entries_.size() + 1);
-  const auto end = [this, waiting, then = std::move(then)] {
-    if (--*waiting != 0) return;
-    on_lane(
-        [file = file_] {
-          if (file) static_cast<void>(file->read());
-          return std::string(to_string(file ? file->protection() : key_place::none));
-        },
-        [this, then](std::string protection) {
-          login_report report{{}, std::move(protection), path_.value_or("")};
-          for (const auto& e : entries_) report.servers.push_back(status_of(*e));
-          then(std::move(report));
-        });
+namespace {
+
+// Reads the grants of these tokens that have not been read yet, then calls `then`.
+void prepare_all(std::vector<std::shared_ptr<entry_tokens>> tokens, std::function<void()> then) {
+  const auto waiting = std::make_shared<std::size_t>(tokens.size() + 1);
+  const auto end = [waiting, then = std::move(then)] {
+    if (--*waiting == 0) then();
   };
-  for (const auto& e : std::vector(entries_)) e->prepare_status(end);
+  for (const auto& one : tokens) one->prepare_status(end);
   end();
+}
+
+}  // namespace
+
+void logins::status(std::function<void(login_report)> then) {
+  const auto weak = std::weak_ptr(alive_);
+  prepare_all(entries_, [this, weak, then = std::move(then)]() mutable {
+    if (weak.expired()) return;
+    find_kept([this, weak, then = std::move(then)]() mutable {
+      prepare_all(of_callers_, [this, weak, then = std::move(then)] {
+        if (!weak.expired()) report_all(then);
+      });
+    });
+  });
+}
+
+// Makes the tokens of the callers whose logins are on disk, which have not asked for them yet.
+void logins::find_kept(std::function<void()> then) {
+  std::vector<grant_place> places;
+  for (const auto& e : entries_)
+    if (e->entry().per_caller) places.push_back({e->entry().server, e->url(), {}});
+  if (!file_ || places.empty()) return then();
+  on_lane([file = file_, places = std::move(places)] { return logins_in(*file, places); },
+          [this, then = std::move(then)](const std::vector<kept_login>& found) {
+            for (const auto& one : found)
+              if (const auto shared = find(one.server)) static_cast<void>(tokens_for(shared, one.principal));
+            then();
+          });
+}
+
+void logins::report_all(const std::function<void(login_report)>& then) {
+  on_lane(
+      [file = file_] {
+        if (file) static_cast<void>(file->read());
+        return std::string(to_string(file ? file->protection() : key_place::none));
+      },
+      [this, then](std::string protection) {
+        login_report report{{}, std::move(protection), path_.value_or("")};
+        for (const auto& e : entries_) report.servers.push_back(status_of(*e));
+        for (const auto& e : of_callers_)
+          if (auto s = status_of(*e); s.state != "none" || !s.problem.empty()) report.servers.push_back(std::move(s));
+        then(std::move(report));
+      });
 }
 
 // The file.
 
-void logins::load(const std::string& server, const std::string& url, std::function<void(found)> then) {
+void logins::load(const grant_place& at, std::function<void(found)> then) {
   using loaded = done_elsewhere<std::optional<kept_grant>>;
   on_lane(
-      [file = file_, server, url, now = parts_.time.wall_ms()] {
+      [file = file_, at, now = parts_.time.wall_ms()] {
         // Without a file nothing was kept.
-        return loaded{file ? grant_in(*file, server, url, now) : found(std::nullopt)};
+        return loaded{file ? grant_in(*file, at, now) : found(std::nullopt)};
       },
       [then = std::move(then)](loaded l) { then(std::move(l.value)); });
 }
 
-void logins::lock(const std::string& server, const std::string& url,
-                  std::function<void(result<held_lock>, found)> then) {
+void logins::lock(const grant_place& at, std::function<void(result<held_lock>, found)> then) {
   struct locked {
     result<held_lock> held = fail(errc::unavailable, "there is no thread for it");
     found stored = fail(errc::unavailable, "there is no thread for it");
   };
-  // Another daemon may keep the lock for seconds: only the renewals of this server wait for it, and nobody's file.
-  elsewhere([this, server](auto job) { return renewals_.post(server, std::move(job)); },
-            [file = file_, server, url] {
+  // Another daemon may keep the lock for seconds: only the renewals of this login wait for it, and nobody's file.
+  elsewhere([this, at](auto job) { return renewals_.post(at.server + "\n" + at.principal, std::move(job)); },
+            [file = file_, at] {
               locked out;
               if (!file) return out;
-              auto lock = file->lock_renewal(credential_file::entry_name(server, url));
+              auto lock = file->lock_renewal(name_of(at));
               if (lock)
                 out.held = std::make_shared<state_lock>(std::move(*lock));
               else
                 out.held = std::unexpected(lock.error());
               return out;
             },
-            [this, server, url, then = std::move(then)](locked l) {
+            [this, at, then = std::move(then)](locked l) {
               on_lane(
-                  [file = file_, server, url, l = std::move(l), now = parts_.time.wall_ms()]() mutable {
+                  [file = file_, at, l = std::move(l), now = parts_.time.wall_ms()]() mutable {
                     if (!l.held) return std::move(l);
-                    l.stored = grant_in(*file, server, url, now);
+                    l.stored = grant_in(*file, at, now);
                     return std::move(l);
                   },
                   [then](locked l) { then(std::move(l.held), std::move(l.stored)); });
             });
 }
 
-void logins::save(const std::string& server, const std::string& url, std::optional<kept_grant> g, bool replaces,
-                  held_lock held, std::function<void(result<void>)> then) {
+void logins::save(const grant_place& at, std::optional<kept_grant> g, bool replaces, held_lock held,
+                  std::function<void(result<void>)> then) {
   on_lane(
-      [file = file_, why = path_ ? std::string() : path_.error().message, server, url, g = std::move(g), replaces,
+      [file = file_, why = path_ ? std::string() : path_.error().message, at, g = std::move(g), replaces,
        held = std::move(held), now = parts_.time.wall_ms()]() mutable -> done_elsewhere<void> {
         if (!file) return {fail(errc::io, why)};
         std::optional<std::string> text;
         if (g) {
-          const auto present = grant_in(*file, server, url, now);
+          const auto present = grant_in(*file, at, now);
           if (present && *present && (*present)->serial > g->serial) return {result<void>()};
-          text = entry_text(url, *g);
+          text = entry_text(at, *g);
         }
-        const auto name = credential_file::entry_name(server, url);
+        const auto name = name_of(at);
         auto written = text && replaces ? file->replace(name, *text) : file->write(name, text);
         held.reset();
         return {std::move(written)};
@@ -278,15 +404,35 @@ void logins::save(const std::string& server, const std::string& url, std::option
       [then = std::move(then)](const done_elsewhere<void>& saved) { then(saved.value); });
 }
 
+void logins::find_client(const grant_place& at, const std::string& client_id, std::function<void(found)> then) {
+  const auto is_it = [client_id](const auth::grant& g) {
+    return g.client.source == auth::identity_source::configured && g.client.id == client_id && !g.issuer.empty();
+  };
+  std::vector<grant_place> places{{at.server, at.url, {}}};
+  for (const auto& one : callers_) places.push_back({at.server, at.url, one});
+  // Tokens that could not be written are known here alone.
+  for (const auto* all : {&entries_, &of_callers_})
+    for (const auto& e : *all)
+      if (e->entry().server == at.server && e->url() == at.url && is_it(e->grant()))
+        return then(kept_grant{e->grant()});
+  using looked = done_elsewhere<std::optional<kept_grant>>;
+  on_lane(
+      [file = file_, places = std::move(places), is_it, now = parts_.time.wall_ms()]() -> looked {
+        if (file)
+          for (const auto& one : places) {
+            auto stored = grant_in(*file, one, now);
+            if (!stored || (*stored && is_it((*stored)->grant))) return {std::move(stored)};
+          }
+        return {found(std::nullopt)};
+      },
+      [then = std::move(then)](looked l) { then(std::move(l.value)); });
+}
+
 void logins::open_browser(const std::vector<std::string>& command, std::string_view address) {
   if (command.empty()) return;
   auto words = command;
   words.emplace_back(address);
   hooks_.run(std::move(words));
-}
-
-void logins::tokens_changed(const std::string& server, bool held) {
-  hooks_.tokens_changed(server, held);
 }
 
 }  // namespace mcpbx::daemon

@@ -23,44 +23,57 @@ class logins final : public login_desk, private grant_keeper {
   struct options {
     result<std::string> path;  ///< path of the file, or the reason why there is none
     std::function<result<credential_key>()> find_key;
+    std::string person = {};  ///< principal of the person, for the status
   };
   /// `tokens_changed` is called after a login (`held`) or a logout, so that the server is connected anew; `run` starts
   /// a program without a shell, with its arguments, and does not wait for it.
   struct hooks {
-    std::function<void(const std::string& server, bool held)> tokens_changed;
+    std::function<void(const login_entry& entry, bool held)> tokens_changed;
     std::function<void(std::vector<std::string> command)> run;
   };
   /// Touches no file. All references must outlive this object.
   logins(login_parts parts, options o, hooks h);
   ~logins() override;
 
-  /// Replaces the entries. One that stays the same keeps its tokens and its login.
-  void set_entries(std::vector<login_entry> entries);
+  /// Replaces the entries. One that stays the same keeps its tokens and its login. `callers`: the principals beside the
+  /// person that may have a login of their own at entries that are not shared.
+  void set_entries(std::vector<login_entry> entries, std::vector<std::string> callers = {});
   /// Returns the tokens of a server, or null if it is none of the entries.
   std::shared_ptr<mcp::authorizer> tokens_of(std::string_view server) const;
   /// Returns them for connections to this address, which a reference of the entry has just given. Tokens of another
-  /// address are not sent there.
-  std::shared_ptr<mcp::authorizer> tokens_at(std::string_view server, const std::string& url) const;
+  /// address are not sent there. `principal`: the caller that uses the connection; entries that are shared have one
+  /// login for all.
+  std::shared_ptr<mcp::authorizer> tokens_at(std::string_view server, const std::string& url,
+                                             const std::string& principal = {});
 
   // login_desk
-  void begin(std::string_view server, std::function<void(result<login_invitation>)> then) override;
-  void when_over(std::string_view server, std::function<void(result<void>)> then) override;
-  result<void> complete(std::string_view server, std::string_view pasted) override;
-  void log_out(std::string_view server, std::function<void(result<void>)> then) override;
+  void begin(const login_target& whose, const login_presence& waits,
+             std::function<void(result<login_invitation>)> then) override;
+  void when_over(const login_target& whose, const login_presence& waits,
+                 std::function<void(result<void>)> then) override;
+  void left(const login_target& whose) override;
+  result<void> cancel(const login_target& whose) override;
+  result<void> complete(const login_target& whose, std::string_view pasted) override;
+  void log_out(const login_target& whose, std::function<void(result<void>)> then) override;
   void status(std::function<void(login_report)> then) override;
 
  private:
-  void load(const std::string& server, const std::string& url, std::function<void(found)> then) override;
-  void lock(const std::string& server, const std::string& url,
-            std::function<void(result<held_lock>, found)> then) override;
-  void save(const std::string& server, const std::string& url, std::optional<kept_grant> g, bool replaces,
-            held_lock held, std::function<void(result<void>)> then) override;
+  void load(const grant_place& at, std::function<void(found)> then) override;
+  void lock(const grant_place& at, std::function<void(result<held_lock>, found)> then) override;
+  void save(const grant_place& at, std::optional<kept_grant> g, bool replaces, held_lock held,
+            std::function<void(result<void>)> then) override;
+  void find_client(const grant_place& at, const std::string& client_id, std::function<void(found)> then) override;
   void open_browser(const std::vector<std::string>& command, std::string_view address) override;
-  void tokens_changed(const std::string& server, bool held) override;
+  void tokens_changed(const login_entry& entry, bool held) override { hooks_.tokens_changed(entry, held); }
 
-  entry_tokens* find(std::string_view server) const;
+  using tokens_ptr = std::shared_ptr<entry_tokens>;
+  tokens_ptr find(std::string_view server) const;
+  tokens_ptr tokens_for(const tokens_ptr& shared, const std::string& principal);
+  result<tokens_ptr> look_up(const login_target& whose);
   error unknown(std::string_view server) const;
   login_status status_of(const entry_tokens& t) const;
+  void find_kept(std::function<void()> then);
+  void report_all(const std::function<void(login_report)>& then);
   template <class Post, class Work, class Then>
   void elsewhere(Post post, Work work, Then then);
   template <class Work, class Then>
@@ -69,8 +82,11 @@ class logins final : public login_desk, private grant_keeper {
   login_parts parts_;
   result<std::string> path_;
   std::shared_ptr<credential_file> file_;  // used on the lane only; null without a path
+  std::string person_;
   hooks hooks_;
-  std::vector<std::shared_ptr<entry_tokens>> entries_;
+  std::vector<tokens_ptr> entries_;     // the person's logins, which those that are shared have for all
+  std::vector<tokens_ptr> of_callers_;  // those of other principals at entries that are not shared
+  std::vector<std::string> callers_;
   std::shared_ptr<void> alive_;  // answers of the lane that come after this object are dropped
   keyed_lanes renewals_;         // wait for the lock between daemons, each server's for itself
   lane lane_;                    // last: its work ends before the rest goes

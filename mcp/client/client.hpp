@@ -94,7 +94,7 @@ struct server_status {
   std::vector<instance_status> instances = {};  ///< those that exist now, oldest first
 };
 
-/// The caller, as far as each request to a modern tool server must name it in `_meta` (mcp/README.md).
+/// The caller, as far as each request to a modern tool server must name it in `_meta` (docs/passing-on.md).
 struct caller_context {
   raw_json client_info;   ///< the caller's clientInfo; absent: mcpbx's own
   raw_json capabilities;  ///< the caller's capabilities; absent: none
@@ -104,12 +104,18 @@ struct caller_context {
 /// inputRequests of a modern one.
 struct server_question {
   std::string server;  ///< configured name
-  std::string method;  ///< "sampling/createMessage", "elicitation/create" or "roots/list"
-  raw_json params;     ///< as the server sent them; may be absent
+  /// "sampling/createMessage", "elicitation/create", "roots/list", or a method of an extension.
+  std::string method;
+  raw_json params;  ///< as the server sent them; may be absent
   /// Takes params of notifications/progress from the answerer, with any token, until the question has ended. Null: the
   /// server wants none.
   std::function<void(const raw_json& params)> progress = {};
+  std::vector<std::string> extensions = {};  ///< the names of those that bring the method; none: MCP itself
 };
+
+/// Takes a notification of the extensions with these names, params as the server sent them.
+using extension_note_handler =
+    std::function<void(const std::vector<std::string>& extensions, std::string_view method, const raw_json& params)>;
 
 /// Interface that answers the questions that belong to a call. It must live until each question is answered or
 /// withdrawn.
@@ -134,7 +140,7 @@ using watch = std::shared_ptr<void>;
 /// Takes the server's answer to a subscription.
 using watch_decided = std::function<void(const call_outcome&)>;
 
-/// One operation. `params` are the caller's own bytes; only `_meta` is edited, as mcp/README.md says.
+/// One operation. `params` are the caller's own bytes; only `_meta` is edited, as docs/passing-on.md says.
 struct server_call {
   std::string method = "tools/call";
   std::string name;  ///< name of the tool as its caller knows it, for messages
@@ -161,8 +167,13 @@ struct server_call {
   std::shared_ptr<question_handler> questions = {};
   /// The caller or run behind the call; needed by a server that is not shared, which refuses a call without one.
   call_scope_ptr scope = {};
+  /// The caller is one of 2026-07-28, so that it gets results of types that an extension defines which it and the
+  /// server list.
+  bool takes_result_types = false;
   /// The caller answers an `input_required` result of a modern server itself, so that it gets it whole.
   bool takes_input_required = false;
+  /// Takes notifications of extensions about this call: those that come while a log would belong to it.
+  extension_note_handler extension_note = {};
   /// Lowest level of logs that the caller wants of a modern server (RFC 5424 words); "": as `_meta` says, or "info" if
   /// there is a `log` handler.
   std::string log_level = {};
@@ -230,6 +241,12 @@ class client {
     static const std::string nobody;
     return nobody;
   }
+  /// Passes a notification of a caller on, if the server is up and, where it is not shared, has a process for this
+  /// scope.
+  virtual void notify(const call_scope_ptr& /*scope*/, std::string_view /*method*/, const raw_json& /*params*/) {}
+  /// Takes notifications of extensions that belong to no call, as extension_note does, until the watch is dropped.
+  /// Null: the server is not shared, so that they go to the scope whose process it is.
+  virtual watch watch_extensions(extension_note_handler /*told*/) { return nullptr; }
   /// Reports that roots have changed. A legacy server that has asked for them gets notifications/roots/list_changed.
   virtual void roots_changed() {}
 };

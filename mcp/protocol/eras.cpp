@@ -37,6 +37,7 @@ class meta_writer {
   /// Takes over the members of the caller's `_meta`. Fails with a clause about it.
   result<void> take(const raw_json& old) {
     if (!old.is_object()) return fail(errc::invalid_argument, "an object is expected here");
+    out_.reserve(old.text().size() + 64);
     walk::member_walk members(old.text());
     for (std::size_t n = 0; members.next(); ++n) {
       if (n == most_members) return fail(errc::limit, "an object of so many members is too large here");
@@ -56,6 +57,7 @@ class meta_writer {
 
   /// Returns the text of the object.
   std::string finish() {
+    out_.reserve(64);  // a progress token fits
     for (const member& m : own_)
       if (!m.seen && !m.value.empty()) {
         begin_member();

@@ -65,10 +65,16 @@ void caller_session::describe_caller(server_call& call, const reply_once& reply,
   call.caller.capabilities = std::move(told);
   // A modern caller answers for itself, unless it cannot answer everything that the server may now ask.
   call.takes_input_required = m && !lends;
+  call.takes_result_types = m != nullptr;
 }
 
 bool caller_session::may_be_asked(std::string_view method, const raw_json& params) const {
   return can_be_asked() && check_answerable(capabilities_, method, params);
+}
+
+bool caller_session::may_be_asked(const server_question& q) const {
+  if (q.extensions.empty()) return may_be_asked(q.method, q.params);
+  return can_be_asked() && lists_one_of(declared_, q.extensions);
 }
 
 bool caller_session::ask_outside(const server_question& q, pending_calls::done_handler done) {

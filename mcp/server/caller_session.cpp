@@ -54,6 +54,7 @@ void caller_session::list_changed(const feature_kind& kind) {
   if (closed_) return;
   if (watches_) watches_->refresh();
   if (listens_) listens_->refresh();
+  watch_extensions();
   const auto asks = asks_;  // outlives the session
   if (phase_ == phase::ready) host_.send_list_changed(kind, changed_text(kind));
   if (!asks->closed() && listens_) listens_->list_changed(kind);
@@ -84,8 +85,9 @@ void caller_session::take_request(message&& m, std::shared_ptr<reply_batch> batc
 void caller_session::dispatch(const message& m, reply_once reply) {
   const auto* handler = tables_->legacy.find(m.method());
   const auto* modern = tables_->modern.find(m.method());
-  if (handler || modern) {
-    auto era = read_modern_request(m.params, options_.only_modern || !handler);
+  const bool extended = !handler && !modern && has_extension(m.method());
+  if (handler || modern || extended) {
+    auto era = read_modern_request(m.params, options_.only_modern || (!handler && !extended));
     if (!era) return reply.error(era.error());
     if (*era && options_.only_legacy)
       return reply.error(rpc_error{code::invalid_request,
@@ -97,7 +99,7 @@ void caller_session::dispatch(const message& m, reply_once reply) {
       if (!server_info_) server_info_ = raw_json::own(json_object("name", "mcpbx", "version", options_.version));
       (*era)->form.server_info = server_info_;
       reply.set_modern(std::move(*era));
-      if (!handler)
+      if (!handler && !extended)
         return reply.error(
             rpc_error{code::method_not_found,
                       "the revision " + std::string(revision::modern) + " has no method " + json_quoted(m.method()),
@@ -105,16 +107,17 @@ void caller_session::dispatch(const message& m, reply_once reply) {
     } else if (phase_ == phase::fresh && m.method() != "initialize" && m.method() != "ping") {
       return reply.error(rpc_error{code::invalid_request, "invalid request: send initialize first", {}});
     }
+    if (extended) return call_extension(std::string(m.method()), m.params, {reply, host_.recorder(), m.method()});
     return (*handler)(*this, m.params, std::move(reply));
   }
   reply.mark_own();
   if (host_.handle(m.method(), m.params, reply)) return;
   auto known = host_.methods();
   for (std::string_view name : tables_->legacy.names()) known.push_back(name);
-  reply.error(rpc_error{
-      code::method_not_found,
-      "unknown method " + json_quoted(cut_utf8(m.method(), 80)) + std::string(did_you_mean(m.method(), known)),
-      {}});
+  reply.error(rpc_error{code::method_not_found,
+                        "unknown method " + json_quoted(cut_utf8(m.method(), 80)) + did_you_mean(m.method(), known) +
+                            about_extensions(m.method()),
+                        {}});
 }
 
 void caller_session::take_notification(const message& m) {
@@ -122,6 +125,7 @@ void caller_session::take_notification(const message& m) {
     if (phase_ != phase::answered) return;
     phase_ = phase::ready;
     offer_roots();
+    watch_extensions();
   } else if (m.method() == "notifications/cancelled") {
     // Errors in a cancellation are ignored: the request may have been answered meanwhile, and notifications get no
     // answer.
@@ -135,6 +139,8 @@ void caller_session::take_notification(const message& m) {
     if (found == progress_.end()) return;
     const auto progress = found->second;  // it may be forgotten meanwhile
     progress(m.params);
+  } else if (has_extension(m.method())) {
+    notify_extension(m.method(), m.params);
   }
 }
 
@@ -148,12 +154,13 @@ void caller_session::take_response(message&& m) {
 }
 
 result<call_number> caller_session::ask(std::string_view method, const raw_json& params, const reply_once* call,
-                                        milliseconds limit, pending_calls::done_handler done) {
+                                        milliseconds limit, pending_calls::done_handler done, bool listed) {
   if (closed_) return fail(errc::unavailable, "the caller is gone");
   if (input_ended_) return fail(errc::unavailable, "the caller has ended its side of the connection");
   if (phase_ != phase::ready)
     return fail(errc::unavailable, "the caller has not said that it is initialized, so it can be asked nothing");
-  if (auto able = check_answerable(capabilities_, method, params); !able) return std::unexpected(able.error());
+  if (auto able = check_answerable(capabilities_, method, params); !able && !listed)
+    return std::unexpected(able.error());
   if (call && !call->open()) return fail(errc::cancelled, "the request that this belongs to has ended");
   return asks_->ask(method, params, call ? call->serial() : 0, limit, std::move(done));
 }
@@ -287,6 +294,7 @@ void caller_session::close() {
   }
   if (link_) *link_ = nullptr;
   const auto asks = asks_;  // `end` may destroy this session
+  extension_watches_.clear();
   if (watches_) watches_->close();
   if (listens_) listens_->close();
   for (auto& end : ends) end();

@@ -73,8 +73,9 @@ class caller_session final : private reply_taker {
   bool cancel(const rpc_id& id, std::string_view reason);
   /// Sends the caller a request of mcpbx, for at most `limit`, that ends with its open request `call` (null: none).
   /// Calls `done` once, unless this fails: then nothing was sent. README.md has the errors and the rules for `done`.
+  /// `listed`: the method is one of an extension that the caller lists.
   result<call_number> ask(std::string_view method, const raw_json& params, const reply_once* call, milliseconds limit,
-                          pending_calls::done_handler done);
+                          pending_calls::done_handler done, bool listed = false);
   /// Passes progress with this token on to `progress`, until no_progress(). At most as many as there are open requests.
   void take_progress(std::string token, std::function<void(const raw_json& params)> progress);
   void no_progress(std::string_view token) {
@@ -113,11 +114,16 @@ class caller_session final : private reply_taker {
   void describe_caller(server_call& call, const reply_once& reply, bool modern_server, const std::string& server);
   /// Returns true if a legacy caller can answer this question now.
   bool may_be_asked(std::string_view method, const raw_json& params) const;
+  bool may_be_asked(const server_question& q) const;
   /// Asks a legacy caller what belongs to no call of it, as call_scope::ask().
   bool ask_outside(const server_question& q, pending_calls::done_handler done);
   bool wants_logs(const reply_once& reply) const;
   /// Sends a log message of a call if the caller wants its level.
   void send_log(const reply_once& reply, const raw_json& params);
+  /// Passes a notification on if the caller lists one of these extensions; `call`: the request of the caller that it is
+  /// about, or null.
+  void tell_extension(const std::vector<std::string>& extensions, std::string_view method, const raw_json& params,
+                      const reply_once* call);
   bool hears_of_elicitations() const noexcept { return capabilities_.elicitation_url; }
 
  private:
@@ -157,6 +163,12 @@ class caller_session final : private reply_taker {
   bool take_back(const call_shape& shape, const incoming_call& in, const tool_call_reply& reply);
   void set_level(const raw_json& params, const reply_once& reply);
   void roots_changed();
+  // Methods of extensions (caller_extensions.cpp)
+  bool has_extension(std::string_view method) const;
+  std::string about_extensions(std::string_view method) const;
+  void call_extension(const std::string& method, const raw_json& params, const tool_call_reply& reply);
+  void notify_extension(std::string_view method, const raw_json& params);
+  void watch_extensions();
   caller_watches& watches();
   caller_listens& listen_table();
 
@@ -185,7 +197,8 @@ class caller_session final : private reply_taker {
   std::map<std::string, std::function<void(const raw_json&)>, std::less<>> progress_;  // by token of ours
   std::unique_ptr<caller_listens> listens_;                                            // null until there was one
   std::unique_ptr<caller_watches> watches_;                                            // null until there was one
-  std::shared_ptr<caller_session*> link_;                                              // null until it is asked for
+  std::vector<std::pair<std::weak_ptr<client>, watch>> extension_watches_;
+  std::shared_ptr<caller_session*> link_;  // null until it is asked for
 };
 
 }  // namespace mcpbx::mcp

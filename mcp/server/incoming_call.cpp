@@ -112,6 +112,17 @@ result<void> read_call(const call_shape& shape, const raw_json& params, const mo
   return read_answers(params, state, responses, to);
 }
 
+result<void> read_extension_call(const raw_json& params, incoming_call& to) {
+  if (params.empty()) return {};
+  const auto members = read_members(params, {"_meta"});
+  if (!members) return wrong("params: " + members.error().message);
+  if (const auto& meta = members->front()) to.meta = params.slice(meta.text());
+  auto token = progress_token_of(to.meta);
+  if (!token) return std::unexpected(token.error());
+  to.token = std::move(*token);
+  return {};
+}
+
 own_params params_for(const raw_json& params, const incoming_call& call, const std::string& own, bool modern_server) {
   own_params out = with_own_name(params, call, own);
   if (modern_server || !call.responses) return out;

@@ -28,6 +28,9 @@ struct incoming_call {
 result<void> read_call(const call_shape& shape, const raw_json& params, const modern_request* modern,
                        incoming_call& to);
 
+/// Reads the params of a method of an extension, of which `_meta` alone is known; they may be absent.
+result<void> read_extension_call(const raw_json& params, incoming_call& to);
+
 /// Params for a server.
 struct own_params {
   raw_json params;

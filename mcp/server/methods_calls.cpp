@@ -115,6 +115,7 @@ found_route find_route(caller_host& host, const call_shape& shape, const incomin
     case call_shape::target::task:
       return task_route(host, in.name, modern);
     case call_shape::target::completion:
+    case call_shape::target::extension:  // found by its method
       break;
   }
   return in.by_prompt ? prompt_route(host, *all, in.name) : template_route(host, *all, in.name);

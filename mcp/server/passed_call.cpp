@@ -39,6 +39,11 @@ void passed_call::start(server_call&& call, incoming_call&& in) {
   if (token_ || modern()) call.progress = [this](const raw_json& params) { progress(params); };
   if (session_->wants_logs(reply_.request())) call.log = [this](const raw_json& params) { log(params); };
   set_notified(call, in.has_task);
+  if (session_->host().tools()->rest().extensions)
+    call.extension_note = [this](const std::vector<std::string>& extensions, std::string_view method,
+                                 const raw_json& params) {
+      if (attached()) session_->tell_extension(extensions, method, params, &reply_.request());
+    };
   call.done = [self](call_outcome&& outcome) { self->finish(std::move(outcome)); };
   reply_.called(server_name_);
   attach();

@@ -25,7 +25,7 @@ struct incoming_call;
 
 /// A method whose requests go to one tool server.
 struct call_shape {
-  enum class target : std::uint8_t { tool, prompt, resource, completion, task };
+  enum class target : std::uint8_t { tool, prompt, resource, completion, task, extension };
   std::string_view method;
   target to;
   std::string_view key;        ///< member of the params that says which server: "name", "uri", "ref", "taskId"
@@ -98,6 +98,7 @@ class passed_call final : public question_handler, public held_call, public std:
 
   question* find(ticket t);
   void route(ticket t);
+  bool answers(const server_question& q) const;
   bool ask_caller(question& q);
   bool lacks_sampling(const question& q);
   void settle(ticket t, call_outcome outcome);

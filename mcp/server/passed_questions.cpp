@@ -1,5 +1,6 @@
 // The questions of the tool server about a call: who answers them, and the way of a modern caller's answers.
 #include "mcp/json/json_writer.hpp"
+#include "mcp/protocol/extensions.hpp"
 #include "mcp/protocol/questions/questions.hpp"
 #include "mcp/protocol/revisions.hpp"
 #include "mcp/server/base/rpc_errors.hpp"
@@ -56,22 +57,27 @@ void passed_call::route(ticket t) {
 
 bool passed_call::can_answer(const server_question& q) {
   if (!attached()) return held_ != nullptr;
-  caller_host& host = session_->host();
+  return answers(q) || session_->host().lends(q);
+}
+
+// Returns true if the caller itself can answer. The rounds of a modern caller belong to methods of MCP, so that it is
+// asked nothing about a method of an extension.
+bool passed_call::answers(const server_question& q) const {
   const modern_request* m = reply_.request().modern();
-  const bool able =
-      m ? host.held() && check_answerable(m->able, q.method, q.params) : session_->may_be_asked(q.method, q.params);
-  return able || host.lends(q);
+  if (!m) return session_->may_be_asked(q);
+  if (shape_.to == call_shape::target::extension || !session_->host().held()) return false;
+  return q.extensions.empty() ? check_answerable(m->able, q.method, q.params).has_value()
+                              : lists_one_of(m->capabilities, q.extensions);
 }
 
 // Asks the caller, or lets the question wait for others if the caller is a modern one. Returns false if it cannot
 // answer.
 bool passed_call::ask_caller(question& q) {
-  if (const modern_request* m = reply_.request().modern()) {
-    if (!session_->host().held() || !check_answerable(m->able, q.what.method, q.what.params)) return false;
+  if (!answers(q.what)) return false;
+  if (modern()) {
     gather();
     return true;
   }
-  if (!session_->may_be_asked(q.what.method, q.what.params)) return false;
   const ticket t = q.number;
   const std::string token = q.what.progress ? progress_token(t) : std::string();
   const auto params = question_params(q.what.params, server_name_, false, "mcpbx-" + std::to_string(t), token);
@@ -80,10 +86,12 @@ bool passed_call::ask_caller(question& q) {
     return true;
   }
   q.where = question::place::caller;
-  const auto asked = session_->ask(q.what.method, *params, &reply_.request(), session_->question_limit(),
-                                   [weak = weak_from_this(), t](call_outcome&& outcome) {
-                                     if (const auto self = weak.lock()) self->answered(t, std::move(outcome));
-                                   });
+  const auto asked = session_->ask(
+      q.what.method, *params, &reply_.request(), session_->question_limit(),
+      [weak = weak_from_this(), t](call_outcome&& outcome) {
+        if (const auto self = weak.lock()) self->answered(t, std::move(outcome));
+      },
+      !q.what.extensions.empty());
   if (question* now = find(t); now && asked) {
     now->asked = *asked;
     if (!token.empty() && attached()) session_->take_progress(token, now->what.progress);
@@ -95,7 +103,9 @@ bool passed_call::ask_caller(question& q) {
 // Ends the request of a modern caller for which a legacy server wants sampling: "the server MUST return a
 // MissingRequiredClientCapabilityError" (2026-07-28, basic). Roots and elicitation have an answer that declines.
 bool passed_call::lacks_sampling(const question& q) {
-  if (!modern() || modern_server_ || q.what.method != "sampling/createMessage") return false;
+  if (!modern() || modern_server_ || q.what.method != "sampling/createMessage" ||
+      shape_.to == call_shape::target::extension)
+    return false;
   const bool tools = find_member(q.what.params, "tools") || find_member(q.what.params, "toolChoice");
   detach();
   reply_.failed(

@@ -52,6 +52,7 @@ void write_capabilities(json_writer& out, feature_table kinds, const catalog_off
   if (offers.logging) out.key("logging").begin_object().end_object();
   const bool modern = revision == revision::modern;
   if (revision == revision::latest_legacy) out.given("tasks", with_list(offers.tasks));
+  out.given("experimental", offers.experimental);
   out.given("extensions", modern ? offers.extensions : without(offers.extensions, extension::tasks));
   out.end_object();
 }

@@ -32,7 +32,7 @@ TEST_CASE("load: every member of a server entry arrives") {
            "trustAnnotations": true, "maxRetries": 9, "protocol": "2025-11-25",
            "toolNames": "plain", "startTimeoutMs": 1, "callTimeoutMs": 2, "callHardTimeoutMs": 3, "idleStopMs": 4,
            "maxConcurrency": 5, "sharing": "perRun", "approve": ["g_c"], "sampling": {"model": "demo/x", "maxTokens": 11, "perMinute": 12},
-           "roots": ["~/a", {"uri": "file:///b", "name": "B"}], "mayCall": true, "orphans": "keep" },
+           "roots": ["~/a", {"uri": "file:///b", "name": "B"}], "extensions": {"com.example/x": {"methods": ["x/*"]}}, "mayCall": true, "orphans": "keep" },
     "a": { "url": "https://a.example/mcp", "headers": { "Authorization": "Bearer ${env:T}" },
            "auth": { "open": "xdg-open", "clientMetadataUrl": "https://c.example", "issuer": "https://a.example",
              "clientId": "i", "clientSecret": "${env:S}",
@@ -78,6 +78,8 @@ TEST_CASE("load: every member of a server entry arrives") {
   REQUIRE(z.roots.size() == 2);
   CHECK((z.roots[0].uri.text == "~/a" && z.roots[0].uri.where == "mcpServers.z.roots[0]" && z.roots[0].name.empty()));
   CHECK((z.roots[1].uri.text == "file:///b" && z.roots[1].name == "B"));
+  REQUIRE(z.extensions.size() == 1);
+  CHECK((z.extensions[0].name == "com.example/x" && z.extensions[0].methods == std::vector<std::string>{"x/*"}));
   CHECK(z.may_call);
   CHECK(z.orphans == orphan_policy::keep);
   const auto& a = made.config.servers[1];
@@ -516,7 +518,8 @@ TEST_CASE("load: the demo model is there under any file and never the default by
   CHECK_FALSE(own.config.models[0].built_in);
 }
 
-TEST_CASE("D5: a server's sampling and roots are refused with file and line and a mend where they are wrong") {
+TEST_CASE(
+    "D5: a server's sampling, extensions and roots are refused with file and line and a mend where they are wrong") {
   struct row {
     std::string_view text, error;
   };
@@ -526,6 +529,10 @@ TEST_CASE("D5: a server's sampling and roots are refused with file and line and 
       {R"("sampling": {"model": "demo", "maxTokens": 0})", "must be a whole number from 1 to 1000000"},
       {R"("sampling": {"model": "demo", "perMinutes": 1})", "did you mean \"perMinute\"?"},
       {R"("sampling": true)", "must be an object, not"},
+      {R"("extensions": {"x": {"method": ["y"]}})", "did you mean \"methods\"?"},
+      {R"("extensions": {"": {}})", "1 to 256 characters"},
+      {R"("extensions": {"x": {"methods": [""]}})", "must be a pattern of method names with 1 to 256 characters"},
+      {R"("extensions": ["x"])", "must be an object, not a list"},
       {R"("roots": "~")", "must be a list of strings and objects, not a string"},
       {R"("roots": [5])", "must be a string or an object, not"},
       {R"("roots": ["https://a.example"])", "must be a path or an address that starts with file://"},

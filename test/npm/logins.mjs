@@ -34,8 +34,8 @@ const cli = async (...args) => {
 const state = async () => JSON.parse((await cli('--json', 'auth', 'status', 'saas')).stdout)[0].state;
 
 // `mcpbx auth login saas --no-browser`, with `answer` as the person. Resolves with its status and what it said.
-async function logIn(answer, name = 'saas') {
-  const child = spawn(path.join(bin, 'mcpbx'), ['--socket', d.socket, 'auth', 'login', name, '--no-browser'], { env: d.env, stdio: ['pipe', 'pipe', 'pipe'] });
+async function logIn(answer, name = 'saas', ...more) {
+  const child = spawn(path.join(bin, 'mcpbx'), ['--socket', d.socket, 'auth', 'login', name, '--no-browser', ...more], { env: d.env, stdio: ['pipe', 'pipe', 'pipe'] });
   let err = '', answered = false;
   const watchdog = setTimeout(() => child.kill('SIGKILL'), 30_000);
   child.stderr.setEncoding('utf8').on('data', async (words) => {
@@ -126,7 +126,7 @@ await checks({
     assert.equal(server.logins, 2);
     await greets();
   },
-  'tokens are those of an entry: no caller, not even one of the port with its own token, changes what is sent': async () => {
+  'tokens are those of an entry, or of each caller with perCaller, and no header of a caller is passed on': async () => {
     assert.equal((await logIn(byListener, 'own')).status, 0);
     await ready('own');
     const { http, tokenFile } = JSON.parse((await cli('--json', 'status')).stdout);
@@ -138,19 +138,34 @@ await checks({
       headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream', authorization: `Bearer ${port}`, 'x-caller-token': 'canary-of-caller', ...more } });
     const session = { 'mcp-session-id': (await post({ id: 1, method: 'initialize', params: initialize })).headers.get('mcp-session-id') };
     await post({ method: 'notifications/initialized' }, session);
+    const call = (entry) => post({ id: entry, method: 'tools/call', params: { name: `${entry}__greet`, arguments: { who: entry } } }, session).then((answer) => answer.text());
+    const refused = await call('own');
+    assert.ok(!refused.includes('a protected greeting') && refused.includes('mcpbx auth login own --for http'), refused);
+    assert.equal((await logIn(byListener, 'own', '--for', 'http')).status, 0);
+    const rows = JSON.parse((await cli('--json', 'auth', 'status', 'own')).stdout).map((row) => `${row.principal} ${row.state}`);
+    assert.deepEqual(rows, [`uid:${process.getuid()} logged_in`, 'http logged_in']);
+    assert.match((await cli('auth', 'status')).stdout, /own +http +logged in/);
+    const wrong = await cli('auth', 'login', 'saas', '--for', 'http');
+    assert.notEqual(wrong.status, 0);
+    assert.match(wrong.stderr, /one login for all its callers/);
     server.used.length = 0;
     for (const entry of ['saas', 'own'])
       await Promise.all([
         ...opened.map((c) => c.request('tools/call', { name: `${entry}__greet`, arguments: { who: entry } })),
-        post({ id: entry, method: 'tools/call', params: { name: `${entry}__greet`, arguments: { who: entry } } }, session).then((answer) => answer.text()),
-      ].map(async (call) => assert.match(JSON.stringify(await call), /a protected greeting/)));
+        call(entry),
+      ].map(async (answer) => assert.match(JSON.stringify(await answer), /a protected greeting/)));
     for (const c of opened) c.close();
     const tokensOf = (entry) => [...new Set(server.used.filter((call) => call.who === entry).map((call) => call.token))];
-    assert.deepEqual([server.used.length, tokensOf('saas').length, tokensOf('own').length], [6, 1, 1]);
-    assert.notEqual(tokensOf('saas')[0], tokensOf('own')[0]);
+    assert.deepEqual([server.used.length, tokensOf('saas').length, tokensOf('own').length], [6, 1, 2]);
+    assert.ok(!tokensOf('own').includes(tokensOf('saas')[0]));
+    const sent = (token) => server.used.filter((one) => one.who === 'own' && one.token === token).length;
+    assert.deepEqual(tokensOf('own').map(sent).sort(), [1, 2]);  // the port's once, the person's from both connections
     for (const { headers } of server.used) assert.ok(!headers.includes(port) && !headers.includes('canary-of-caller'), headers);
     assert.equal((await cli('auth', 'logout', 'own')).status, 0);
     assert.equal(await state(), 'logged_in');  // one logout is no other's
+    assert.match(await call('own'), /a protected greeting/);
+    assert.equal((await cli('auth', 'logout', 'own', '--for', 'http')).status, 0);
+    assert.ok(!(await call('own')).includes('a protected greeting'));
   },
   'a run calls the tools of the server, and one that repeats the token in its error': async () => {
     const c = d.caller();
@@ -167,7 +182,7 @@ await checks({
     logs += log;
     d = await Daemon.start(config, { env, folder });
     await greets();
-    assert.equal(server.logins, 3);
+    assert.equal(server.logins, 4);
   },
   'logout forgets the tokens, here and on disk': async () => {
     assert.equal((await cli('auth', 'logout', 'saas')).status, 0);
@@ -179,7 +194,18 @@ await checks({
     const r = await logIn(byPasting);
     assert.equal(r.status, 0, r.err + d.log);
     await greets();
-    assert.equal(server.logins, 4);
+    assert.equal(server.logins, 5);
+  },
+  'Ctrl-C at a login closes its port at once': async () => {
+    let redirect;
+    const opens = () => fetch(redirect, { redirect: 'manual' }).then(() => true, () => false);
+    const interrupted = await logIn(async (address, child) => {
+      redirect = new URL(new URL(address).searchParams.get('redirect_uri'));
+      assert.ok(await opens());
+      child.kill('SIGINT');
+    });
+    assert.notEqual(interrupted.status, 0);
+    for (const end = Date.now() + 10_000; await opens();) assert.ok(Date.now() < end, 'the port is still open');
   },
   'an answer that is not to this login is refused, and the right one still counts': async () => {
     const r = await logIn(async (address, child) => {

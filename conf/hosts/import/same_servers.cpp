@@ -4,6 +4,7 @@
 #include "conf/hosts/import/node_making.hpp"
 #include "conf/model/forms.hpp"
 #include "mcp/json/json_writer.hpp"
+#include "mcp/json/raw_json.hpp"
 #include "mcp/support/text.hpp"
 
 #include <algorithm>
@@ -15,7 +16,7 @@ namespace {
 
 using kind = node::kind;
 
-constexpr std::string_view mark_begin = "// Imported by mcpbx from ";
+constexpr std::string_view mark_begin = "// Imported by mcpbx from ", entry_words = " as ";
 
 std::string sorted_pairs(std::vector<std::pair<std::string, std::string>> pairs) {
   std::ranges::sort(pairs);
@@ -169,6 +170,35 @@ std::vector<std::string> origin_marks_in(std::string_view text) {
     text.remove_prefix(std::min(end + 1, text.size()));
   }
   return marks;
+}
+
+std::string mark_of_entry(std::string_view mark, std::string_view name) {
+  return std::string(mark).append(entry_words).append(json_quoted(name));
+}
+
+std::vector<import_origin> entry_origins_in(std::string_view text) {
+  std::vector<import_origin> all;
+  while (!text.empty()) {
+    const auto line = trimmed(text.substr(0, text.find('\n')));
+    text.remove_prefix(std::min(text.find('\n'), text.size() - 1) + 1);
+    const auto words = line.rfind(entry_words);
+    if (!line.starts_with(mark_begin) || words == line.npos) continue;
+    const auto name = raw_json::parse(line.substr(words + entry_words.size()));
+    if (name && name->as_string()) all.push_back({*name->as_string(), std::string(line.substr(0, words))});
+  }
+  return all;
+}
+
+std::string without_marks_of(std::string_view text, std::string_view name) {
+  const auto end = std::string(entry_words) + json_quoted(name);
+  std::string out;
+  while (!text.empty()) {
+    const auto size = std::min(text.find('\n'), text.size() - 1) + 1;
+    const auto line = trimmed(text.substr(0, size));
+    if (!line.starts_with(mark_begin) || !line.ends_with(end)) out += text.substr(0, size);
+    text.remove_prefix(size);
+  }
+  return out;
 }
 
 std::vector<import_row> join_servers(std::span<const foreign_server> servers, std::span<const server_entry> existing,

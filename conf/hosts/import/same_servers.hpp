@@ -31,6 +31,13 @@ std::string origin_mark(const foreign_server& server);
 /// Returns the marks at the beginning of a file of ours.
 std::vector<std::string> origin_marks_in(std::string_view text);
 
+/// Returns a mark for a file with many entries, which names the one that it is about.
+std::string mark_of_entry(std::string_view mark, std::string_view name);
+/// Returns the marks of such a file, wherever they stand, with the names of their entries.
+std::vector<import_origin> entry_origins_in(std::string_view text);
+/// Returns such a file without the lines with marks of one entry.
+std::string without_marks_of(std::string_view text, std::string_view name);
+
 /// Returns the name of another program's server as one of ours: 1 to 56 bytes, without characters that nobody sees.
 std::string our_name(std::string_view name);
 

@@ -5,9 +5,12 @@
 #include "daemon/app/options/remote_entries.hpp"
 #include "daemon/app/references/system_references.hpp"
 #include "daemon/guard/credentials/secret_service.hpp"
+#include "daemon/store/records/principal.hpp"
 #include "mcp/http/header.hpp"
 
 #include <boost/asio/post.hpp>
+
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -111,6 +114,7 @@ std::vector<login_entry> login_entries(const conf::configuration& all, const ser
     e.address = shown_address(entry);
     e.own_authorization =
         std::ranges::any_of(entry.headers, [](const auto& h) { return http::is_word(h.first, "authorization"); });
+    e.per_caller = entry.sharing != conf::sharing_mode::shared;
     e.fingerprint = fingerprint_of(entry) + (e.own_authorization ? "\nown" : "\n");
     const auto shared = std::make_shared<const conf::server_entry>(entry);
     e.settings = [shared, &references = with.references, executor = with.executor](const auto& then) {
@@ -130,11 +134,19 @@ std::vector<login_entry> login_entries(const conf::configuration& all, const ser
   return list;
 }
 
+std::vector<std::string> login_callers(const conf::configuration& all) {
+  std::vector<std::string> callers{std::string(port_principal)};
+  for (const auto& entry : all.servers)
+    if (entry.may_call && !entry.disabled) callers.push_back(principal_of_server(entry.name));
+  return callers;
+}
+
 logins::options login_options(const conf::environment& env) {
   auto folder = conf::state_directory(env);
   logins::options o{folder ? result<std::string>((*folder / "credentials.json").string())
                            : result<std::string>(std::unexpected(folder.error())),
                     {}};
+  o.person = "uid:" + std::to_string(::geteuid());
   o.find_key = [credentials = env.filled("CREDENTIALS_DIRECTORY").value_or("")] {
     return find_credential_key(credentials, [] { return ask_secret_service("/proc/self/exe", secret_service_limit); });
   };

@@ -6,6 +6,7 @@
 #include "daemon/logins/entry_tokens.hpp"
 #include "daemon/logins/logins.hpp"
 
+#include <string>
 #include <vector>
 
 namespace mcpbx::daemon {
@@ -13,6 +14,10 @@ namespace mcpbx::daemon {
 /// Returns an entry for each server with a url that is not disabled, in the order of the configuration. Its settings
 /// are resolved on a thread of `with.references` when they read files or run commands.
 std::vector<login_entry> login_entries(const conf::configuration& all, const server_means& with);
+
+/// Returns the principals beside the person that may call tools, and so have logins of their own at entries that are
+/// not shared.
+std::vector<std::string> login_callers(const conf::configuration& all);
 
 /// Returns the place and the key of the file of tokens. The key comes from systemd's credentials, or from the Secret
 /// Service by a child of this program.

@@ -64,9 +64,10 @@ std::string shown_address(const conf::server_entry& entry) {
   return conf::has_references(text) ? text : text.substr(0, text.find_first_of("?#"));
 }
 
-mcp::connector_factory remote_of(const std::shared_ptr<const conf::server_entry>& entry, const server_means& with) {
-  const auto with_tokens = [entry, tokens = with.tokens](result<mcp::remote_spec> spec) {
-    if (spec && tokens) spec->tokens = tokens(entry->name, spec->url);
+mcp::connector_factory remote_of(const std::shared_ptr<const conf::server_entry>& entry, const server_means& with,
+                                 const std::string& principal) {
+  const auto with_tokens = [entry, tokens = with.tokens, principal](result<mcp::remote_spec> spec) {
+    if (spec && tokens) spec->tokens = tokens(entry->name, spec->url, principal);
     return spec;
   };
   mcp::remote_source source = [entry, with_tokens](const auto& then) { then(with_tokens(make_remote_spec(*entry))); };

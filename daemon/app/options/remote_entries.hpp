@@ -21,7 +21,9 @@ result<mcp::remote_spec> make_remote_spec(const conf::server_entry& entry);
 /// Returns the address of an entry for people: references as written, without the query; "" if it has none.
 std::string shown_address(const conf::server_entry& entry);
 
-/// Returns the factory of connectors for an entry with a url. References are resolved for every connection.
-mcp::connector_factory remote_of(const std::shared_ptr<const conf::server_entry>& entry, const server_means& with);
+/// Returns the factory of connectors for an entry with a url, which send the tokens of this principal
+/// (server_means::tokens). References are resolved for every connection.
+mcp::connector_factory remote_of(const std::shared_ptr<const conf::server_entry>& entry, const server_means& with,
+                                 const std::string& principal = {});
 
 }  // namespace mcpbx::daemon

@@ -220,9 +220,12 @@ mcp::server_options make_server_options(const conf::server_entry& entry, const c
   o.calls.hard = entry.tools.call_hard_timeout_ms;
   o.sharing = sharing_of(entry);
   o.max_instances = static_cast<std::size_t>(entry.max_instances);
+  for (const auto& one : entry.extensions) o.extensions[one.name] = one.methods;
   const auto shared = std::make_shared<const conf::server_entry>(entry);
   if (!entry.command) {
     o.connect = remote_of(shared, with);
+    if (o.sharing != mcp::server_sharing::shared)
+      o.connect_for = [shared, with](const std::string& principal) { return remote_of(shared, with, principal); };
     o.max_concurrency = o.max_concurrency == 0 ? most_remote_calls : std::min(o.max_concurrency, most_remote_calls);
     return o;
   }

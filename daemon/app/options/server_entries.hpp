@@ -47,8 +47,11 @@ struct server_means {
   http::client& client;  ///< for servers with an address
   std::shared_ptr<mcp::remote_verdicts> verdicts;
   mcp::line_framer::options framing;
-  /// Returns the tokens for the connections of a server to this resolved address, or null. Unset: there are no logins.
-  std::function<std::shared_ptr<mcp::authorizer>(const std::string& server, const std::string& url)> tokens = {};
+  /// Returns the tokens for the connections of a server to this resolved address, or null. `principal`: the caller that
+  /// they are for, if the entry is not shared; "": nobody's alone. Unset: there are no logins.
+  std::function<std::shared_ptr<mcp::authorizer>(const std::string& server, const std::string& url,
+                                                 const std::string& principal)>
+      tokens = {};
   /// Returns the book for the stderr of a server. Unset: there are no books.
   std::function<std::shared_ptr<mcp::stderr_lines>(const std::string& server)> lines = {};
 };

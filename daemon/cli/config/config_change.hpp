@@ -22,8 +22,9 @@ struct file_change {
 /// An entry of mcpServers to write.
 struct new_entry {
   std::string name;
-  std::string entry;         ///< a JSON object
-  std::string comment = {};  ///< lines in front of a new file of config.d, each with its end
+  std::string entry;  ///< a JSON object
+  /// Line comments without their ends: above a new file of config.d, or above the entry in a file for all entries.
+  std::vector<std::string> comments = {};
 };
 
 /// Returns the files that have the entry `name` in mcpServers, in the order of merging. Files that cannot be parsed

@@ -3,6 +3,7 @@
 #include "daemon/cli/config/config_write.hpp"
 
 #include "conf/edit/entry_text.hpp"
+#include "conf/edit/json_edit.hpp"
 #include "conf/places.hpp"
 #include "daemon/cli/base/daemon_calls.hpp"
 #include "daemon/cli/config/secret_files.hpp"
@@ -13,7 +14,7 @@
 #include "mcp/json/json_writer.hpp"
 #include "mcp/redact/hidden_text.hpp"
 #include "mcp/support/text.hpp"
-#include "mcp/support/whole_file.hpp"
+#include "mcp/files/whole_file.hpp"
 
 #include <CLI/CLI.hpp>
 
@@ -263,9 +264,15 @@ int write_entries(context& c, const config_place& place, const std::vector<new_e
       const auto before = place.text_of(path);
       at = steps.insert(steps.end(), step_of_write{file_change{path, before, before.value_or("")}, {}});
     }
-    if (!at->change.before && !place.file) at->change.after->insert(0, entries[i].comment);
+    if (!at->change.before && !place.file) {
+      std::string head;
+      for (const auto& line : entries[i].comments) head += line + "\n";
+      at->change.after->insert(0, head);
+    }
     auto text =
         conf::with_entry(*at->change.after, entries[i].name, move ? moved[i].entry : entries[i].entry, path.native());
+    if (text && place.file && !entries[i].comments.empty())
+      text = conf::comment_member(*text, {"mcpServers", entries[i].name}, entries[i].comments, path.native());
     if (!text) return explain(c, error{errc::config, text.error().message});
     at->change.after = std::move(*text);
     if (move) at->secrets.insert(at->secrets.end(), moved[i].secrets.begin(), moved[i].secrets.end());

@@ -132,7 +132,7 @@ void judge_daemon(const facts& all, findings& out) {
                      "another daemon of this user runs, process " + pid +
                          (other.socket.empty() ? "" : " at " + other.socket) +
                          "; each starts the tool servers for itself",
-                     "kill " + pid});
+                     other.socket.empty() ? "kill " + pid : "mcpbx --socket " + shell_word(other.socket) + " stop"});
     }
   }
   if (!all.daemon && !all.socket.lock_held && !all.state.taken_port.empty())

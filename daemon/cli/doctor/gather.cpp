@@ -19,7 +19,7 @@ namespace mcpbx::cli::doctor {
 namespace {
 
 using std::chrono::milliseconds;
-constexpr milliseconds examination_limit{10'000}, list_limit{35'000}, chat_limit{60'000};
+constexpr milliseconds checks_limit{12'000}, examination_limit{10'000}, list_limit{35'000}, chat_limit{60'000};
 
 address_facts::outcome outcome_of(std::string_view word) {
   using enum address_facts::outcome;
@@ -180,11 +180,20 @@ void wait_for_servers_of(daemon_connection& link, facts& all) {
 }  // namespace
 
 void gather_addresses(const wish& w, facts& into) {
-  const bool any_address = std::ranges::any_of(into.models, &model_facts::has_endpoint) ||
-                           std::ranges::any_of(into.programs, &program_facts::is_remote);
-  if (!any_address && !into.state.has_journal) return;
+  // A daemon knows how its servers are; without one, a lazy server is asked only by its name.
+  std::vector<std::string> asked;
+  if (!into.daemon || !into.daemon->servers)
+    for (const auto& p : into.programs)
+      if (p.is_remote && (!p.is_lazy || p.server == w.only)) asked.push_back(p.server);
+  const bool any_address = !asked.empty() || std::ranges::any_of(into.models, &model_facts::has_endpoint);
+  const auto& journal_file = into.state.journal;
+  const bool looks_at_journal = into.state.has_journal && journal_file.state != path_facts::look::missing &&
+                                !(into.daemon && holder_of_lock(journal_file, "POSIX") != 0);
+  if (into.state.has_journal && !looks_at_journal) into.state.journal_is = state_facts::integrity::good;
+  if (!any_address && !looks_at_journal) return;
   std::vector<std::string> words{program_beside(), "--examine"};
   if (!w.place.config.empty()) words.insert(words.end(), {"--config", w.place.config});
+  for (const auto& name : asked) words.push_back("--examine-server=" + name);
   const auto told = output_of(words, examination_limit);
   const auto parsed = told ? raw_json::parse(trimmed(*told)) : fail(errc::timed_out, "");
   if (!parsed) {
@@ -216,22 +225,23 @@ facts gather(const wish& w, const server_trial& trial) {
   all.version = MCPBX_VERSION;
   all.only = w.only;
   all.online = w.online;
-  auto config = gather_config(w);
+  path_looks looks(w.place);
+  auto config = gather_config(w, looks);
   all.config = std::move(config.facts);
-  all.unit = gather_unit();
-  auto daemon = gather_daemon(w);
+  all.unit = gather_unit(looks);
+  auto daemon = gather_daemon(w, looks);
   all.socket = std::move(daemon.socket);
   all.daemon = std::move(daemon.daemon);
   if (!config.usable) {
-    all.state = gather_state({}, "");
+    all.state = gather_state({}, "", looks);
     return all;
   }
-  auto entries = gather_entries(config.loaded, daemon.variable, all.unit.enabled && !all.unit.has_path);
-  all.programs = std::move(entries.programs);
-  all.models = std::move(entries.models);
-  all.state = gather_state(config.loaded.config, token_path(config.loaded.config));
+  check_list checks;
+  add_entry_checks(checks, config.loaded, daemon.variable, all.unit.enabled && !all.unit.has_path, all);
+  if (w.only.empty()) add_host_checks(checks, config.loaded.config, all);
+  checks.run({.all = checks_limit});
+  all.state = gather_state(config.loaded.config, token_path(config.loaded.config), looks);
   if (config.loaded.ok()) gather_addresses(w, all);
-  if (w.only.empty()) all.hosts = gather_hosts(config.loaded.config);
   auto* const link = daemon.link ? &daemon.link->link : nullptr;
   if (link != nullptr && all.daemon) {
     take_models(*link, all);

@@ -3,6 +3,8 @@
 #pragma once
 #include "conf/config_files.hpp"
 #include "daemon/cli/doctor/facts.hpp"
+#include "daemon/cli/doctor/in_time.hpp"
+#include "daemon/cli/doctor/path_looks.hpp"
 #include "daemon/cli/link/daemon_start.hpp"
 
 #include <functional>
@@ -21,25 +23,20 @@ struct wish {
   bool online = false;    ///< make one request to each model
 };
 
-/// Looks at each path without following a link at its end.
-std::vector<path_facts> look_at(const std::vector<std::string>& paths);
-
 /// The configuration as this command reads it, with the facts about its files.
 struct configuration_seen {
   config_facts facts;
   conf::loaded_files loaded;  ///< empty if a file does not answer
   bool usable = false;        ///< `loaded` was read, perhaps with errors
 };
-configuration_seen gather_config(const wish& w);
+configuration_seen gather_config(const wish& w, path_looks& looks);
 
-/// Looks for the programs of tool servers and resolves references of servers and models. `daemon_variable` returns a
-/// variable of the daemon; empty: there is none, and this process's count.
+/// Adds checks that look for the programs of tool servers and resolve references of servers and models. Those that are
+/// added refer to the arguments. `daemon_variable` returns a variable of the daemon; empty: there is none, and this
+/// process's count.
 using variable_lookup = std::function<std::optional<std::string>(std::string_view name)>;
-struct entries_seen {
-  std::vector<program_facts> programs;
-  std::vector<model_facts> models;
-};
-entries_seen gather_entries(const conf::loaded_files& loaded, const variable_lookup& daemon_variable, bool has_unit);
+void add_entry_checks(check_list& checks, const conf::loaded_files& loaded, const variable_lookup& daemon_variable,
+                      bool has_unit, facts& into);
 
 /// Looks at the socket and asks the daemon that answers there. The connection stays open in `link`.
 struct daemon_seen {
@@ -48,25 +45,31 @@ struct daemon_seen {
   std::optional<connected> link;
   variable_lookup variable;  ///< of the daemon; empty: it cannot be seen
 };
-daemon_seen gather_daemon(const wish& w);
+daemon_seen gather_daemon(const wish& w, path_looks& looks);
 
 /// Calls a method and waits at most `at_most` for its answer; nullopt: none came, an error came, or the connection
 /// ended.
 std::optional<raw_json> ask(daemon_connection& link, std::string_view method, std::string_view params,
                             std::chrono::milliseconds at_most);
 
-/// Finds other daemons of this user. `own` is the one that answered, or 0.
+/// Finds other daemons of this user with the home folder of this process. `own` is the one that answered, or 0.
 std::vector<other_daemon> other_daemons(pid_t own);
 
-unit_facts gather_unit();
+/// Finds the process that holds a lock on a file for itself, by the list of the kernel, so that nobody is disturbed by
+/// a try. `kind` is the kernel's word, FLOCK or POSIX. 0: nobody, -1: somebody unknown.
+pid_t holder_of_lock(const path_facts& file, std::string_view kind);
+
+unit_facts gather_unit(path_looks& looks);
 
 /// Looks at the state folder, the journal and the token. `token` is the path of the token file, or "".
-state_facts gather_state(const conf::configuration& config, const std::string& token);
+state_facts gather_state(const conf::configuration& config, const std::string& token, path_looks& looks);
 
-/// Looks for other programs that start tool servers, and compares theirs with ours.
-std::vector<host_facts> gather_hosts(const conf::configuration& config);
+/// Adds checks that look for other programs that start tool servers, and compare theirs with ours. They refer to the
+/// arguments.
+void add_host_checks(check_list& checks, const conf::configuration& config, facts& into);
 
-/// Has `mcpbxd --examine` try the addresses of the configuration and look at the journal.
+/// Has `mcpbxd --examine` try the addresses of the configuration and look at the journal. Does nothing if there is
+/// no address and the journal is missing, or held by the daemon that answers, which tells its troubles itself.
 void gather_addresses(const wish& w, facts& into);
 
 /// Gathers all of that. `trial` starts a tool server that nobody else can try, and may be empty.

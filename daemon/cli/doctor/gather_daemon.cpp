@@ -2,6 +2,7 @@
 #include "conf/places.hpp"
 #include "daemon/cli/doctor/gather.hpp"
 #include "daemon/cli/doctor/in_time.hpp"
+#include "daemon/cli/doctor/path_looks.hpp"
 #include "daemon/cli/link/daemon_age.hpp"
 #include "mcp/socket/peer_process.hpp"
 #include "mcp/support/text.hpp"
@@ -66,33 +67,14 @@ std::string text_of(const std::string& path, std::size_t most = 1u << 20) {
   return text;
 }
 
-// Finds the holder of a lock in /proc/locks, so that nobody is disturbed by a try. 0: nobody, -1: somebody unknown.
-pid_t holder_of_lock(const path_facts& file) {
-  if (file.state == path_facts::look::missing || file.inode == 0) return 0;
-  const std::string all = text_of("/proc/locks"), end = ":" + std::to_string(file.inode) + " ";
-  for (std::size_t at = 0; at < all.size();) {
-    const auto line = std::string_view(all).substr(at, all.find('\n', at) - at);
-    at += line.size() + 1;
-    if (!line.contains(" FLOCK ") || !line.contains(end)) continue;
-    const auto write = line.find(" WRITE ");
-    if (write == std::string_view::npos) continue;
-    auto rest = line.substr(write + 7);
-    while (rest.starts_with(' ')) rest.remove_prefix(1);
-    pid_t pid = -1;
-    std::from_chars(rest.data(), rest.data() + rest.size(), pid);
-    return pid > 0 ? pid : -1;
-  }
-  return 0;
-}
-
-socket_facts look_at_socket(const std::string& path) {
+socket_facts look_at_socket(const std::string& path, path_looks& looks) {
   socket_facts s;
-  const auto seen = look_at({path, fs::path(path).parent_path().string(), path + ".lock"});
+  const auto seen = looks.at({path, fs::path(path).parent_path().string(), path + ".lock"});
   s.file = seen[0];
   s.folder = seen[1];
   s.folder.is = path_facts::kind::folder;
   s.lock = seen[2];
-  const pid_t holder = holder_of_lock(s.lock);
+  const pid_t holder = holder_of_lock(s.lock, "FLOCK");
   s.lock_held = holder != 0;
   s.holder = std::max(holder, 0);
   return s;
@@ -156,6 +138,25 @@ std::optional<raw_json> ask(daemon_connection& link, std::string_view method, st
   return got->result;
 }
 
+pid_t holder_of_lock(const path_facts& file, std::string_view kind) {
+  if (file.state == path_facts::look::missing || file.inode == 0) return 0;
+  const std::string all = text_of("/proc/locks"), end = ":" + std::to_string(file.inode) + " ",
+                    word = " " + std::string(kind) + " ";
+  for (std::size_t at = 0; at < all.size();) {
+    const auto line = std::string_view(all).substr(at, all.find('\n', at) - at);
+    at += line.size() + 1;
+    if (!line.contains(word) || !line.contains(end)) continue;
+    const auto write = line.find(" WRITE ");
+    if (write == std::string_view::npos) continue;
+    auto rest = line.substr(write + 7);
+    while (rest.starts_with(' ')) rest.remove_prefix(1);
+    pid_t pid = -1;
+    std::from_chars(rest.data(), rest.data() + rest.size(), pid);
+    return pid > 0 ? pid : -1;
+  }
+  return 0;
+}
+
 std::vector<other_daemon> other_daemons(pid_t own) {
   std::vector<other_daemon> all;
   constexpr std::size_t most = 16;
@@ -167,6 +168,8 @@ std::vector<other_daemon> other_daemons(pid_t own) {
     struct stat s{};
     if (::stat(("/proc/" + name).c_str(), &s) != 0 || s.st_uid != ::geteuid() || !is_daemon(name)) continue;
     const pid_t pid = static_cast<pid_t>(std::stol(name));
+    // Another home folder has another configuration: its daemon has nothing to do with this one.
+    if (const auto its = variables_of(pid); !its || (*its)("HOME") != own_variables()("HOME")) continue;
     // The keeper of a daemon is its child and has the same program.
     if (pid == own || is_daemon(std::to_string(parent_in(name)))) continue;
     other_daemon other{pid, ""};
@@ -182,7 +185,7 @@ std::vector<other_daemon> other_daemons(pid_t own) {
   return all;
 }
 
-unit_facts gather_unit() {
+unit_facts gather_unit(path_looks& looks) {
   unit_facts u;
   const auto env = conf::environment_for_places();
   std::vector<std::string> places;
@@ -195,7 +198,7 @@ unit_facts gather_unit() {
   for (const auto& p : places)
     for (const char* wanted : {"/sockets.target.wants/mcpbx.socket", "/default.target.wants/mcpbx.service"})
       paths.push_back(p + wanted);
-  const auto seen = look_at(paths);
+  const auto seen = looks.at(paths);
   for (const auto& p : seen)
     if (p.state != path_facts::look::missing) {
       u.enabled = true;
@@ -203,7 +206,7 @@ unit_facts gather_unit() {
       break;
     }
   if (!u.enabled) return u;
-  u.has_path = look_at({places.front() + "/mcpbx.service.d"}).front().state != path_facts::look::missing;
+  u.has_path = looks.at({places.front() + "/mcpbx.service.d"}).front().state != path_facts::look::missing;
   // is-active ends with a status other than 0 for a unit that is not active, so ask for the word.
   const auto told =
       output_of({"systemctl", "--user", "show", "--property=ActiveState", "--value", u.name}, milliseconds(3'000));
@@ -211,7 +214,7 @@ unit_facts gather_unit() {
   return u;
 }
 
-daemon_seen gather_daemon(const wish& w) {
+daemon_seen gather_daemon(const wish& w, path_looks& looks) {
   daemon_seen seen;
   if (w.place.standalone) {
     auto made = connect(w.place, false);
@@ -232,7 +235,7 @@ daemon_seen gather_daemon(const wish& w) {
     seen.socket.problem = where.error().message;
     return seen;
   }
-  seen.socket = look_at_socket(where->path);
+  seen.socket = look_at_socket(where->path, looks);
   auto& s = seen.socket;
   using enum socket_facts::outcome;
   int fd = s.file.state == path_facts::look::slow ? (errno = EAGAIN, -1) : connect_in_time(where->path);

@@ -230,6 +230,38 @@ program_facts checked_program(const conf::server_entry& e, const variable_lookup
   return p;
 }
 
+// Fills in what a child has told about a program.
+void take(const std::optional<std::string>& answer, program_facts& p) {
+  if (!answer) {
+    p.state = program_facts::outcome::slow;
+    return;
+  }
+  const auto told = raw_json::own(*answer);
+  p.state = static_cast<program_facts::outcome>(find_member(told, "state").as_integer().value_or(0));
+  p.program = member_text(told, "program");
+  p.found = member_text(told, "found");
+  p.detail = member_text(told, "detail");
+  p.of_user = find_member(told, "ofUser").is_true();
+  p.not_for_service = find_member(told, "notForService").is_true();
+  p.fetches = find_member(told, "fetches").is_true();
+  p.missing = texts_in(find_member(told, "missing"));
+}
+
+// Returns the sentences about references of a model that do not resolve, as JSON.
+std::string missing_of(const conf::model_entry& m, const variable_lookup& variable) {
+  seen_references source(variable);
+  std::vector<std::string> missing;
+  if (m.api_key) (void)value_or_note(*m.api_key, source, missing);
+  if (m.base_url) (void)value_or_note(*m.base_url, source, missing);
+  for (const auto& [name, value] : m.headers) (void)value_or_note(value, source, missing);
+  std::string json;
+  json_writer w(json);
+  w.begin_array();
+  for (const auto& sentence : missing) w.value(sentence);
+  w.end_array();
+  return json;
+}
+
 std::string at_line(const conf::loaded_files& loaded, const conf::place& at) {
   if (at.line == 0 || at.file >= loaded.config.sources.size()) return "";
   return loaded.config.sources[at.file] + ":" + std::to_string(at.line);
@@ -237,71 +269,38 @@ std::string at_line(const conf::loaded_files& loaded, const conf::place& at) {
 
 }  // namespace
 
-entries_seen gather_entries(const conf::loaded_files& loaded, const variable_lookup& daemon_variable, bool has_unit) {
-  const auto& config = loaded.config;
+void add_entry_checks(check_list& checks, const conf::loaded_files& loaded, const variable_lookup& daemon_variable,
+                      bool has_unit, facts& into) {
   const variable_lookup variable = daemon_variable ? daemon_variable : variable_lookup(own_variable);
-  entries_seen seen;
-  std::vector<const conf::server_entry*> servers;
-  for (const auto& e : config.servers)
-    if (!e.disabled && servers.size() < most_entries) servers.push_back(&e);
-  const auto answers =
-      in_time(servers.size(), [&](std::size_t i) { return encoded(checked_program(*servers[i], variable, has_unit)); });
-  for (std::size_t i = 0; i < servers.size(); ++i) {
-    program_facts p;
-    if (answers[i]) {
-      const auto told = raw_json::own(*answers[i]);
-      p.state = static_cast<program_facts::outcome>(find_member(told, "state").as_integer().value_or(0));
-      p.program = member_text(told, "program");
-      p.found = member_text(told, "found");
-      p.detail = member_text(told, "detail");
-      p.of_user = find_member(told, "ofUser").is_true();
-      p.not_for_service = find_member(told, "notForService").is_true();
-      p.fetches = find_member(told, "fetches").is_true();
-      p.missing = texts_in(find_member(told, "missing"));
-    } else {
-      p.state = program_facts::outcome::slow;
-    }
-    p.server = servers[i]->name;
-    p.is_remote = servers[i]->url.has_value();
-    p.entry_at = at_line(loaded, servers[i]->at);
-    seen.programs.push_back(std::move(p));
-  }
-  for (const auto& e : config.servers)
-    if (e.disabled && seen.programs.size() < most_entries) {
-      program_facts p;
+  for (const bool disabled : {false, true})
+    for (const auto& e : loaded.config.servers) {
+      if (e.disabled != disabled || into.programs.size() >= most_entries) continue;
+      auto& p = into.programs.emplace_back();
       p.server = e.name;
-      p.disabled = true;
-      seen.programs.push_back(std::move(p));
+      p.disabled = disabled;
+      if (disabled) continue;
+      p.is_remote = e.url.has_value();
+      p.is_lazy = e.start == conf::start_mode::lazy;
+      p.entry_at = at_line(loaded, e.at);
+      checks.add([&e, variable, has_unit] { return encoded(checked_program(e, variable, has_unit)); },
+                 [&into, at = into.programs.size() - 1](const auto& answer) { take(answer, into.programs[at]); });
     }
-  std::vector<const conf::model_entry*> models;
-  for (const auto& m : config.models)
-    if (models.size() < most_entries) models.push_back(&m);
-  const auto values = in_time(models.size(), [&](std::size_t i) {
-    const auto& m = *models[i];
-    seen_references source(variable);
-    std::vector<std::string> missing;
-    if (m.api_key) (void)value_or_note(*m.api_key, source, missing);
-    if (m.base_url) (void)value_or_note(*m.base_url, source, missing);
-    for (const auto& [name, value] : m.headers) (void)value_or_note(value, source, missing);
-    std::string json;
-    json_writer w(json);
-    w.begin_object().list("missing", missing).end_object();
-    return json;
-  });
-  for (std::size_t i = 0; i < models.size(); ++i) {
-    model_facts m;
-    m.name = models[i]->name;
-    m.entry_at = at_line(loaded, models[i]->at);
-    m.built_in = models[i]->built_in;
-    m.has_address = models[i]->base_url.has_value();
-    m.has_endpoint = models[i]->api != conf::model_api::rehearsal && models[i]->api != conf::model_api::replay;
-    if (values[i])
-      m.missing = texts_in(find_member(raw_json::own(*values[i]), "missing"));
-    else
-      m.missing = {"a file that its key or a header names did not answer in time"};
-    seen.models.push_back(std::move(m));
+  for (const auto& m : loaded.config.models) {
+    if (into.models.size() >= most_entries) break;
+    auto& seen = into.models.emplace_back();
+    seen.name = m.name;
+    seen.entry_at = at_line(loaded, m.at);
+    seen.built_in = m.built_in;
+    seen.has_address = m.base_url.has_value();
+    seen.has_endpoint = m.api != conf::model_api::rehearsal && m.api != conf::model_api::replay;
+    if (!m.api_key && !m.base_url && m.headers.empty()) continue;
+    checks.add([&m, variable] { return missing_of(m, variable); },
+               [&into, at = into.models.size() - 1](const auto& answer) {
+                 into.models[at].missing =
+                     answer ? texts_in(raw_json::own(*answer))
+                            : std::vector<std::string>{"a file that its key or a header names did not answer in time"};
+               });
   }
-  return seen;
 }
 
 }  // namespace mcpbx::cli::doctor

@@ -1,20 +1,15 @@
-// The configuration, the state folder, and paths in general.
+// The configuration and the state folder.
 #include "conf/places.hpp"
 #include "daemon/cli/doctor/gather.hpp"
-#include "daemon/cli/doctor/in_time.hpp"
-#include "mcp/json/json_writer.hpp"
+#include "daemon/cli/doctor/path_looks.hpp"
 #include "mcp/process/unique_fd.hpp"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/statvfs.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <charconv>
-#include <cstring>
 #include <filesystem>
 #include <set>
 
@@ -22,94 +17,6 @@ namespace mcpbx::cli::doctor {
 namespace {
 
 namespace fs = std::filesystem;
-
-// The bytes that a child sends about a path.
-struct seen_path {
-  path_facts::look state = path_facts::look::missing;
-  path_facts::kind is = path_facts::kind::file;
-  unsigned mode = 0;
-  uid_t owner = 0;
-  bool writable = false;
-  std::int64_t inode = 0;
-  int number = 0;
-};
-
-seen_path see(const std::string& path) {
-  seen_path seen;
-  struct stat s{};
-  if (::stat(path.c_str(), &s) != 0) {
-    seen.number = errno;
-    struct stat link{};
-    const bool gone = (errno == ENOENT || errno == ENOTDIR) && ::lstat(path.c_str(), &link) != 0;
-    seen.state = gone ? path_facts::look::missing : path_facts::look::unreadable;
-    return seen;
-  }
-  seen.state = path_facts::look::there;
-  seen.is = S_ISREG(s.st_mode)    ? path_facts::kind::file
-            : S_ISDIR(s.st_mode)  ? path_facts::kind::folder
-            : S_ISSOCK(s.st_mode) ? path_facts::kind::socket
-                                  : path_facts::kind::other;
-  seen.mode = s.st_mode & 01777;
-  seen.owner = s.st_uid;
-  seen.inode = static_cast<std::int64_t>(s.st_ino);
-  seen.writable = ::access(path.c_str(), W_OK) == 0;
-  if (::access(path.c_str(), R_OK) != 0) {
-    seen.number = errno;
-    seen.state = path_facts::look::unreadable;
-  }
-  return seen;
-}
-
-conf::file_options options_of(const wish& w) {
-  conf::file_options o;
-  if (!w.place.config.empty()) o.flag = w.place.config;
-  return o;
-}
-
-// Returns the files of the configuration, or the reason why they cannot be told; nullopt: the search hangs.
-struct found_files {
-  std::vector<std::string> files;
-  std::string fault;
-};
-std::optional<found_files> find_in_time(const wish& w) {
-  const auto answer = in_time(1, [&](std::size_t) {
-    const auto files = conf::find_files(conf::environment_for_places(), options_of(w));
-    std::string json;
-    json_writer out(json);
-    out.begin_object();
-    if (!files) {
-      out.member("fault", files.error().message);
-    } else {
-      out.key("files").begin_array();
-      for (const auto& f : *files) out.value(f.native());
-      out.end_array();
-    }
-    out.end_object();
-    return json;
-  });
-  if (!answer[0]) return std::nullopt;
-  const auto told = raw_json::own(*answer[0]);
-  found_files found{{}, member_text(told, "fault")};
-  for_each_element(find_member(told, "files"), [&](const raw_json& f) {
-    found.files.push_back(f.as_string().value_or(""));
-    return true;
-  });
-  return found;
-}
-
-std::optional<std::int64_t> free_bytes_at(const std::string& path) {
-  const auto answer = in_time(1, [&](std::size_t) {
-    struct statvfs s{};
-    for (fs::path at = path; !at.empty(); at = at.parent_path()) {
-      if (::statvfs(at.c_str(), &s) == 0)
-        return std::to_string(static_cast<std::int64_t>(s.f_bavail) * static_cast<std::int64_t>(s.f_frsize));
-      if (at == at.parent_path()) break;
-    }
-    return std::string();
-  });
-  if (!answer[0] || answer[0]->empty()) return std::nullopt;
-  return std::stoll(*answer[0]);
-}
 
 // Returns true if a process listens at HOST:PORT. Binds and listens not, so that nobody is disturbed.
 bool is_taken(const std::string& address) {
@@ -137,36 +44,9 @@ bool is_taken(const std::string& address) {
 
 }  // namespace
 
-std::vector<path_facts> look_at(const std::vector<std::string>& paths) {
-  const auto answers = in_time(paths.size(), [&](std::size_t i) {
-    const seen_path seen = see(paths[i]);
-    return std::string(reinterpret_cast<const char*>(&seen), sizeof seen);
-  });
-  std::vector<path_facts> all;
-  for (std::size_t i = 0; i < paths.size(); ++i) {
-    path_facts p;
-    p.path = paths[i];
-    seen_path seen;
-    if (!answers[i] || answers[i]->size() != sizeof seen) {
-      p.state = path_facts::look::slow;
-    } else {
-      std::memcpy(&seen, answers[i]->data(), sizeof seen);
-      p.state = seen.state;
-      p.is = seen.is;
-      p.mode = seen.mode;
-      p.owner = seen.owner;
-      p.writable = seen.writable;
-      p.inode = seen.inode;
-      if (seen.state == path_facts::look::unreadable) p.problem = std::strerror(seen.number);
-    }
-    all.push_back(std::move(p));
-  }
-  return all;
-}
-
-configuration_seen gather_config(const wish& w) {
+configuration_seen gather_config(const wish& w, path_looks& looks) {
   configuration_seen seen;
-  const auto found = find_in_time(w);
+  const auto found = looks.configuration_files();
   if (!found) {
     path_facts folder;
     const auto user = conf::user_config_directory(conf::environment_for_places());
@@ -184,10 +64,10 @@ configuration_seen gather_config(const wish& w) {
     if (folders.insert(parent.empty() ? "." : parent).second)
       paths.push_back(*folders.find(parent.empty() ? "." : parent));
   }
-  seen.facts.paths = look_at(paths);
+  seen.facts.paths = looks.at(paths);
   for (const auto& p : seen.facts.paths)
     if (p.state == path_facts::look::slow) return seen;
-  seen.loaded = conf::load_files(conf::environment_for_places(), options_of(w));
+  seen.loaded = conf::load_files(conf::environment_for_places(), file_options_of(w.place));
   seen.usable = true;
   const auto& config = seen.loaded.config;
   for (const auto& e : seen.loaded.errors) seen.facts.errors.push_back(e.text());
@@ -199,7 +79,7 @@ configuration_seen gather_config(const wish& w) {
   return seen;
 }
 
-state_facts gather_state(const conf::configuration& config, const std::string& token) {
+state_facts gather_state(const conf::configuration& config, const std::string& token, path_looks& looks) {
   state_facts s;
   const auto env = conf::environment_for_places();
   const auto folder = conf::state_directory(env);
@@ -212,13 +92,13 @@ state_facts gather_state(const conf::configuration& config, const std::string& t
     const std::string path = url.substr(7);
     journal = path.empty() ? (*folder / "mcpbx.db").string() : conf::under_home(path, env.filled("HOME").value_or("/"));
   }
-  const auto seen = look_at({folder->string(), journal.empty() ? "/" : journal, token.empty() ? "/" : token});
+  const auto seen = looks.at({folder->string(), journal.empty() ? "/" : journal, token.empty() ? "/" : token});
   s.folder = seen[0];
   s.folder.is = path_facts::kind::folder;
   s.has_journal = !journal.empty();
   if (s.has_journal) s.journal = seen[1];
   if (s.token_wanted) s.token = seen[2];
-  if (s.folder.state != path_facts::look::slow) s.free_bytes = free_bytes_at(folder->string());
+  if (s.folder.state != path_facts::look::slow) s.free_bytes = looks.free_bytes(folder->string());
   return s;
 }
 

@@ -9,13 +9,15 @@
 #include "daemon/cli/hosts/import_plan.hpp"
 #include "mcp/json/json_writer.hpp"
 #include "mcp/redact/hidden_text.hpp"
-#include "mcp/support/whole_file.hpp"
+#include "mcp/files/whole_file.hpp"
 
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <memory>
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -55,14 +57,40 @@ bool is_off(const conf::foreign_server& s) {
   return disabled != nullptr && disabled->value.truth;
 }
 
+// Our side of the comparison, which is made in the child once a program has files.
+struct own_side {
+  std::vector<conf::server_entry> servers;
+  std::vector<conf::import_origin> origins;
+};
+
+own_side own_side_of(const conf::configuration& config, const conf::environment& env) {
+  const auto folder = conf::user_config_directory(env);
+  config_place place;
+  place.folder = folder.value_or("");
+  for (const auto& source : config.sources)
+    if (auto text = read_whole_file(source, conf::max_file_bytes); text && *text)
+      place.read.push_back({source, {}, std::move(**text)});
+  return {folder ? with_secrets(config.servers, (*folder / "secrets").native(), env.get("HOME").value_or(""))
+                 : config.servers,
+          origins_of(config.servers, place)};
+}
+
+// Shared by the checks of all programs.
+struct comparison {
+  const conf::configuration& config;
+  conf::environment env = conf::environment_for_places();
+  conf::own_places own{};
+  std::optional<own_side> ours{};
+};
+
 // Compares the servers of one program with ours.
-std::string compared(const conf::program& program, const std::vector<conf::server_entry>& ours,
-                     const std::vector<conf::import_origin>& origins, const conf::own_places& own,
-                     const conf::environment& env) {
+std::string compared(const conf::program& program, comparison& with) {
   std::vector<std::string> direct, more;
-  const std::vector<found_program> found{look_for(program, env)};
+  const std::vector<found_program> found{look_for(program, with.env)};
   if (!found.front().files.empty()) {
-    const auto plan = plan_import(found, ours, own, false, origins);
+    if (!with.ours) with.ours = own_side_of(with.config, with.env);
+    const auto& ours = with.ours->servers;
+    const auto plan = plan_import(found, ours, with.own, false, with.ours->origins);
     for (const auto& row : plan.rows) {
       if (row.server->fate != conf::server_fate::taken || is_off(*row.server)) continue;
       const bool is_ours = std::ranges::find(ours, row.same_as, &conf::server_entry::name) != ours.end();
@@ -74,46 +102,28 @@ std::string compared(const conf::program& program, const std::vector<conf::serve
   }
   std::string sandbox;
   for (const auto& s : sandboxes)
-    if (const auto home = env.filled("HOME"); home && s.name == program.name && sandbox.empty()) {
+    if (const auto home = with.env.filled("HOME"); home && s.name == program.name && sandbox.empty()) {
       const std::string folder = *home + "/" + std::string(s.folder);
       if (::access(folder.c_str(), F_OK) == 0) sandbox = folder;
     }
   return printed(direct, more, sandbox);
 }
 
-std::vector<conf::import_origin> origins_in_files(const conf::configuration& config,
-                                                  const std::filesystem::path& folder) {
-  config_place place;
-  place.folder = folder;
-  for (const auto& source : config.sources)
-    if (auto text = read_whole_file(source, conf::max_file_bytes); text && *text)
-      place.read.push_back({source, {}, std::move(**text)});
-  return origins_of(config.servers, place);
-}
-
 }  // namespace
 
-std::vector<host_facts> gather_hosts(const conf::configuration& config) {
-  const auto env = conf::environment_for_places();
-  conf::own_places own;
-  if (config.http.address) own.addresses.push_back(config.http.address->text);
-  const auto folder = conf::user_config_directory(env);
-  const auto programs = conf::all_programs();
-  const auto answers = in_time(programs.size(), [&](std::size_t i) {
-    const auto ours = folder
-                          ? with_secrets(config.servers, (*folder / "secrets").native(), env.get("HOME").value_or(""))
-                          : config.servers;
-    return compared(programs[i], ours, origins_in_files(config, folder.value_or("")), own, env);
-  });
-  std::vector<host_facts> hosts;
-  for (std::size_t i = 0; i < programs.size(); ++i) {
-    if (!answers[i]) continue;  // a file that does not answer says nothing
-    const auto told = raw_json::own(*answers[i]);
-    host_facts h{std::string(programs[i].name), std::string(programs[i].title), names_in(find_member(told, "direct")),
-                 names_in(find_member(told, "more")), member_text(told, "sandbox")};
-    if (!h.direct.empty() || !h.more.empty() || !h.sandbox.empty()) hosts.push_back(std::move(h));
-  }
-  return hosts;
+void add_host_checks(check_list& checks, const conf::configuration& config, facts& into) {
+  const auto with = std::make_shared<comparison>(comparison{config});
+  if (config.http.address) with->own.addresses.push_back(config.http.address->text);
+  for (const auto& program : conf::all_programs())
+    checks.add([&program, with] { return compared(program, *with); },
+               [&program, &into](const auto& answer) {
+                 if (!answer) return;  // a file that does not answer says nothing
+                 const auto told = raw_json::own(*answer);
+                 host_facts h{std::string(program.name), std::string(program.title),
+                              names_in(find_member(told, "direct")), names_in(find_member(told, "more")),
+                              member_text(told, "sandbox")};
+                 if (!h.direct.empty() || !h.more.empty() || !h.sandbox.empty()) into.hosts.push_back(std::move(h));
+               });
 }
 
 }  // namespace mcpbx::cli::doctor

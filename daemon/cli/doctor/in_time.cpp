@@ -1,4 +1,4 @@
-// Children that write their answers to a pipe, each behind its length.
+// Children that answer at a socket, each question and each answer behind its length.
 #include "daemon/cli/doctor/in_time.hpp"
 
 #include "mcp/process/unique_fd.hpp"
@@ -7,15 +7,18 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
 #include <exception>
 #include <string_view>
+#include <utility>
 
 namespace mcpbx::cli::doctor {
 namespace {
@@ -24,13 +27,31 @@ using clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 constexpr std::size_t most_bytes = 1u << 20;
 
-void write_whole(int fd, std::string_view bytes) {
+// Returns false if the other end is gone.
+bool write_whole(int fd, std::string_view bytes) {
   while (!bytes.empty()) {
-    const auto n = ::write(fd, bytes.data(), bytes.size());
+    const auto n = ::send(fd, bytes.data(), bytes.size(), MSG_NOSIGNAL);
     if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) ::_exit(1);
+    if (n <= 0) return false;
     bytes.remove_prefix(static_cast<std::size_t>(n));
   }
+  return true;
+}
+
+// Returns false at the end of the stream.
+bool read_whole(int fd, char* into, std::size_t size) {
+  for (std::size_t at = 0; at < size;) {
+    const auto n = ::read(fd, into + at, size - at);
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) return false;
+    at += static_cast<std::size_t>(n);
+  }
+  return true;
+}
+
+std::string with_size(std::string_view text) {
+  const auto size = static_cast<std::uint32_t>(text.size());
+  return std::string(reinterpret_cast<const char*>(&size), sizeof size).append(text);
 }
 
 // Appends what a descriptor has until `deadline`. Returns false at its end, at a fault, and when the time is over.
@@ -51,45 +72,56 @@ bool read_some(int fd, std::string& into, clock::time_point deadline) {
   }
 }
 
-// A child that computes the checks from number `first` on.
-class check_process {
+// The child: reads all questions of a batch before it answers the first, so that no two writers wait for each other.
+[[noreturn]] void serve_batches(int fd, const checking_child::serve_function& serve) {
+  try {
+    for (std::uint32_t size = 0; read_whole(fd, reinterpret_cast<char*>(&size), sizeof size);) {
+      std::string batch(size, '\0');
+      if (!read_whole(fd, batch.data(), batch.size())) break;
+      for (std::size_t at = 0; at + sizeof size <= batch.size();) {
+        std::memcpy(&size, batch.data() + at, sizeof size);
+        at += sizeof size;
+        if (!write_whole(fd, with_size(serve(std::string_view(batch).substr(at, size))))) ::_exit(1);
+        at += size;
+      }
+    }
+  } catch (const std::exception&) {
+    ::_exit(1);
+  }
+  ::_exit(0);
+}
+
+}  // namespace
+
+class checking_child::process {
  public:
-  check_process(std::size_t first, std::size_t count, const std::function<std::string(std::size_t)>& check) {
+  explicit process(const serve_function& serve) {
     int ends[2];
-    if (::pipe2(ends, O_CLOEXEC) != 0) return;
-    output_ = mcp::unique_fd(ends[0]);
-    const mcp::unique_fd input(ends[1]);
+    if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) return;
+    link_ = mcp::unique_fd(ends[0]);
+    const mcp::unique_fd its(ends[1]);
     const pid_t parent = ::getpid();
     pid_ = ::fork();
     if (pid_ != 0) return;
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (::getppid() != parent) ::_exit(1);
-    ::signal(SIGPIPE, SIG_DFL);
     ::signal(SIGINT, SIG_DFL);
     ::signal(SIGTERM, SIG_DFL);
     // A check that hangs stays behind, and must not hold a connection open.
-    if (input.get() > 3) ::close_range(3, static_cast<unsigned>(input.get()) - 1, 0);
-    ::close_range(static_cast<unsigned>(input.get()) + 1, ~0U, 0);
-    try {
-      for (std::size_t i = first; i < count; ++i) {
-        const std::string text = check(i);
-        const auto size = static_cast<std::uint32_t>(text.size());
-        write_whole(input.get(), {reinterpret_cast<const char*>(&size), sizeof size});
-        write_whole(input.get(), text);
-      }
-    } catch (const std::exception&) {
-      ::_exit(1);
-    }
-    ::_exit(0);
+    if (its.get() > 3) ::close_range(3, static_cast<unsigned>(its.get()) - 1, 0);
+    ::close_range(static_cast<unsigned>(its.get()) + 1, ~0U, 0);
+    serve_batches(its.get(), serve);
   }
-  check_process(const check_process&) = delete;
-  check_process& operator=(const check_process&) = delete;
-  ~check_process() {
+  process(const process&) = delete;
+  process& operator=(const process&) = delete;
+  ~process() {
     if (pid_ <= 0) return;
     ::kill(pid_, SIGKILL);
     // A process that waits for a dead mount cannot be killed: wait a moment only, and leave it to init.
     for (int i = 0; i < 20 && ::waitpid(pid_, nullptr, WNOHANG) == 0; ++i) ::poll(nullptr, 0, 1);
   }
+
+  bool ask(std::string_view batch) { return pid_ > 0 && write_whole(link_.get(), with_size(batch)); }
 
   // Returns the next answer; nullopt: none came by then.
   std::optional<std::string> next(clock::time_point deadline) {
@@ -104,31 +136,52 @@ class check_process {
           return text;
         }
       }
-      if (pid_ <= 0 || !read_some(output_.get(), received_, deadline)) return std::nullopt;
+      if (pid_ <= 0 || !read_some(link_.get(), received_, deadline)) return std::nullopt;
     }
   }
 
  private:
   pid_t pid_ = -1;
-  mcp::unique_fd output_;
+  mcp::unique_fd link_;
   std::string received_;
 };
 
-}  // namespace
+checking_child::checking_child(serve_function serve, const time_bounds& bounds)
+    : serve_(std::move(serve)), bounds_(bounds) {}
 
-std::vector<std::optional<std::string>> in_time(std::size_t count, const std::function<std::string(std::size_t)>& check,
-                                                const time_bounds& bounds) {
-  std::vector<std::optional<std::string>> answers(count);
-  const auto end = clock::now() + bounds.all;
-  for (std::size_t i = 0; i < count && clock::now() < end;) {
-    check_process child(i, count, check);
-    for (; i < count; ++i) {
-      answers[i] = child.next(std::min(end, clock::now() + bounds.each));
-      if (!answers[i]) break;
+checking_child::~checking_child() = default;
+
+std::vector<std::optional<std::string>> checking_child::ask(const std::vector<std::string>& questions) {
+  std::vector<std::optional<std::string>> answers(questions.size());
+  const auto end = clock::now() + bounds_.all;
+  for (std::size_t i = 0; i < questions.size() && clock::now() < end; ++i) {
+    std::string batch;
+    for (std::size_t j = i; j < questions.size(); ++j) batch += with_size(questions[j]);
+    bool answered = process_ && process_->ask(batch);
+    if (!answered) {
+      process_ = std::make_unique<process>(serve_);
+      answered = process_->ask(batch);
     }
-    ++i;  // the one that hangs is not tried again
+    for (; answered && i < questions.size(); i += answered ? 1 : 0) {
+      answers[i] = process_->next(std::min(end, clock::now() + bounds_.each));
+      answered = answers[i].has_value();
+    }
+    if (!answered) process_.reset();  // the question that hangs is not asked again
   }
   return answers;
+}
+
+void check_list::add(std::function<std::string()> check, std::function<void(std::optional<std::string>)> then) {
+  items_.push_back({std::move(check), std::move(then)});
+}
+
+void check_list::run(const time_bounds& bounds) {
+  checking_child child([this](std::string_view number) { return items_[std::stoul(std::string(number))].check(); },
+                       bounds);
+  std::vector<std::string> numbers;
+  for (std::size_t i = 0; i < items_.size(); ++i) numbers.push_back(std::to_string(i));
+  auto answers = child.ask(numbers);
+  for (std::size_t i = 0; i < items_.size(); ++i) items_[i].then(std::move(answers[i]));
 }
 
 std::optional<std::string> output_of(const std::vector<std::string>& words, milliseconds at_most) {

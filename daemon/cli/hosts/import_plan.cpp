@@ -2,7 +2,7 @@
 #include "daemon/cli/hosts/import_plan.hpp"
 
 #include "mcp/support/text.hpp"
-#include "mcp/support/whole_file.hpp"
+#include "mcp/files/whole_file.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -43,7 +43,7 @@ std::vector<conf::server_entry> with_secrets(std::vector<conf::server_entry> ser
 
 std::vector<conf::import_origin> origins_of(std::span<const conf::server_entry> ours, const config_place& place) {
   std::vector<conf::import_origin> all;
-  if (place.file) return all;  // one file for all entries begins with nobody's mark
+  if (place.file) return conf::entry_origins_in(place.text_of(*place.file).value_or(""));
   for (const auto& s : ours) {
     const auto text = s.bundled ? std::nullopt : place.text_of(place.file_of(s.name));
     for (auto& mark : conf::origin_marks_in(text.value_or(""))) all.push_back({s.name, std::move(mark)});

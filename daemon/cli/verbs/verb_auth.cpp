@@ -31,9 +31,21 @@ constexpr std::array<std::string_view, 3> auth_actions{"login", "status", "logou
 constexpr std::size_t longest_line = 16u << 10;
 
 struct auth_options {
-  std::string action, server;
+  std::string action, server, principal;
   bool no_browser = false;
 };
+
+// Returns the params that tell which login is meant.
+std::string target(const auth_options& o, const std::string& address = {}) {
+  std::string json;
+  json_writer(json)
+      .begin_object()
+      .member("server", o.server)
+      .filled("principal", o.principal)
+      .filled("address", address)
+      .end_object();
+  return json;
+}
 
 // Starts the person's browser without waiting for it. Returns false if there is none to be found.
 bool open_in_browser(const std::string& address) {
@@ -80,12 +92,15 @@ class pasted_lines {
 };
 
 // Hands in a pasted address over a connection of its own, since the other one waits for the end of the login.
-void hand_in(context& c, const std::string& server, const std::string& address) {
+void hand_in(context& c, const auth_options& o, const std::string& address) {
   int status = 0;
   auto beside = connect_or_explain(c, false, status);
   if (!beside) return;
-  static_cast<void>(call_or_explain(c, beside->link, "mcpbx/auth/complete",
-                                    json_object("server", server, "address", address), status));
+  static_cast<void>(call_or_explain(c, beside->link, "mcpbx/auth/complete", target(o, address), status));
+}
+
+std::string for_whom(const auth_options& o) {
+  return o.principal.empty() ? "" : " for " + quoted_name(o.principal);
 }
 
 void show_invitation(context& c, const auth_options& o, const raw_json& invitation) {
@@ -93,7 +108,7 @@ void show_invitation(context& c, const auth_options& o, const raw_json& invitati
   const auto row = [&](std::string_view head, const std::string& text) {
     if (!text.empty()) c.screen->err_line(std::string(trimmed(framed(head, text, width))));
   };
-  c.screen->err_line(c.screen->bold("login to server " + quoted_name(o.server)));
+  c.screen->err_line(c.screen->bold("login to server " + quoted_name(o.server) + for_whom(o)));
   row("  authorized by: ", member_text(invitation, "issuer"));
   row("  for:           ", member_text(invitation, "resource"));
   std::string scopes;
@@ -104,9 +119,27 @@ void show_invitation(context& c, const auth_options& o, const raw_json& invitati
   row("  rights:        ", scopes.empty() ? "those that the server gives by itself" : scopes);
 }
 
+std::string outcome(const auth_options& o, std::string_view state) {
+  std::string json;
+  json_writer(json)
+      .begin_object()
+      .member("server", o.server)
+      .filled("principal", o.principal)
+      .member("state", state)
+      .end_object();
+  return json;
+}
+
+// Returns true for the row of the login that was asked for: the person's own if no caller was named.
+bool is_meant(const auth_options& o, const raw_json& row) {
+  const std::string whose = member_text(row, "principal");
+  return member_text(row, "server") == o.server &&
+         (o.principal.empty() ? whose.empty() || whose.starts_with("uid:") : whose == o.principal);
+}
+
 int log_in(context& c, daemon_connection& link, const auth_options& o) {
   int status = 0;
-  const auto invitation = call_or_explain(c, link, "mcpbx/auth/login", json_object("server", o.server), status);
+  const auto invitation = call_or_explain(c, link, "mcpbx/auth/login", target(o), status);
   if (!invitation) return status;
   if (const std::string address = member_text(*invitation, "address"); !address.empty()) {
     show_invitation(c, o, *invitation);
@@ -118,23 +151,23 @@ int log_in(context& c, daemon_connection& link, const auth_options& o) {
     c.screen->err_line("  " + address);
     c.screen->err_line("If the browser ends at a page that cannot be reached, paste its address here.");
     pasted_lines lines;
-    const auto over = link.call("mcpbx/auth/wait", json_object("server", o.server), {}, {}, [&] {
+    const auto over = link.call("mcpbx/auth/wait", target(o), {}, {}, [&] {
       // A wrong address is reported, and the next one is tried.
-      for (auto line = lines.wait(link.fd()); !line.empty(); line = lines.wait(link.fd())) hand_in(c, o.server, line);
+      for (auto line = lines.wait(link.fd()); !line.empty(); line = lines.wait(link.fd())) hand_in(c, o, line);
     });
     if (!over) return explain(c, over.error());
     if (over->error) return explain(c, *over);
   }
   if (c.json) {
-    c.screen->out_json(json_object("server", o.server, "state", "logged_in"));
+    c.screen->out_json(outcome(o, "logged_in"));
     return done;
   }
-  c.screen->err_line("logged in to " + quoted_name(o.server));
+  c.screen->err_line("logged in to " + quoted_name(o.server) + for_whom(o));
   // Tokens that could not be written are gone with the daemon, which is to be known now.
   if (const auto report = link.call("mcpbx/auth/status", "{}", {}); report && !report->error)
     for_each_element(find_member(report->result, "servers"), [&](const raw_json& row) {
       const auto problem = member_text(row, "problem");
-      if (member_text(row, "server") == o.server && !problem.empty()) c.screen->err_line("but " + problem);
+      if (is_meant(o, row) && !problem.empty()) c.screen->err_line("but " + problem);
       return true;
     });
   return done;
@@ -142,11 +175,11 @@ int log_in(context& c, daemon_connection& link, const auth_options& o) {
 
 int log_out(context& c, daemon_connection& link, const auth_options& o) {
   int status = 0;
-  if (!call_or_explain(c, link, "mcpbx/auth/logout", json_object("server", o.server), status)) return status;
+  if (!call_or_explain(c, link, "mcpbx/auth/logout", target(o), status)) return status;
   if (c.json)
-    c.screen->out_json(json_object("server", o.server, "state", "none"));
+    c.screen->out_json(outcome(o, "none"));
   else
-    c.screen->err_line("logged out of " + quoted_name(o.server));
+    c.screen->err_line("logged out of " + quoted_name(o.server) + for_whom(o));
   return done;
 }
 
@@ -162,20 +195,27 @@ int show_status(context& c, daemon_connection& link, const auth_options& o) {
   int status = 0;
   const auto report = call_or_explain(c, link, "mcpbx/auth/status", "{}", status);
   if (!report) return status;
-  std::vector<std::vector<std::string>> rows{{"SERVER", "STATE", "UNTIL (UTC)", "AUTHORIZED BY"}};
+  std::vector<std::vector<std::string>> rows{{"SERVER", "FOR", "STATE", "UNTIL (UTC)", "AUTHORIZED BY"}};
   std::string json = "[", problems;
-  bool known = false;
+  bool known = false, any_own = false;
   std::vector<std::string> names;
   for_each_element(find_member(*report, "servers"), [&](const raw_json& row) {
     const std::string name = member_text(row, "server");
     names.push_back(name);
+    const std::string whose = member_text(row, "principal");
     if (!o.server.empty() && name != o.server) return true;
     known = true;
+    if (!o.principal.empty() && whose != o.principal) return true;
+    any_own = any_own || !whose.empty();
     json += (json.size() > 1 ? "," : "") + std::string(row.text());
     const auto until = find_member(row, "expiresAtMs").as_integer();
     std::string end = until ? date_of(*until) : std::string();
     if (find_member(row, "renews").is_true()) end += end.empty() ? "renewed" : ", renewed";
-    rows.push_back({name, state_words(row), end, member_text(row, "issuer")});
+    rows.push_back({name,
+                    whose.empty()               ? "all"
+                    : whose.starts_with("uid:") ? "you"
+                                                : whose,
+                    state_words(row), end, member_text(row, "issuer")});
     if (const auto problem = member_text(row, "problem"); !problem.empty())
       problems += (problem.starts_with("server " + quoted_name(name)) ? "" : name + ": ") + problem + "\n";
     return true;
@@ -190,10 +230,17 @@ int show_status(context& c, daemon_connection& link, const auth_options& o) {
     c.screen->out_json(json + "]");
     return done;
   }
+  if (rows.size() == 1 && !o.principal.empty()) {
+    c.screen->err_line("no login for " + quoted_name(o.principal) + " is known");
+    return done;
+  }
   if (rows.size() == 1) {
     c.screen->err_line("no server of the configuration has a url, so none can need a login");
     return done;
   }
+  // The column says nothing about entries that are all shared.
+  if (!any_own)
+    for (auto& row : rows) row.erase(row.begin() + 1);
   c.screen->out(table(rows));
   if (!problems.empty()) c.screen->out(problems);
   const std::string protection = member_text(*report, "protection");
@@ -227,6 +274,8 @@ verb_action declare_auth(CLI::App& page) {
   o->action = "status";
   page.add_option("ACTION", o->action, "login, status or logout; status unless given")->type_name("");
   page.add_option("NAME", o->server, "the server, as `mcpbx servers` lists it")->type_name("");
+  page.add_option("--for", o->principal, "another caller's login, where an entry is not shared: http, server:NAME")
+      ->type_name("CALLER");
   page.add_flag("--no-browser", o->no_browser, "only print the address, for a browser elsewhere");
   return [o](context& c) { return authorize(c, *o); };
 }

@@ -79,7 +79,8 @@ int import_servers(context& c, import_options o) {
   for (const auto& row : plan.rows) {
     if (row.name.empty()) continue;
     entries.push_back({row.name, conf::json_of(row.entry)});
-    for (const auto& mark : row.marks) entries.back().comment += mark + "\n";
+    for (const auto& mark : row.marks)
+      entries.back().comments.push_back(place->file ? conf::mark_of_entry(mark, row.name) : mark);
   }
   int status = done;
   std::string report;

@@ -1,5 +1,6 @@
 // `mcpbx remove`: takes the entry of a tool server out of config.d.
 #include "conf/edit/json_edit.hpp"
+#include "conf/hosts/import/same_servers.hpp"
 #include "conf/places.hpp"
 #include "daemon/cli/base/daemon_calls.hpp"
 #include "daemon/cli/base/verb.hpp"
@@ -38,8 +39,10 @@ std::vector<std::string> secrets_left(const std::string& entry) {
 int remove(context& c, const remove_options& o) {
   const auto place = find_config_place(c, conf::environment_for_places());
   if (!place) return explain(c, place.error());
-  const auto changes = entry_removed(*place, o.name);
+  auto changes = entry_removed(*place, o.name);
   if (!changes) return explain(c, changes.error());
+  for (auto& change : *changes)
+    if (place->file && change.after) change.after = conf::without_marks_of(*change.after, o.name);
   std::vector<std::string> told;
   for (const auto& change : *changes)
     if (const auto entry = conf::member_text(*change.before, {"mcpServers", o.name}, change.path.native());

@@ -1,4 +1,4 @@
-// The description as it is answered, but for the version. A test walks all paths and checks real answers by it.
+// The description as it is answered, without the version. A test walks all paths and checks real answers by it.
 #include "daemon/front/api/openapi.hpp"
 
 #include "mcp/json/raw_json.hpp"
@@ -78,6 +78,9 @@ constexpr std::string_view after_version = R"json(},
 "/readyz": {"get": {"summary": "Does the daemon take work?", "security": [],
   "responses": {"200": {"description": "yes", "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Ready"}}}},
     "503": {"description": "no, for these reasons", "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Ready"}}}}}}},
+"/metrics": {"get": {"summary": "Counters of the daemon and of its tool servers, for Prometheus",
+  "responses": {"200": {"description": "text format 0.0.4", "content": {"text/plain": {"schema": {"type": "string"}}}},
+    "default": {"$ref": "#/components/responses/Error"}}}},
 "/mcp": {
   "post": {"summary": "MCP's Streamable HTTP", "requestBody": {"required": true, "content": {"application/json": {"schema": {"type": "object"}}}},
     "responses": {"200": {"description": "a response, or a stream", "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Rpc"}},

@@ -28,4 +28,10 @@ result<void> admit_read(const door_context& door, const std::string& principal, 
                                      " needs a yes of the user, so a tool server may not read it by itself");
 }
 
+result<void> admit_extension(const std::string& principal, std::string_view method) {
+  if (!is_tool_server(principal)) return {};
+  return fail(errc::unavailable, "the method " + json_quoted(cut_utf8(method, 80)) +
+                                     " is one of an extension, which a tool server may not use by itself");
+}
+
 }  // namespace mcpbx::daemon

@@ -3,6 +3,7 @@
 #include "daemon/front/http/routes.hpp"
 
 #include "daemon/front/api/api_handlers.hpp"
+#include "daemon/front/api/metrics.hpp"
 #include "daemon/front/completions/completions_handler.hpp"
 #include "daemon/front/mcp/mcp_handler.hpp"
 #include "daemon/front/messages/messages_handler.hpp"
@@ -29,6 +30,7 @@ constexpr route table[] = {
     {"GET", "/livez", handle_alive, body_kind::any, fault_form::openai, true, true},
     {"GET", "/healthz", handle_alive, body_kind::any, fault_form::openai, true, true},
     {"GET", "/readyz", handle_ready, body_kind::any, fault_form::openai, true, true},
+    {"GET", "/metrics", handle_metrics},
     {"POST", "/mcp", handle_mcp_post, body_kind::json, fault_form::json_rpc, true},
     {"GET", "/mcp", handle_mcp_get, body_kind::any, fault_form::json_rpc},
     {"DELETE", "/mcp", handle_mcp_delete, body_kind::any, fault_form::json_rpc, true},

@@ -32,6 +32,10 @@ result<void> mcp_host::admit_read(const mcp::feature_kind& kind, std::string_vie
   return daemon::admit_read(door_, who_.principal, kind, server, own);
 }
 
+result<void> mcp_host::admit_extension(std::string_view method) const {
+  return daemon::admit_extension(who_.principal, method);
+}
+
 std::shared_ptr<mcp::question_handler> mcp_host::own_answers(const mcp::server_question& q) {
   auto* const answers = door_.settings.answers;
   if (!answers || !answers->answers(q)) return nullptr;

@@ -35,6 +35,7 @@ class mcp_host : public mcp::caller_host {
   result<void> admit_call() const override;
   result<void> admit_call(const mcp::catalog_entry& tool) const override;
   result<void> admit_read(const mcp::feature_kind& kind, std::string_view server, std::string_view own) const override;
+  result<void> admit_extension(std::string_view method) const override;
   std::shared_ptr<mcp::call_recorder> recorder() const override { return audit_; }
   std::shared_ptr<mcp::question_handler> own_answers(const mcp::server_question& q) override;
   bool lends(const mcp::server_question& q) override;

@@ -85,7 +85,8 @@ result<std::shared_ptr<mcp_session>> mcp_room::make_session(const mcp_identity& 
   auto id = new_session_id();
   if (!id) return std::unexpected(id.error());
   auto label = pid > 0 ? "caller (pid " + std::to_string(pid) + ", /mcp)" : std::string("caller (/mcp)");
-  auto s = std::make_shared<mcp_session>(door_, legacy_, *id, who, pid, mcp::call_scope::of_caller(std::move(label)));
+  auto s = std::make_shared<mcp_session>(door_, legacy_, *id, who, pid,
+                                         mcp::call_scope::of_caller(std::move(label), {}, who.principal));
   sessions_.emplace(std::move(*id), s);
   arm();
   return s;
@@ -107,7 +108,7 @@ void mcp_room::end(const std::shared_ptr<mcp_session>& s) {
 // Newer callers have no session, so those of one principal share a scope while they call.
 mcp::call_scope_ptr mcp_room::scope_of(const std::string& principal) {
   auto& kept = scopes_[principal];
-  if (!kept.scope) kept.scope = mcp::call_scope::of_caller("callers as " + principal + " (/mcp)");
+  if (!kept.scope) kept.scope = mcp::call_scope::of_caller("callers as " + principal + " (/mcp)", {}, principal);
   kept.used = door_.time.now();
   return kept.scope;
 }

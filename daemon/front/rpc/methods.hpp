@@ -12,7 +12,7 @@ void add_tool_methods(own_methods& table);
 void add_why_method(own_methods& table);
 /// Adds pins/list, pins/accept.
 void add_pin_methods(own_methods& table);
-/// Adds auth/login, auth/wait, auth/complete, auth/status, auth/logout.
+/// Adds auth/login, auth/wait, auth/cancel, auth/complete, auth/status, auth/logout.
 void add_auth_methods(own_methods& table);
 /// Adds models.
 void add_model_methods(own_methods& table);

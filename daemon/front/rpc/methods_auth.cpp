@@ -3,6 +3,7 @@
 #include "daemon/logins/login_desk.hpp"
 #include "mcp/json/json_writer.hpp"
 
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -10,16 +11,36 @@
 namespace mcpbx::daemon {
 namespace {
 
-constexpr std::size_t longest_server_name = 1024, longest_pasted = 16u << 10;
+constexpr std::size_t longest_server_name = 1024, longest_principal = 1100, longest_pasted = 16u << 10;
 
 struct auth_params {
-  std::string server, address;
+  login_target whose;
+  std::string address;
+};
+
+/// A connection that waits for a login, until it ends.
+class waiting_caller {
+ public:
+  waiting_caller(door_context& door, login_target whose) : door_(door), whose_(std::move(whose)) {}
+  ~waiting_caller() {
+    held_.reset();
+    if (auto* const desk = door_.daemon.logins()) desk->left(whose_);
+  }
+  waiting_caller(const waiting_caller&) = delete;
+  waiting_caller& operator=(const waiting_caller&) = delete;
+  const login_presence& held() const noexcept { return held_; }
+
+ private:
+  door_context& door_;
+  login_target whose_;
+  login_presence held_ = std::make_shared<int>();
 };
 
 auth_params read_server(mcp::param_reader& in) {
   auth_params p;
-  p.server = in.text("server", longest_server_name).value_or("");
-  if (p.server.empty()) in.wrong("server", "expected the name of a tool server, got nothing");
+  p.whose.server = in.text("server", longest_server_name).value_or("");
+  p.whose.principal = in.text("principal", longest_principal).value_or("");
+  if (p.whose.server.empty()) in.wrong("server", "expected the name of a tool server, got nothing");
   return p;
 }
 
@@ -35,10 +56,17 @@ void answer_with(const mcp::reply_once& reply, const result<void>& outcome) {
   reply.result(raw_json::literal("{}"));
 }
 
+// Makes a connection one of those that wait for a login: it ends when the last of them has ended.
+login_presence wait_at(rpc_caller& c, const login_target& whose) {
+  auto& kept = c.kept_until_closed("login " + whose.server + "\n" + whose.principal);
+  if (!kept) kept = std::make_shared<waiting_caller>(c.door(), whose);
+  return std::static_pointer_cast<waiting_caller>(kept)->held();
+}
+
 void begin_login(rpc_caller& c, const auth_params& p, const mcp::reply_once& reply) {
   auto* const desk = desk_of(c, reply);
   if (!desk) return;
-  desk->begin(p.server, [reply](const result<login_invitation>& invitation) {
+  desk->begin(p.whose, wait_at(c, p.whose), [reply](const result<login_invitation>& invitation) {
     if (!invitation) return reply.error(mcp::to_rpc_error(invitation.error()));
     std::string json;
     json_writer out(json);
@@ -56,7 +84,8 @@ raw_json report_of(const login_report& report) {
   out.begin_object().filled("file", report.file).member("protection", report.protection);
   out.key("servers").begin_array();
   for (const auto& s : report.servers) {
-    out.begin_object().members("server", s.server, "url", s.url, "state", s.state);
+    out.begin_object().members("server", s.server, "url", s.url);
+    out.filled("principal", s.principal).member("state", s.state);
     out.filled("issuer", s.issuer).filled("resource", s.resource).list("scopes", s.scopes);
     if (s.expires_at_ms >= 0) out.member("expiresAtMs", s.expires_at_ms);
     out.set("renews", s.renews).filled("problem", s.problem).filled("address", s.address).end_object();
@@ -71,7 +100,11 @@ void add_auth_methods(own_methods& table) {
   table.bind("mcpbx/auth/login", read_server, begin_login);
   table.bind("mcpbx/auth/wait", read_server, [](rpc_caller& c, const auth_params& p, const mcp::reply_once& reply) {
     if (auto* const desk = desk_of(c, reply))
-      desk->when_over(p.server, [reply](const result<void>& outcome) { answer_with(reply, outcome); });
+      desk->when_over(p.whose, wait_at(c, p.whose),
+                      [reply](const result<void>& outcome) { answer_with(reply, outcome); });
+  });
+  table.bind("mcpbx/auth/cancel", read_server, [](rpc_caller& c, const auth_params& p, const mcp::reply_once& reply) {
+    if (auto* const desk = desk_of(c, reply)) answer_with(reply, desk->cancel(p.whose));
   });
   table.bind(
       "mcpbx/auth/complete",
@@ -82,11 +115,11 @@ void add_auth_methods(own_methods& table) {
         return p;
       },
       [](rpc_caller& c, const auth_params& p, const mcp::reply_once& reply) {
-        if (auto* const desk = desk_of(c, reply)) answer_with(reply, desk->complete(p.server, p.address));
+        if (auto* const desk = desk_of(c, reply)) answer_with(reply, desk->complete(p.whose, p.address));
       });
   table.bind("mcpbx/auth/logout", read_server, [](rpc_caller& c, const auth_params& p, const mcp::reply_once& reply) {
     if (auto* const desk = desk_of(c, reply))
-      desk->log_out(p.server, [reply](const result<void>& outcome) { answer_with(reply, outcome); });
+      desk->log_out(p.whose, [reply](const result<void>& outcome) { answer_with(reply, outcome); });
   });
   table.bind(
       "mcpbx/auth/status", [](mcp::param_reader&) { return auth_params(); },

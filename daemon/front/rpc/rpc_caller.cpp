@@ -48,7 +48,7 @@ rpc_caller::rpc_caller(door_context& door, std::unique_ptr<mcp::transport> trans
       transport_(std::move(transport)),
       pid_(pid),
       principal_(std::move(principal)),
-      scope_(mcp::call_scope::of_caller(who())),
+      scope_(mcp::call_scope::of_caller(who(), {}, principal_)),
       audit_(door.settings.audit ? std::make_shared<caller_audit>(*door.settings.audit, door.time, principal_, pid)
                                  : nullptr),
       outbox_(door.settings.outbox, door.time, *transport_, *this),
@@ -83,7 +83,16 @@ void rpc_caller::close(std::string_view why) {
   outbox_.close();
   transport_->close();
   scope_.reset();
+  std::exchange(kept_until_closed_, {}).clear();
   if (door_.on_gone) door_.on_gone(*this);
+}
+
+std::shared_ptr<void>& rpc_caller::kept_until_closed(const std::string& key) {
+  constexpr std::size_t most = 256;
+  std::map<std::string, std::shared_ptr<void>>::node_type dropped;  // may call back
+  if (kept_until_closed_.size() >= most && !kept_until_closed_.contains(key))
+    dropped = kept_until_closed_.extract(kept_until_closed_.begin());
+  return kept_until_closed_[key];
 }
 
 void rpc_caller::count_into(door_counters& counters) const {
@@ -193,6 +202,10 @@ result<void> rpc_caller::admit_read(const mcp::feature_kind& kind, std::string_v
   return daemon::admit_read(door_, principal_, kind, server, own);
 }
 
+result<void> rpc_caller::admit_extension(std::string_view method) const {
+  return daemon::admit_extension(principal_, method);
+}
+
 std::shared_ptr<mcp::question_handler> rpc_caller::own_answers(const mcp::server_question& q) {
   auto* const answers = door_.settings.answers;
   if (!answers || !answers->answers(q)) return nullptr;
@@ -218,10 +231,14 @@ bool rpc_caller::handle(std::string_view method, const raw_json& params, const m
   return true;
 }
 
-void rpc_caller::set_profile(std::string name) {
-  if (name == profile_) return;
+bool rpc_caller::set_profile(std::string name) {
+  if (name == profile_) return false;
   profile_ = std::move(name);
-  session_.list_changed(mcp::tool_kind());
+  return true;
+}
+
+void rpc_caller::tell_other_tools() {
+  if (!closed_) session_.list_changed(mcp::tool_kind());
 }
 
 void rpc_caller::when_settled(milliseconds at_most, std::function<void()> then) {

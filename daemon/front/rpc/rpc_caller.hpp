@@ -16,6 +16,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -50,6 +51,9 @@ class rpc_caller final : public std::enable_shared_from_this<rpc_caller>,
   void count_into(door_counters& counters) const override;
   bool closed() const noexcept { return closed_; }
   bool was_large() const override { return was_large_; }
+  /// Returns a place for an object that is dropped when the connection ends, or one of more than 256 earlier; null
+  /// until one is put there.
+  std::shared_ptr<void>& kept_until_closed(const std::string& key);
   /// Sets the name that the caller gave itself (mcpbx/hello), for logs and the audit.
   void set_name(std::string name) {
     name_ = std::move(name);
@@ -61,13 +65,17 @@ class rpc_caller final : public std::enable_shared_from_this<rpc_caller>,
   std::shared_ptr<mcp::question_handler> own_answers(const mcp::server_question& q) override;
   bool lends(const mcp::server_question& q) override;
   result<void> admit_read(const mcp::feature_kind& kind, std::string_view server, std::string_view own) const override;
+  result<void> admit_extension(std::string_view method) const override;
   std::shared_ptr<mcp::call_recorder> recorder() const override { return audit_; }
   /// Sets its working directory (mcpbx/hello), for servers that run there.
   void set_cwd(std::string cwd) {
     if (scope_) scope_->set_cwd(std::move(cwd));
   }
   /// Sets the profile of its runs and the tools that it sees and calls (mcpbx/hello). Later changes are refused.
-  void set_profile(std::string name);
+  /// Returns true if it had another one; the caller is to be told by tell_other_tools() then.
+  [[nodiscard]] bool set_profile(std::string name);
+  /// Notifies that the tools have changed.
+  void tell_other_tools();
   /// Restricts the caller to the methods of MCP (mcpbx/hello).
   void keep_to_mcp() noexcept { mcp_only_ = true; }
   const std::string& profile() const noexcept { return profile_; }
@@ -160,6 +168,7 @@ class rpc_caller final : public std::enable_shared_from_this<rpc_caller>,
   mcp::caller_session session_;
   std::unordered_map<std::uint64_t, std::shared_ptr<event_stream>> streams_;  // by the serial of the request
   std::vector<std::weak_ptr<run_feed>> detached_;                             // detached runs started here
+  std::map<std::string, std::shared_ptr<void>> kept_until_closed_;            // by what they are for
   bool outbox_full_ = false, not_read_ = false;
   bool closed_ = false, was_large_ = false, mcp_only_ = false;
   bool answers_ = false;

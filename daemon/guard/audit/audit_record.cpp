@@ -42,8 +42,11 @@ std::string to_line(const audit_record& r) {
     out.member("prompt", cut_utf8(r.call.name, longest_name));
   else if (r.call.method == "resources/read")
     out.member("resource", shown_uri(r.call.name));
-  else
+  else if (r.call.method == "tools/call")
     out.member("tool", cut_utf8(r.call.name, longest_name));
+  else
+    out.member("method", cut_utf8(r.call.method, longest_name))
+        .member("extension", cut_utf8(r.call.name, longest_name));
   name("server", r.call.server);
   out.member("decision", to_string(r.call.decision)).member("end", to_string(r.call.end));
   if (r.arguments_known)

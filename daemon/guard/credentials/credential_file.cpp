@@ -24,8 +24,11 @@ result<void> credential_file::need_key() {
   return {};
 }
 
-std::string credential_file::entry_name(std::string_view server, std::string_view url) {
-  return std::string(server) + " " + sha256_hex(url).substr(0, 16);
+std::string credential_file::entry_name(std::string_view server, std::string_view url, std::string_view principal) {
+  // No address has a line break.
+  std::string whose(url);
+  if (!principal.empty()) whose += "\n" + std::string(principal);
+  return std::string(server) + " " + sha256_hex(whose).substr(0, 16);
 }
 
 // Returns true if an entry is encrypted. If its key was missing, the next read looks for it again, since the program

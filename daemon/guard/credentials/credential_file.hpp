@@ -20,9 +20,10 @@ class credential_file {
   credential_file(std::string path, std::function<result<credential_key>()> find_key)
       : path_(std::move(path)), find_key_(std::move(find_key)) {}
 
-  /// Returns the name of the entry of a server at this address. Daemons with other configurations may have another
-  /// server of the same name, and an address may hold secrets.
-  static std::string entry_name(std::string_view server, std::string_view url);
+  /// Returns the name of the entry of a server at this address; `principal`: of one caller's login, "": of the one that
+  /// all share or that the person has. Daemons with other configurations may have another server of the same name, and
+  /// an address may hold secrets.
+  static std::string entry_name(std::string_view server, std::string_view url, std::string_view principal = {});
   /// Returns the text of one entry; nullopt: the file has none of this name. errc::io, errc::parse, errc::unavailable:
   /// the file, the entry or the key cannot be read now. A missing key is looked for again.
   result<std::optional<std::string>> find(std::string_view name);

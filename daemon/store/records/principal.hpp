@@ -6,6 +6,8 @@
 
 namespace mcpbx::daemon {
 
+/// Any holder of the port's token.
+inline constexpr std::string_view port_principal = "http";
 /// Returns true for the person who runs the daemon, who may access everything.
 constexpr bool is_person(std::string_view principal) {
   return principal.starts_with("uid:");

@@ -9,6 +9,7 @@
 #include "mcp/client/catalog/resource_routes.hpp"
 #include "mcp/client/client.hpp"
 #include "mcp/json/raw_json.hpp"
+#include "mcp/protocol/extensions.hpp"
 #include "mcp/protocol/features.hpp"
 
 #include <cstdint>
@@ -72,12 +73,22 @@ struct dropped_item {
   bool operator==(const dropped_item&) const = default;
 };
 
+/// A server that methods of extensions may go to.
+struct extension_route {
+  std::string server;  ///< configured name
+  std::weak_ptr<mcp::client> owner;
+  extension_methods methods;
+};
+/// All of them in the order of the configuration; null: there are none.
+using extension_routes_ptr = std::shared_ptr<const std::vector<extension_route>>;
+
 /// The part of a snapshot that is not about tools.
 struct catalog_rest {
   std::vector<feature_entries_ptr> others = {};  ///< entries of each kind other than tools, in the order of the table
   catalog_offers offers = {};
   resource_routes_ptr routes = {};              ///< null: no URI leads anywhere
   std::shared_ptr<const hint_book> hints = {};  ///< null: none
+  extension_routes_ptr extensions = {};
 };
 
 /// One immutable snapshot. Only the URIs seen in results and the hints for caching change, which all snapshots share.

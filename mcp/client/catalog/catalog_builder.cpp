@@ -25,6 +25,21 @@ bool is_same_owner(const std::weak_ptr<client>& a, const std::weak_ptr<client>& 
   return !a.owner_before(b) && !b.owner_before(a);
 }
 
+extension_routes_ptr routes_of_extensions(std::span<const catalog_server> servers) {
+  std::vector<extension_route> routes;
+  for (const catalog_server& s : servers)
+    if (!s.extensions.empty()) routes.push_back({s.name, s.owner, s.extensions});
+  if (routes.empty()) return nullptr;
+  return std::make_shared<const std::vector<extension_route>>(std::move(routes));
+}
+
+bool are_same_routes(const extension_routes_ptr& a, const extension_routes_ptr& b) {
+  if (!a || !b) return a == b;
+  return std::ranges::equal(*a, *b, [](const extension_route& x, const extension_route& y) {
+    return x.server == y.server && is_same_owner(x.owner, y.owner) && x.methods == y.methods;
+  });
+}
+
 }  // namespace
 
 catalog_builder::catalog_builder(std::vector<server> servers, feature_table kinds)
@@ -65,6 +80,8 @@ void catalog_builder::set_servers(std::vector<server> servers) {
     return a.name == b.name && a.prefix == b.prefix && is_same_owner(a.owner, b.owner) && *a.filter == *b.filter;
   };
   if (!std::ranges::equal(readable, readable_, is_same_server)) routes_ = nullptr;
+  if (auto extensions = routes_of_extensions(servers); !are_same_routes(extensions, extensions_))
+    extensions_ = std::move(extensions);
   seen_->keep_only(names_);
   hints_->keep_only(names_);
   for (listed_items& items : items_) items.set_servers(named, before);
@@ -154,11 +171,14 @@ catalog_ptr catalog_builder::build() {
   auto dropped = all_dropped();
   const catalog_rest& rest = last_->rest();
   if (!std::ranges::equal(entries, last_->entries()) || withheld != last_->withheld() || others != rest.others ||
-      routes != rest.routes || offers != rest.offers || dropped != last_->dropped())
-    last_ = std::make_shared<const catalog>(
-        std::move(entries), last_->revision() + 1, std::move(withheld), std::move(dropped),
-        catalog_rest{
-            .others = std::move(others), .offers = std::move(offers), .routes = std::move(routes), .hints = hints_});
+      routes != rest.routes || offers != rest.offers || extensions_ != rest.extensions || dropped != last_->dropped())
+    last_ = std::make_shared<const catalog>(std::move(entries), last_->revision() + 1, std::move(withheld),
+                                            std::move(dropped),
+                                            catalog_rest{.others = std::move(others),
+                                                         .offers = std::move(offers),
+                                                         .routes = std::move(routes),
+                                                         .hints = hints_,
+                                                         .extensions = extensions_});
   return last_;
 }
 

@@ -66,6 +66,7 @@ class catalog_builder {
   std::shared_ptr<hint_book> hints_ = std::make_shared<hint_book>();
   feature_entries_ptr no_resources_, no_templates_;  // for a table without these kinds
   resource_routes_ptr routes_;                       // the last ones; null: the servers have changed
+  extension_routes_ptr extensions_;
   catalog_ptr last_;
   std::vector<std::string> notices_;
   std::set<std::string> noticed_;

@@ -11,9 +11,10 @@
 namespace mcpbx::mcp {
 namespace {
 
-constexpr std::size_t most_bytes_of_a_member = std::size_t{16} << 10;
+constexpr std::size_t most_bytes_of_a_member = std::size_t{16} << 10, most_bytes_of_all = std::size_t{64} << 10;
+constexpr std::size_t longest_name = 256;
 
-/// An object with the extensions of several that mcpbx carries; the first one of a name counts.
+/// An object with the extensions of several servers; the first one of a name counts.
 class joined_extensions {
  public:
   void add(const raw_json& object) {
@@ -21,10 +22,11 @@ class joined_extensions {
     const auto opened = raw_object::open(object);
     if (!opened) return;
     opened->for_each([&](std::string_view key, const raw_json& value) {
-      if (is_carried(key)) add(key, value.text());
+      if (value.is_object()) add(key, value.text());
     });
   }
   void add(std::string_view key, std::string_view value) {
+    if (key.size() > longest_name || text_.size() + key.size() + value.size() > most_bytes_of_all) return;
     if (!keys_.emplace(key).second) return;
     text_ += text_.empty() ? "{" : ",";
     text_ += json_quoted(key);
@@ -43,12 +45,13 @@ class joined_extensions {
 bool catalog_offers::operator==(const catalog_offers& other) const {
   return tools == other.tools && prompts == other.prompts && resources == other.resources &&
          subscribe == other.subscribe && completions == other.completions && logging == other.logging &&
-         tasks.text() == other.tasks.text() && extensions.text() == other.extensions.text();
+         tasks.text() == other.tasks.text() && extensions.text() == other.extensions.text() &&
+         experimental.text() == other.experimental.text();
 }
 
 catalog_offers joined_offers(std::span<const told_offers> servers) {
   catalog_offers all;
-  joined_extensions extensions;
+  joined_extensions extensions, experimental;
   bool more_may_come = false;
   for (const auto& [told, silent] : servers) {
     const bool may_come = !told.known && !silent;
@@ -60,12 +63,14 @@ catalog_offers joined_offers(std::span<const told_offers> servers) {
     all.logging = all.logging || told.logging || may_come;
     if (all.tasks.empty() && told.tasks.text().size() <= most_bytes_of_a_member) all.tasks = told.tasks;
     extensions.add(told.extensions);
+    experimental.add(told.experimental);
   }
   if (more_may_come) {
     if (all.tasks.empty()) all.tasks = raw_json::literal(R"({"list":{},"cancel":{},"requests":{"tools":{"call":{}}}})");
     for (const std::string_view one : carried_extensions) extensions.add(one, "{}");
   }
   all.extensions = extensions.take();
+  all.experimental = experimental.take();
   return all;
 }
 

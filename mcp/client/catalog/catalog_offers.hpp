@@ -16,7 +16,7 @@ struct told_offers {
 
 /// The union of all servers' capabilities. While some server has not told its own yet, the union also has those that
 /// mcpbx can serve without any server (empty lists, levels of logs, refused completions and subscriptions, tasks of
-/// tools that make none, and the extensions that pass), since a caller hears of capabilities in its handshake only.
+/// tools that make none, and the carried extensions), since a caller hears of capabilities in its handshake only.
 struct catalog_offers {
   bool tools = true;  ///< always: mcpbx lists tools even if there are none
   bool prompts = false, resources = false;
@@ -24,15 +24,16 @@ struct catalog_offers {
   bool completions = false;
   bool logging = false;
   raw_json tasks;  ///< the member of 2025-11-25, as the first server that has it wrote it; or absent
-  /// All extensions that pass (is_carried); one that several servers have is that of the first. Absent: none. Others
-  /// and experimental capabilities are not among the union: their methods would not work.
-  raw_json extensions;
+  /// Extensions and experimental capabilities by name; one that several servers have is that of the first. Absent:
+  /// none.
+  raw_json extensions, experimental;
 
   bool operator==(const catalog_offers& other) const;
 };
 
-/// Returns the union over servers in the order of the configuration. A server's `tasks` or `extensions` of more than
-/// 16 KiB does not count.
+/// Returns the union over servers in the order of the configuration. A server's `tasks`, `extensions` or `experimental`
+/// of more than 16 KiB does not count, nor do names of more than 256 bytes, and whatever would make the `extensions` or
+/// the `experimental` of all servers longer than 64 KiB.
 catalog_offers joined_offers(std::span<const told_offers> servers);
 
 }  // namespace mcpbx::mcp

@@ -3,6 +3,7 @@
 #include "mcp/client/catalog/call_rules.hpp"
 #include "mcp/client/catalog/item_filter.hpp"
 #include "mcp/client/client.hpp"
+#include "mcp/protocol/extensions.hpp"
 
 #include <memory>
 #include <string>
@@ -21,6 +22,7 @@ struct catalog_server {
   std::shared_ptr<const std::string> origin = {};
   item_filter prompts = {};
   item_filter resources = {};  ///< by URI; nothing is renamed
+  extension_methods extensions = {};
 };
 
 }  // namespace mcpbx::mcp

@@ -14,6 +14,8 @@ namespace {
 
 /// Bound in bytes on the outbox, above which the server's own requests are not answered.
 constexpr std::size_t most_unsent_for_answers = std::size_t{256} << 10;
+/// Bound on the outbox, above which notifications of callers are dropped.
+constexpr std::size_t most_unsent_for_notes = std::size_t{64} << 10;
 constexpr int timeouts_before_restart = 3;
 /// Time for a sign of life after a request has timed out.
 constexpr milliseconds longest_silence{5'000};
@@ -83,6 +85,22 @@ call_number session_core::own_request(std::string_view method, const raw_json& p
                                       time_point now, pending_calls::done_handler done) {
   now_ = now;
   return request(method, params, limits, std::move(done));
+}
+
+void session_core::notify(std::string_view method, const raw_json& params, time_point now) {
+  now_ = now;
+  if (phase_ != phase::ready || output_.session_unsent() > most_unsent_for_notes) return;
+  segments body;
+  if (era_ == era::modern) {
+    body.append(params);
+  } else {
+    auto edited = with_request_meta(params, {});
+    if (!edited) return;
+    body = std::move(*edited);
+  }
+  const message_facts facts{method, revision_, era_ == era::modern, {}, {}};
+  output_.session_send(make_notification(method, body),
+                       {outgoing::kind::notification, 0, options_.mirrors ? &facts : nullptr});
 }
 
 // Sends a request, with the facts about it where the connection wants them.
@@ -200,6 +218,8 @@ void session_core::on_notification(const message& m) {
     if (era_ == era::modern && of_subscription(m.params)) events_.session_task_told(without_mark(m.params));
   } else if (method == "notifications/elicitation/complete" || method == "notifications/tasks/status") {
     events_.session_note(method, m.params);
+  } else if (!extensions_with(options_.extensions, method).empty()) {
+    events_.session_extension_note(method, m.params);
   } else {
     on_list_changed(m);
   }
@@ -215,7 +235,8 @@ void session_core::on_request(const message& m) {
   }
   const std::string_view method = m.method();
   if (method == "ping") return output_.session_send(make_result(m.id, raw_json::literal("{}")), outgoing::response());
-  if (method == "roots/list" || method == "sampling/createMessage" || method == "elicitation/create")
+  if (method == "roots/list" || method == "sampling/createMessage" || method == "elicitation/create" ||
+      !extensions_with(options_.extensions, method).empty())
     return on_question(m);
   std::string text = "mcpbx does not know the method " + quoted_for_people(method);
   output_.session_send(make_error(m.id, rpc_error{code::method_not_found, std::move(text), {}}), outgoing::response());

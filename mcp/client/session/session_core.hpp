@@ -6,6 +6,7 @@
 #include "mcp/client/client.hpp"
 #include "mcp/client/session/era_probe.hpp"
 #include "mcp/client/session/kept_list.hpp"
+#include "mcp/protocol/extensions.hpp"
 #include "mcp/protocol/features.hpp"
 #include "mcp/protocol/header_params.hpp"
 #include "mcp/rpc/lost_request.hpp"
@@ -72,6 +73,8 @@ class session_events {
   virtual void session_task_watched(const std::string& /*id*/, const call_outcome& /*answer*/) {}
   /// Passes on a notifications/elicitation/complete or notifications/tasks/status.
   virtual void session_note(std::string_view method, const raw_json& params) = 0;
+  /// Passes on a notification that session_core::options::extensions lets through.
+  virtual void session_extension_note(std::string_view /*method*/, const raw_json& /*params*/) {}
   /// Passes on progress of a request that has ended, such as one that made a task.
   virtual void session_late_progress(call_number request, const raw_json& params) = 0;
   /// Reports the result of a request that nobody waits for any more.
@@ -100,6 +103,7 @@ class session_core {
     feature_lister::options listing;
     feature_table kinds = feature_kinds();  ///< must outlive the session
     bool mirrors = false;                   ///< transport::mirrors(): the connection wants outgoing::facts
+    extension_methods extensions = {};      ///< methods of the server that are passed on
   };
   session_core(options o, session_output& output, session_events& events);
   session_core(const session_core&) = delete;
@@ -149,6 +153,8 @@ class session_core {
              const std::set<std::string, std::less<>>& tasks = {});
   /// Sets the lowest level of logs that a legacy server with logs is to send.
   void set_log_level(std::string_view level, time_point now);
+  /// Sends the notification of a caller, once ready(). Dropped if the server does not read, or `_meta` is malformed.
+  void notify(std::string_view method, const raw_json& params, time_point now);
   /// Tells a legacy server that has asked for roots that they have changed.
   void tell_roots_changed();
   /// Asks a modern server that reports no changes again for each list that is stale by its `ttlMs` (2026-07-28,

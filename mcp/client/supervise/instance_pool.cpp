@@ -107,6 +107,16 @@ result<instance_pool::instance*> instance_pool::instance_for(const call_scope_pt
   return begin(key);
 }
 
+// Only a process that exists hears of it: a notification begins none.
+void instance_pool::notify(const call_scope_ptr& scope, std::string_view method, const raw_json& params) {
+  if (!scope) return;
+  const auto key = lister_->configured().sharing == server_sharing::per_run ? scope : scope->caller();
+  const auto found = std::ranges::find_if(instances_, [&](const instance& i) { return i.key == key.get() && !i.left; });
+  if (found == instances_.end()) return;
+  const auto client = found->client;
+  client->notify(scope, method, params);
+}
+
 // Returns true for an instance that has no process and no work, so that nothing is lost with it.
 bool instance_pool::stands_still(const instance& i) const {
   if (i.client->open_calls() != 0) return false;
@@ -143,13 +153,14 @@ result<instance_pool::instance*> instance_pool::begin(const call_scope_ptr& scop
     }
   }
   server_context context{context_.time, context_.random, *this, context_.options, context_.soon, context_.meter};
-  auto client = std::make_shared<managed_client>(instance_options(scope->cwd()), std::move(context));
+  auto client =
+      std::make_shared<managed_client>(instance_options(scope->cwd(), scope->principal()), std::move(context));
   const call_scope_ptr caller = scope->caller();
   client->serve(scope);
   last_number_ = next_number(last_number_, [&](std::uint64_t n) {
     return std::ranges::find(instances_, n, &instance::number) != instances_.end();
   });
-  instances_.push_back({scope.get(), caller, scope->label(), last_number_, client});
+  instances_.push_back({scope.get(), caller, scope->label(), scope->principal(), last_number_, client});
   for (const auto& one : log_watches_)
     if (const auto w = one.lock(); w && w->caller.lock() == caller) watch_logs_at(client, *w);
   scope->when_ended(this, [weak = weak_from_this(), key = scope.get()] {
@@ -160,11 +171,12 @@ result<instance_pool::instance*> instance_pool::begin(const call_scope_ptr& scop
 }
 
 // An instance starts with its first call, and the supervisor's rules of starting hold for each.
-server_options instance_pool::instance_options(const std::string& cwd) const {
+server_options instance_pool::instance_options(const std::string& cwd, const std::string& principal) const {
   server_options o = lister_->configured();
   o.lazy = true;
   if (o.idle_stop.count() == 0) o.idle_stop = usual_idle_stop;
   if (o.connect_in) o.connect = o.connect_in(cwd);
+  if (o.connect_for) o.connect = o.connect_for(principal);
   return o;
 }
 
@@ -222,7 +234,7 @@ std::vector<std::shared_ptr<managed_client>> instance_pool::clients() const {
 
 void instance_pool::adjust() {
   for (const auto& client : clients()) {
-    server_options o = instance_options({});
+    server_options o = instance_options({}, {});
     o.connect = client->configured().connect;
     client->adjust(std::move(o));
   }
@@ -236,6 +248,16 @@ void instance_pool::roots_changed() {
 void instance_pool::restart() {
   for (const auto& client : clients())
     if (client->state() != server_state::lazy) client->restart();
+}
+
+void instance_pool::restart(const std::function<bool(const std::string&)>& of, bool ready_too) {
+  std::vector<std::shared_ptr<managed_client>> chosen;
+  for (const auto& i : instances_) {
+    const auto state = i.client->state();
+    if (state == server_state::lazy || (state == server_state::ready && !ready_too)) continue;
+    if (of(i.principal)) chosen.push_back(i.client);
+  }
+  for (const auto& client : chosen) client->restart();
 }
 
 void instance_pool::stop(milliseconds grace, const std::string& why) {

@@ -4,6 +4,7 @@
 #include "mcp/client/supervise/managed_client.hpp"
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -51,6 +52,7 @@ class instance_pool final : public client, private server_host, public std::enab
   watch watch_logs_of(const call_scope_ptr& scope, std::string_view level,
                       std::function<void(const raw_json&)> logged) override;
 
+  void notify(const call_scope_ptr& scope, std::string_view method, const raw_json& params) override;
   const std::string& log_subject() const override { return log_subject_; }
   void roots_changed() override;
 
@@ -60,6 +62,8 @@ class instance_pool final : public client, private server_host, public std::enab
   void adjust();
   /// Restarts the instances that do not sleep.
   void restart();
+  /// Restarts those of them for whose principal `of` is true. `ready_too`: also those that are ready.
+  void restart(const std::function<bool(const std::string& principal)>& of, bool ready_too);
   /// As managed_client::stop(), for all instances. No new one begins afterwards.
   void stop(milliseconds grace, const std::string& why);
   bool ended() const;
@@ -72,7 +76,7 @@ class instance_pool final : public client, private server_host, public std::enab
   struct instance {
     const call_scope* key = nullptr;  // compared only
     std::weak_ptr<call_scope> caller;
-    std::string label;
+    std::string label, principal;
     std::uint64_t number = 0;  // upper part of its tickets
     std::shared_ptr<managed_client> client;
     bool left = false;  // its scope has ended
@@ -102,7 +106,7 @@ class instance_pool final : public client, private server_host, public std::enab
 
   result<instance*> instance_for(const call_scope_ptr& scope);
   result<instance*> begin(const call_scope_ptr& scope);
-  server_options instance_options(const std::string& cwd) const;
+  server_options instance_options(const std::string& cwd, const std::string& principal) const;
   void scope_ended(const call_scope* key);
   void look();
   void watch_logs_at(const std::shared_ptr<managed_client>& client, log_watch& w);

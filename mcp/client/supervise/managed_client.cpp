@@ -290,6 +290,7 @@ void managed_client::open() {
   o.start_timeout = options_.start_timeout;
   o.skip_probe = legacy_known_;
   o.kinds = context_.options.kinds;
+  o.extensions = options_.extensions;
   session_ = std::make_unique<server_session>(static_cast<server_session_events&>(*this), context_.time, context_.soon,
                                               std::move(o));
   const deferred::call inside(context_.soon);

@@ -81,6 +81,8 @@ class managed_client final : public client,
   watch watch_task_of(const call_scope_ptr& scope, std::string_view id, std::function<void(const raw_json&)> told,
                       watch_decided decided) override;
   watch watch_logs(std::string_view level, std::function<void(const raw_json&)> logged) override;
+  watch watch_extensions(extension_note_handler told) override;
+  void notify(const call_scope_ptr& scope, std::string_view method, const raw_json& params) override;
   const std::string& log_subject() const override { return log_subject_; }
   void roots_changed() override;
 
@@ -117,6 +119,7 @@ class managed_client final : public client,
     bool headers_renewed = false;              // the server has refused its headers before
     int comebacks = 0;                         // times that it came back unseen
     bool wants_task = false;                   // its caller takes a task as its result
+    bool takes_others = false;                 // its caller takes results of types that an extension defines
     std::unique_ptr<call_course> course = {};  // of a call that may need more than one request
   };
   // A call that has not been sent.
@@ -177,6 +180,7 @@ class managed_client final : public client,
   struct task_owner {
     std::string task, principal;
     const void* asker = nullptr;  // used if no principal is told
+    time_point until{};           // it may be at work until then
   };
   ticket latest_call_of(const task_owner& owner) const;
   ticket call_before(ticket ended, const server_call& of) const;
@@ -189,6 +193,7 @@ class managed_client final : public client,
   void resume(ticket t);
   void remember_notes(const server_call& c, const call_outcome& outcome, bool wants_task);
   void remember_owner(const server_call& c, const call_outcome& outcome);
+  void note_task_state(const raw_json& task);
 
   // Rounds of a call at a modern server (managed_client_inputs.cpp)
   void begin_course(open_call& r, time_point now);
@@ -246,6 +251,7 @@ class managed_client final : public client,
   void session_list_changed(const feature_kind& kind) override { context_.host.server_list_changed(*this, kind); }
   void session_problem(const std::string& what) override;
   void session_log(const raw_json& params) override;
+  void session_extension_note(std::string_view method, const raw_json& params) override;
   void session_headers_renewed() override { dirty_ = true; }
   void session_hangs(const std::string& why) override { session_lost("hangs: " + why); }
   void drive();
@@ -301,7 +307,8 @@ class managed_client final : public client,
   std::set<std::string, std::less<>> task_tools_;  // tools that are called as tasks only
   server_watches watches_;
   server_watches task_watches_;  // its resources are ids of tasks
-  std::string log_subject_;      // of the log that is being told
+  std::vector<std::weak_ptr<extension_note_handler>> extension_watches_;
+  std::string log_subject_;  // of the log, or the notification of an extension, that is being told
 
   server_offers offers_;
   mcp::era era_ = mcp::era::unknown;

@@ -169,7 +169,7 @@ void managed_client::call_progress(ticket t, const raw_json& params) {
   handler(params);
 }
 
-// Returns the call in whose own stream the server speaks at present, or null.
+// Returns the call whose own stream brought the message that is being handled, or null.
 const managed_client::ticketed_call* managed_client::call_spoken_in() const {
   const call_number about = session_ && session_->core() ? session_->core()->spoken_in() : 0;
   if (about == 0) return nullptr;
@@ -270,8 +270,9 @@ void managed_client::conclude(ticket t, call_outcome&& outcome) {
     }
   } else if (outcome.type == call_outcome::kind::result &&
              (c.method == "tools/call" || (may_ask(c) && wants_input(outcome.value)))) {
-    if (auto fault =
-            tool_result_fault(outcome.value, era_, {c.takes_input_required, node.mapped().wants_task}, &told_error))
+    if (auto fault = tool_result_fault(outcome.value, era_,
+                                       {c.takes_input_required, node.mapped().wants_task, node.mapped().takes_others},
+                                       &told_error))
       outcome = call_outcome::lost(fault->code, who() + " " + fault->message + " (" + c.what() + ")");
   }
   const bool lost = outcome.type == call_outcome::kind::failed && outcome.failure.code != errc::cancelled;
@@ -279,6 +280,7 @@ void managed_client::conclude(ticket t, call_outcome&& outcome) {
   meter_->ended(now, now - node.mapped().since, told_error || lost);
   if (c.notified) remember_notes(c, outcome, node.mapped().wants_task);
   if (node.mapped().wants_task && era_ == mcp::era::legacy) remember_owner(c, outcome);
+  if (!task_owners_.empty() && answered && c.method.starts_with("tasks/")) note_task_state(outcome.value);
   if (!questions_.empty() && answered) move_questions(t, c);
   if (!desk_->empty()) desk_->end_call(t, "the call that the question belongs to has ended");
   told(c, std::move(outcome));

@@ -33,6 +33,7 @@ void managed_client::begin_course(open_call& r, time_point now) {
   if (era_ == mcp::era::modern) {
     if (offers_.extensions && find_member(offers_.extensions, extension::tasks))
       r.wants_task = find_member(find_member(c.caller.capabilities, "extensions"), extension::tasks).is_object();
+    r.takes_others = c.takes_result_types && share_extension(c.caller.capabilities, offers_);
     if (!c.questions || c.takes_input_required || !may_ask(c)) return;
     r.course = std::make_unique<call_course>();
     r.course->params = c.params;

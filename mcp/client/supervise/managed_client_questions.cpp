@@ -16,6 +16,8 @@ constexpr int url_elicitation_required = -32042;
 constexpr std::size_t most_elicitations = 16, most_task_owners = 256, longest_task_id = 512;
 /// Time in which a server may still work on a call that has ended without its answer.
 constexpr milliseconds longest_afterlife{60'000};
+/// The same for a task that nobody has heard of since.
+constexpr milliseconds longest_silent_task{3'600'000};
 
 /// Returns true if both are of one principal or, if it is not known, of one asker.
 bool same_principal(const auto& a, const server_call& b) {
@@ -31,7 +33,12 @@ void managed_client::note_principal(const server_call& c) {
   if (running_ == 0 && context_.time.now() >= lingers_until_) {
     principal_ = c.principal;
     asker_ = c.asker;
-    principals_mixed_ = false;
+    // So it is with a task that goes on after the call that made it.
+    const auto works_for_another = [&](const task_owner& o) {
+      return o.until > context_.time.now() && !same_principal(o, c);
+    };
+    principals_mixed_ =
+        options_.sharing == server_sharing::shared && std::ranges::any_of(task_owners_, works_for_another);
     return;
   }
   // A process of one caller or run has no others.
@@ -130,7 +137,8 @@ bool managed_client::ask_scope(const rpc_id& id, const server_question& q) {
 }
 
 void managed_client::session_asks(const rpc_id& id, std::string_view method, raw_json params) {
-  server_question q{options_.name, std::string(method), std::move(params)};
+  server_question q{
+      options_.name, std::string(method), std::move(params), {}, extensions_with(options_.extensions, method)};
   const auto by = asked_call(q);
   if (!by) {
     if (!ask_scope(id, q)) refuse_question(id, method, by.error().message);
@@ -194,8 +202,8 @@ void managed_client::note_unanswered() {
   lingers_until_ = context_.time.now() + longest_afterlife;
 }
 
-// Takes back what the session that has ended has asked: its ids mean other questions in the next one. The calls of the
-// questions are over, but for those that come back unseen.
+// Withdraws the questions of the session that has ended, because its ids mean other questions in the next one. Their
+// calls are over, except for those that the server has not seen.
 void managed_client::forget_questions(std::string_view why) {
   lingers_until_ = {};
   ++sessions_;
@@ -266,11 +274,26 @@ void managed_client::remember_owner(const server_call& c, const call_outcome& ou
   if (task.empty() || task.size() > longest_task_id) return;
   std::erase_if(task_owners_, [&](const task_owner& o) { return o.task == task; });
   if (task_owners_.size() == most_task_owners) task_owners_.pop_front();
-  task_owners_.push_back({std::move(task), c.principal, c.asker});
+  task_owners_.push_back({std::move(task), c.principal, c.asker, {}});
+  note_task_state(find_member(outcome.value, "task"));
+}
+
+// Notes whether a task is still at work, as its server says.
+void managed_client::note_task_state(const raw_json& task) {
+  if (task_owners_.empty()) return;
+  const auto owner = std::ranges::find(task_owners_, member_text(task, "taskId"), &task_owner::task);
+  if (owner == task_owners_.end()) return;
+  const std::string state = member_text(task, "status");
+  const bool over = state == "completed" || state == "failed" || state == "cancelled";
+  const auto ttl = find_member(task, "ttl").as_integer();
+  const milliseconds life =
+      ttl && *ttl < longest_silent_task.count() ? milliseconds(std::max<std::int64_t>(*ttl, 0)) : longest_silent_task;
+  owner->until = over ? time_point{} : context_.time.now() + life;
 }
 
 void managed_client::session_note(std::string_view method, const raw_json& params) {
   const bool of_task = method == "notifications/tasks/status";
+  if (of_task) note_task_state(params);
   const auto handler = notes_.find(member_text(params, of_task ? "taskId" : "elicitationId"));
   if (!handler) return;
   const deferred::call inside(context_.soon);

@@ -1,5 +1,6 @@
-// Watches of resources and logs at one tool server: held over restarts, and passed to whoever watches.
+// Watches of resources and logs at one tool server: kept over restarts, with their updates passed to all watchers.
 #include "mcp/client/supervise/managed_client.hpp"
+#include "mcp/protocol/extensions.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -136,6 +137,37 @@ void managed_client::session_log(const raw_json& params) {
   }
   log_subject_ = principals_mixed_ ? std::string() : principal_;
   server_watches::tell(watches_.logged(params), params);
+}
+
+watch managed_client::watch_extensions(extension_note_handler told) {
+  if (dropped_ || options_.sharing != server_sharing::shared) return nullptr;
+  std::erase_if(extension_watches_, [](const auto& w) { return w.expired(); });
+  auto w = std::make_shared<extension_note_handler>(std::move(told));
+  extension_watches_.push_back(w);
+  return w;
+}
+
+// A notification of an extension goes the same way as a log. A process of one caller or run has one listener.
+void managed_client::session_extension_note(std::string_view method, const raw_json& params) {
+  const auto names = extensions_with(options_.extensions, method);
+  const auto* r = logging_call();
+  const deferred::call inside(context_.soon);
+  if (r != nullptr && r->call.extension_note) {
+    const auto handler = r->call.extension_note;  // the handler may end the call
+    return handler(names, method, params);
+  }
+  if (options_.sharing != server_sharing::shared) {
+    if (const auto scope = scope_.lock()) scope->caller()->tell(names, method, params);
+    return;
+  }
+  log_subject_ = principals_mixed_ ? std::string() : principal_;
+  for (const auto& weak : std::vector(extension_watches_))
+    if (const auto w = weak.lock()) (*w)(names, method, params);
+}
+
+void managed_client::notify(const call_scope_ptr& /*scope*/, std::string_view method, const raw_json& params) {
+  if (!up() || core_.ending()) return;
+  session_->core()->notify(method, params, context_.time.now());
 }
 
 }  // namespace mcpbx::mcp

@@ -114,6 +114,17 @@ class supervisor::impl final : public server_host, public std::enable_shared_fro
     return {};
   }
 
+  void renew(std::string_view name, const std::function<bool(const std::string&)>& of, bool ready_too) {
+    const auto found =
+        std::ranges::find(slots_, name, [](const slot& s) { return std::string_view(s.client->name()); });
+    if (found == slots_.end() || stopping_ || !found->begun) return;
+    const auto [client, instances] = static_cast<const processes&>(*found);
+    const auto& o = client->configured();
+    if (o.disabled || !o.unusable.empty()) return;
+    if (of({}) && (ready_too || client->state() != server_state::ready)) client->restart();
+    if (instances) instances->restart(of, ready_too);
+  }
+
   void keeper_replaced() {
     std::size_t crowd = 0;
     for (const auto& s : units()) {
@@ -266,7 +277,8 @@ class supervisor::impl final : public server_host, public std::enable_shared_fro
     std::vector<catalog_builder::server> named;
     for (server_options& s : servers) {
       if (s.sharing != server_sharing::shared && s.idle_stop.count() == 0) s.idle_stop = instance_pool::usual_idle_stop;
-      catalog_builder::server n{s.name, s.tools, s.plain_names, {}, s.calls, s.origin, s.prompts, s.resources};
+      catalog_builder::server n{s.name,   s.tools,   s.plain_names, {},          s.calls,
+                                s.origin, s.prompts, s.resources,   s.extensions};
       n.calls.limits = s.limits;
       n.calls.serial = s.max_concurrency == 1;
       const auto known = std::ranges::find_if(before, [&](const slot& b) { return runs_alike(b, s); });
@@ -294,7 +306,7 @@ class supervisor::impl final : public server_host, public std::enable_shared_fro
     const server_options& now = s.client->configured();
     const auto what = [](const server_options& x) {
       return std::tie(x.name, x.identity, x.disabled, x.lazy, x.unusable, x.protocol, x.start_timeout, x.idle_stop,
-                      x.sharing);
+                      x.sharing, x.extensions);
     };
     return what(now) == what(o);
   }
@@ -460,6 +472,10 @@ std::vector<server_status> supervisor::status() const {
 result<void> supervisor::restart(std::string_view name) {
   return impl_->restart(name);
 }
+void supervisor::renew(std::string_view name, const std::function<bool(const std::string&)>& of, bool ready_too) {
+  impl_->renew(name, of, ready_too);
+}
+
 void supervisor::keeper_replaced() {
   impl_->keeper_replaced();
 }

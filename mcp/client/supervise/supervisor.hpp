@@ -46,6 +46,9 @@ struct server_options {
   /// Returns the factory of an instance's connector that runs in this directory, instead of `connect`; unset: all run
   /// as `connect` says.
   std::function<connector_factory(const std::string& cwd)> connect_in = {};
+  /// Returns the factory of an instance's connector for callers of this principal (call_scope::principal()), instead of
+  /// `connect`; unset: all connect as `connect` says.
+  std::function<connector_factory(const std::string& principal)> connect_for = {};
   call_rules calls;  ///< rules of single tools; limits and serial are taken from the members above
   std::shared_ptr<const std::string> origin = {};  ///< see catalog_server
   /// Result of roots/list that answers the server while no call is open that could; absent: no roots.
@@ -53,6 +56,7 @@ struct server_options {
   /// Longest time for the answer to a question of the server.
   milliseconds question_timeout{600'000};
   item_filter prompts = {}, resources = {};  ///< see catalog_server
+  extension_methods extensions = {};         ///< methods of extensions that pass to the server and from it
 };
 
 class supervisor {
@@ -93,6 +97,9 @@ class supervisor {
   /// Restarts a server, also in a crash loop, and resets its back-off. Fails with errc::not_found and the nearest name
   /// for an unknown server, with errc::invalid_argument for a disabled one.
   result<void> restart(std::string_view name);
+  /// Restarts, of a server that is not shared, the process that keeps the lists if `of` is true for "", and the
+  /// instances for whose principal it is. `ready_too`: also those that are ready; else they keep what they have.
+  void renew(std::string_view name, const std::function<bool(const std::string& principal)>& of, bool ready_too);
   /// Starts servers again whose process is gone because the keeper was replaced.
   void keeper_replaced();
 

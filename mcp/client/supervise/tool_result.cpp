@@ -49,6 +49,7 @@ std::optional<error> tool_result_fault(const raw_json& result, era server_era, a
     const auto word = type.as_string();
     if (!word) return wrong("resultType must be a string");
     if (*word == "task" && accepted.task) return std::nullopt;
+    if (accepted.others && *word != "input_required" && *word != "task" && *word != "complete") return std::nullopt;
     if (*word == "input_required") {
       if (accepted.input_required) return std::nullopt;
       const std::string asked = questions(result);

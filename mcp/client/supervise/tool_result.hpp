@@ -11,6 +11,7 @@ namespace mcpbx::mcp {
 struct accepted_results {
   bool input_required = false;  ///< 2026-07-28, patterns, "Multi Round-Trip Requests"
   bool task = false;            ///< the caller asked for a task, or declared that it knows them
+  bool others = false;          ///< of any type, since caller and server list an extension that may define it
 };
 
 /// Returns the reason not to pass on the result of a tools/call, if any: a wrong shape (errc::protocol), or a request

@@ -27,6 +27,7 @@ bool lets_through(const item_filter& filter, const feature_entry& e) {
 
 catalog_rest narrowed(const catalog_rest& whole, const item_filter& prompts, const item_filter& resources) {
   catalog_rest rest = whole;
+  rest.extensions = nullptr;
   const auto replace = [&](const feature_kind& kind, const feature_entries_ptr& entries) {
     if (kind.index() <= rest.others.size()) rest.others[kind.index() - 1] = entries;
   };

@@ -6,7 +6,8 @@
 namespace mcpbx::mcp {
 
 /// Returns the part of a snapshot that these filters let through. A denial holds under every name that an item has or
-/// may have, an `allow` for those that it has for certain; nothing is renamed. Shares what is not narrowed.
+/// may have, an `allow` for those that it has for certain; nothing is renamed. Shares what is not narrowed. Methods of
+/// extensions, for which no filter could hold, are not in it.
 catalog_rest narrowed(const catalog_rest& whole, const item_filter& prompts, const item_filter& resources);
 
 }  // namespace mcpbx::mcp

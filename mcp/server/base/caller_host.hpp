@@ -88,7 +88,10 @@ class caller_host {
                                   std::string_view /*own*/) const {
     return {};
   }
-  /// Returns the recorder of the caller's tools/calls, prompts/gets and resources/reads; null: nobody records them.
+  /// Fails if this caller may not use methods of extensions, with the reason.
+  virtual result<void> admit_extension(std::string_view /*method*/) const { return {}; }
+  /// Returns the recorder of the caller's tools/calls, prompts/gets, resources/reads and methods of extensions; null:
+  /// nobody records them.
   virtual std::shared_ptr<call_recorder> recorder() const { return nullptr; }
   /// Returns the scope of the caller's calls, for server_call::scope; null: it reaches shared servers only.
   virtual call_scope_ptr scope() const { return nullptr; }

@@ -6,6 +6,8 @@
 #include <doctest/doctest.h>
 
 #include <random>
+#include <string>
+#include <vector>
 
 using namespace mcpbx;
 using namespace mcpbx::conf;
@@ -22,7 +24,22 @@ std::string removed(std::string_view text, const json_path& path) {
   return out ? *out : "ERROR " + out.error().message;
 }
 
+std::string commented(std::string_view text, const json_path& path) {
+  const std::vector<std::string> lines{"// one", "// two"};
+  const auto out = comment_member(text, path, lines, "f");
+  return out ? *out : "ERROR " + out.error().message;
+}
+
 }  // namespace
+
+TEST_CASE("json_edit: comments stand on lines of their own above a member, which says what it said") {
+  CHECK(commented("{\n  \"a\": 1,\n\t\"b\": {}\n}\n", {"b"}) == "{\n  \"a\": 1,\n\t// one\n\t// two\n\t\"b\": {}\n}\n");
+  CHECK(commented("{\"a\": 1, \"b\": {\"c\": 2}}", {"b", "c"}) == "{\"a\": 1, \"b\": {\n// one\n// two\n\"c\": 2}}");
+  CHECK(commented("{\r\n  \"a\": 1\r\n}", {"a"}) == "{\r\n  // one\r\n  // two\r\n  \"a\": 1\r\n}");
+  CHECK(commented("{\"a\": 1}", {"b"}) == "{\"a\": 1}");
+  CHECK(commented("", {"b"}).empty());
+  CHECK(commented("{", {"b"}).starts_with("ERROR"));
+}
 
 TEST_CASE("json_edit: an empty document becomes an object with the member and its parents") {
   CHECK(set("", {"mcpServers", "git"}, R"({"command":"git-mcp","args":["-y","."]})") ==

@@ -15,6 +15,8 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
+#include <sstream>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -227,6 +229,60 @@ TEST_CASE("D1: probes: ready after the first tries and while the journal works, 
   CHECK_FALSE(contains(full, "disk"));
 }
 
+TEST_CASE("E3: metrics: the daemon, its callers, runs and tool servers are counted, with names of entries only") {
+  door_on_sockets d;
+  mcp::server_status s;
+  s.name = "odd \"na\\me\"";
+  s.state = mcp::server_state::failed;
+  s.last_error = "it said canary-7";
+  s.restarts = 3;
+  s.tools = 2;
+  s.calls.calls = 40;
+  s.calls.failed = 4;
+  s.calls.p50_us = 1'500;
+  s.calls.p95_us = 12'000'000;
+  d.backend.status.push_back(s);
+  s = {};
+  s.name = "off";
+  s.state = mcp::server_state::disabled;
+  d.backend.status.push_back(s);
+  const int web = d.enter();
+  d.write(web, get("/metrics"));
+  const auto got = d.got(web);
+  REQUIRE_MESSAGE(contains(got, "HTTP/1.1 200"), got);
+  CHECK(contains(got, "Content-Type: text/plain; version=0.0.4; charset=utf-8\r\n"));
+  for (const char* line :
+       {"# TYPE mcpbx_requests_total counter\n", "\nmcpbx_build_info{version=\"1\"} 1\n", "\nmcpbx_callers 1\n",
+        "\nmcpbx_journal_writable 1\n", "\nmcpbx_servers{state=\"failed\"} 1\n", "\nmcpbx_servers{state=\"ready\"} 0\n",
+        "\nmcpbx_servers{state=\"disabled\"} 1\n", R"(mcpbx_server_up{server="odd \"na\\me\""} 0)",
+        R"(mcpbx_server_restarts_total{server="odd \"na\\me\""} 3)",
+        R"(mcpbx_server_calls_total{server="odd \"na\\me\""} 40)",
+        R"(mcpbx_server_failed_calls_total{server="odd \"na\\me\""} 4)",
+        R"(mcpbx_server_call_seconds{server="odd \"na\\me\"",quantile="0.5"} 0.001500)",
+        R"(mcpbx_server_call_seconds{server="odd \"na\\me\"",quantile="0.95"} 12.000000)"})
+    CHECK_MESSAGE(contains(got, line), line);
+  CHECK_FALSE(contains(got, "canary"));
+  CHECK_FALSE(contains(got, "\"off\""));
+  // Each sample follows the type of its family, and no family comes twice.
+  std::set<std::string> families;
+  std::string family;
+  std::istringstream lines(got.substr(got.find("\r\n\r\n") + 4));
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with("# TYPE ")) {
+      family = line.substr(7, line.rfind(' ') - 7);
+      CHECK_MESSAGE(families.insert(family).second, family);
+      CHECK_MESSAGE(line.ends_with(" counter") == family.ends_with("_total"), line);
+    } else if (!line.starts_with("# HELP ")) {
+      CHECK_MESSAGE((line.starts_with(family + " ") || line.starts_with(family + "{")), line);
+    }
+  }
+  CHECK(families.size() > 25);
+  // On the port the token opens it, as it does the status.
+  const int port = d.enter(true);
+  d.write(port, get("/metrics"));
+  CHECK(contains(d.got(port), "HTTP/1.1 401"));
+}
+
 TEST_CASE("D1: probes: alive always, both without the token and without a body") {
   door_on_sockets d;
   const auto answer = [&](const std::string& path) {
@@ -349,6 +405,7 @@ TEST_CASE("D3: openapi: what is answered fits, for every path, whether it is tak
       {"GET", "/livez", "", "", ""},
       {"GET", "/healthz", "", "", ""},
       {"GET", "/readyz", "", "", ""},
+      {"GET", "/metrics", "", "", ""},
       {"POST", "/mcp", "", initialize, "{}"},
       {"GET", "/mcp", "", "", ""},
       {"DELETE", "/mcp", "", "", ""},
@@ -385,6 +442,10 @@ TEST_CASE("D3: openapi: what is answered fits, for every path, whether it is tak
       auto body = got.substr(got.find("\r\n\r\n") + 4);
       if (body.ends_with("<end>")) body.erase(body.size() - 5);
       if (body.empty()) continue;
+      if (contains(got, "Content-Type: text/plain")) {
+        CHECK(of.schema_of(operation, status, "text/plain").text().contains("string"));
+        continue;
+      }
       check_fits(of.schema_of(operation, status, "application/json"), body);
     }
   }

@@ -8,6 +8,7 @@
 #include <boost/asio/io_context.hpp>
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <functional>
 #include <memory>
 #include <string>
@@ -21,25 +22,46 @@ using namespace mcpbx::test;
 namespace {
 
 struct fake_desk final : login_desk {
-  void begin(std::string_view server, std::function<void(result<login_invitation>)> then) override {
-    asked.push_back("begin " + std::string(server));
-    then(invitation);
+  static std::string name(const login_target& whose) {
+    return whose.server + (whose.principal.empty() ? "" : " for " + whose.principal);
   }
-  void when_over(std::string_view server, std::function<void(result<void>)> then) override {
-    asked.push_back("wait " + std::string(server));
+  void begin(const login_target& whose, const login_presence& waits,
+             std::function<void(result<login_invitation>)> then) override {
+    asked.push_back("begin " + name(whose));
+    present.push_back(waits);
+    if (!slow) return then(invitation);
+    beginning = std::move(then);
+  }
+  void when_over(const login_target& whose, const login_presence& waits,
+                 std::function<void(result<void>)> then) override {
+    asked.push_back("wait " + name(whose));
+    present.push_back(waits);
     waiting = std::move(then);
   }
-  result<void> complete(std::string_view server, std::string_view pasted) override {
-    asked.push_back("complete " + std::string(server) + " " + std::string(pasted));
+  void left(const login_target& whose) override {
+    asked.push_back("left " + name(whose) + (waited_for() ? ", not the last" : ""));
+  }
+  result<void> cancel(const login_target& whose) override {
+    asked.push_back("cancel " + name(whose));
+    return {};
+  }
+  result<void> complete(const login_target& whose, std::string_view pasted) override {
+    asked.push_back("complete " + name(whose) + " " + std::string(pasted));
     return fail(errc::invalid_argument, "that is not the answer");
   }
-  void log_out(std::string_view server, std::function<void(result<void>)> then) override {
-    asked.push_back("logout " + std::string(server));
+  void log_out(const login_target& whose, std::function<void(result<void>)> then) override {
+    asked.push_back("logout " + name(whose));
     then({});
+  }
+  bool waited_for() const {
+    return std::ranges::any_of(present, [](const auto& one) { return !one.expired(); });
   }
   void status(std::function<void(login_report)> then) override { then(report); }
 
   std::vector<std::string> asked;
+  std::vector<std::weak_ptr<void>> present;
+  bool slow = false;  // a login begins later, by `beginning`
+  std::function<void(result<login_invitation>)> beginning;
   result<login_invitation> invitation = login_invitation{
       "https://as/a", "http://127.0.0.1:1/c", "https://as", "https://r", {"x"}, "http://127.0.0.1:1/open/o"};
   std::function<void(result<void>)> waiting;
@@ -92,6 +114,37 @@ TEST_CASE("auth methods: a login tells the address and what is asked for, and it
   CHECK(d.desk.asked == std::vector<std::string>{"begin saas", "wait saas", "logout saas"});
 }
 
+TEST_CASE("auth methods: a login may be another caller's and can be cancelled") {
+  auth_door d;
+  for (const auto* method : {"login", "cancel", "logout"})
+    CHECK(contains(d.ask(method, R"({"server":"saas","principal":"http"})"), R"("result":{)"));
+  CHECK(d.desk.asked ==
+        std::vector<std::string>{"begin saas for http", "cancel saas for http", "logout saas for http"});
+}
+
+TEST_CASE("auth methods: a connection that began a login or waits for it does so until it ends") {
+  auth_door d;
+  SUBCASE("while the login begins") {
+    d.desk.slow = true;
+    CHECK(d.ask("login", R"({"server":"saas"})").empty());
+  }
+  SUBCASE("while nobody asks for its end") {
+    CHECK_FALSE(d.ask("login", R"({"server":"saas"})").empty());
+  }
+  SUBCASE("while it waits for a login that another one began") {
+    CHECK(d.ask("wait", R"({"server":"saas"})").empty());
+  }
+  SUBCASE("while it does both, once") {
+    CHECK_FALSE(d.ask("login", R"({"server":"saas"})").empty());
+    CHECK(d.ask("wait", R"({"server":"saas"})").empty());
+  }
+  CHECK(d.desk.waited_for());
+  d.desk.asked.clear();
+  d.line.events->on_closed({errc::io, "gone"});
+  d.run();
+  CHECK(d.desk.asked == std::vector<std::string>{"left saas"});
+}
+
 TEST_CASE("auth methods: wrong params are told by name and reach no desk") {
   auth_door d;
   CHECK(contains(d.ask("login", "{}"), "params.server"));
@@ -106,27 +159,29 @@ TEST_CASE("auth methods: the status has every server and no token") {
   login_status s;
   s.server = "saas";
   s.url = "https://saas/mcp";
+  s.principal = "http";
   s.state = "logged_in";
   s.issuer = "https://as";
   s.expires_at_ms = 5;
   s.renews = true;
   d.desk.report = {{s}, "systemd", "/state/credentials.json"};
-  CHECK(contains(d.ask("status", "{}"),
-                 R"({"file":"/state/credentials.json","protection":"systemd","servers":[{"server":"saas",)"
-                 R"("url":"https://saas/mcp","state":"logged_in","issuer":"https://as","scopes":[],"expiresAtMs":5,)"
-                 R"("renews":true}]})"));
+  CHECK(contains(
+      d.ask("status", "{}"),
+      R"({"file":"/state/credentials.json","protection":"systemd","servers":[{"server":"saas",)"
+      R"("url":"https://saas/mcp","principal":"http","state":"logged_in","issuer":"https://as","scopes":[],"expiresAtMs":5,)"
+      R"("renews":true}]})"));
 }
 
 TEST_CASE("auth methods: a daemon without logins says so") {
   auth_door d;
   d.backend.desk_of_logins = nullptr;
-  for (const auto* method : {"login", "wait", "logout"})
+  for (const auto* method : {"login", "wait", "cancel", "logout"})
     CHECK(contains(d.ask(method, R"({"server":"saas"})"), "this daemon has no logins"));
 }
 
 TEST_CASE("auth methods: a tool server that may call logs nobody in or out") {
   auth_door d("git");
-  for (const auto* method : {"login", "wait", "logout", "status"})
+  for (const auto* method : {"login", "wait", "cancel", "logout", "status"})
     CHECK(contains(d.ask(method, method == std::string("status") ? "{}" : R"({"server":"saas"})"), "error"));
   CHECK(d.desk.asked.empty());
 }

@@ -48,7 +48,10 @@ struct opening_fixture {
         others.at(mcp::template_kind().index() - 1), std::make_shared<mcp::seen_uris>());
     backend.catalog = std::make_shared<mcp::catalog>(
         std::vector<mcp::entry_ptr>(), 1, mcp::withheld_tools(), std::vector<mcp::dropped_item>(),
-        mcp::catalog_rest{.others = std::move(others), .routes = std::move(routes)});
+        mcp::catalog_rest{.others = std::move(others),
+                          .routes = std::move(routes),
+                          .extensions = std::make_shared<const std::vector<mcp::extension_route>>(
+                              1, mcp::extension_route{"s", server, {{"com.example/find", {"find/*"}}}})});
     door.accept(std::make_unique<fake_transport>(line), {1000, 100});
     turn();
   }
@@ -240,4 +243,19 @@ TEST_CASE("G41: a run of a tool server begins with no prompt or resource that ne
   CHECK(server.server->calls.empty());
   server.chat(R"({"input":"now","resources":["x://b"]})", 2);
   CHECK(server.server->calls.size() == 1);
+}
+
+TEST_CASE("G41: a tool server uses no methods of extensions, which no approval could hold for") {
+  for (const std::string of : {"s", ""}) {
+    opening_fixture f({}, of);
+    f.line.say(R"({"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25",)"
+               R"("capabilities":{"extensions":{"com.example/find":{}}},"clientInfo":{"name":"c","version":"1"}}})");
+    f.backend.settle();
+    f.turn();
+    f.line.say(R"({"jsonrpc":"2.0","id":2,"method":"find/text"})");
+    f.turn();
+    CHECK(contains(f.said(), of.empty() ? "no tool server that is there lists the extension"
+                                        : "is one of an extension, which a tool server may not use by itself"));
+    CHECK(f.server->calls.empty());
+  }
 }

@@ -27,9 +27,10 @@ login_settings with_client(const login_world& world, const std::string& issuer =
 // Begins a login and returns the issuer whose page the person is sent to, or the error.
 std::string where(login_world& world) {
   std::optional<std::string> said;
-  world.all->begin("files", [&](const result<login_invitation>& i) { said = i ? i->issuer : i.error().message; });
+  world.all->begin({"files"}, nullptr,
+                   [&](const result<login_invitation>& i) { said = i ? i->issuer : i.error().message; });
   REQUIRE(world.loop.until([&] { return said.has_value(); }));
-  world.all->log_out("files", [](const result<void>&) {});
+  world.all->log_out({"files"}, [](const result<void>&) {});
   return *said;
 }
 
@@ -47,7 +48,8 @@ TEST_CASE("logins: a client of the entry is shown to nobody while the tokens tha
     world.all->set_entries({world.entry(with_client(world))});
     const auto asked = world.as.asked["/token"];
     std::optional<std::string> said;
-    world.all->begin("files", [&](const result<login_invitation>& i) { said = i ? "begun" : i.error().message; });
+    world.all->begin({"files"}, nullptr,
+                     [&](const result<login_invitation>& i) { said = i ? "begun" : i.error().message; });
     REQUIRE(world.loop.until([&] { return said.has_value(); }));
     CHECK(said->find("no login is begun with the client of its entry") != std::string::npos);
     CHECK(said->find(damaged ? "is no JSON" : "the tokens are there but their key") != std::string::npos);
@@ -122,7 +124,7 @@ TEST_CASE("logins: a logout at one daemon is one at another that has the same to
   auto other = world.daemon_beside();
   other->set_entries({world.entry()});
   std::optional<result<void>> out;
-  other->log_out("files", [&](result<void> o) { out = std::move(o); });
+  other->log_out({"files"}, [&](result<void> o) { out = std::move(o); });
   REQUIRE(world.loop.until([&] { return out.has_value(); }));
   CHECK_FALSE(world.refuse());
   CHECK(world.as.renewals == 0);
@@ -138,7 +140,7 @@ TEST_CASE("logins: a server of the same name at another address keeps its tokens
   auto other = world.daemon_beside();
   other->set_entries({world.entry({.url = world.as.server_url() + "/elsewhere"})});
   std::optional<result<void>> out;
-  other->log_out("files", [&](result<void> o) { out = std::move(o); });
+  other->log_out({"files"}, [&](result<void> o) { out = std::move(o); });
   REQUIRE(world.loop.until([&] { return out.has_value(); }));
   world.all = world.daemon_beside();
   world.all->set_entries({world.entry()});
@@ -266,7 +268,8 @@ TEST_CASE("logins: a login that finds another address than its tokens ends with 
   world.log_in();
   *url += "/other";
   std::optional<std::string> said;
-  world.all->begin("files", [&](const result<login_invitation>& i) { said = i ? "begun" : i.error().message; });
+  world.all->begin({"files"}, nullptr,
+                   [&](const result<login_invitation>& i) { said = i ? "begun" : i.error().message; });
   REQUIRE(world.loop.until([&] { return said.has_value(); }));
   CHECK(*said == "the login to server \"files\" was ended: the address of the server has changed");
   CHECK(world.tokens().header().empty());

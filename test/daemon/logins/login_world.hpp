@@ -8,9 +8,11 @@
 
 #include <doctest/doctest.h>
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace mcpbx::test {
@@ -31,7 +33,9 @@ struct login_world {
   }
   ~login_world() { all.reset(); }
   // Returns the logins of a daemon that shares the file.
-  std::unique_ptr<daemon::logins> daemon_beside() {
+  using on_change = std::function<void(const daemon::login_entry& entry, bool held)>;
+  std::unique_ptr<daemon::logins> daemon_beside(on_change changes = {}) {
+    if (!changes) changes = [this](const daemon::login_entry& e, bool) { changed.push_back(e.server); };
     return std::make_unique<daemon::logins>(
         daemon::login_parts{loop.context.get_executor(), clock, *loop.client, auth::system_secrets()},
         daemon::logins::options{dir / "credentials.json",
@@ -39,8 +43,9 @@ struct login_world {
                                   return locked
                                              ? daemon::credential_key{}
                                              : daemon::credential_key{daemon::key_place::systemd, std::string(32, 'k')};
-                                }},
-        daemon::logins::hooks{[this](const std::string& server, bool) { changed.push_back(server); },
+                                },
+                                "uid:1000"},
+        daemon::logins::hooks{std::move(changes),
                               [this](std::vector<std::string> command) { programs.push_back(std::move(command)); }});
   }
   // Returns the name in the file of the tokens of "files".
@@ -60,10 +65,10 @@ struct login_world {
   // Logs in as a person with a browser does.
   void log_in() {
     std::optional<daemon::login_invitation> told;
-    all->begin("files", [&](result<daemon::login_invitation> i) { told = std::move(i).value(); });
+    all->begin({"files"}, nullptr, [&](result<daemon::login_invitation> i) { told = std::move(i).value(); });
     REQUIRE(loop.until([&] { return told.has_value(); }));
     std::optional<result<void>> over;
-    all->when_over("files", [&](result<void> o) { over = std::move(o); });
+    all->when_over({"files"}, nullptr, [&](result<void> o) { over = std::move(o); });
     CHECK(get(loop, authorization_server::redirect_of(told->address)).status == 200);
     REQUIRE(loop.until([&] { return over.has_value(); }));
     CHECK(over->has_value());

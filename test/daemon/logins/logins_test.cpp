@@ -46,30 +46,45 @@ TEST_CASE("logins: tokens of one address are not sent to another one, whatever i
   CHECK(world.prepared().empty());
 }
 
+TEST_CASE("logins: of two entries at one address each keeps its own tokens when the configuration changes") {
+  login_world world;
+  auto second = world.entry();
+  second.server = "mails";
+  world.all->set_entries({world.entry(), second});
+  world.log_in();
+  world.all->set_entries({second, world.entry()});
+  CHECK(world.tokens().header() == "Bearer token-number-1");
+  CHECK(world.all->tokens_of("mails")->header().empty());
+  world.all->set_entries({second});
+  CHECK_FALSE(world.all->tokens_of("files"));
+  REQUIRE(world.all->tokens_of("mails"));
+  CHECK(world.all->tokens_of("mails")->header().empty());
+}
+
 TEST_CASE("logins: what a person pastes is as good as the browser") {
   login_world world;
   std::optional<login_invitation> told;
-  world.all->begin("files", [&](result<login_invitation> i) { told = std::move(i).value(); });
+  world.all->begin({"files"}, nullptr, [&](result<login_invitation> i) { told = std::move(i).value(); });
   REQUIRE(world.loop.until([&] { return told.has_value(); }));
   CHECK(told->issuer == world.as.base());
   CHECK(told->resource == world.as.server_url());
-  CHECK_FALSE(world.all->complete("files", "http://127.0.0.1/?code=x&state=wrong"));
-  CHECK(world.all->complete("files", authorization_server::redirect_of(told->address)));
+  CHECK_FALSE(world.all->complete({"files"}, "http://127.0.0.1/?code=x&state=wrong"));
+  CHECK(world.all->complete({"files"}, authorization_server::redirect_of(told->address)));
   REQUIRE(world.loop.until([&] { return !world.tokens().header().empty(); }));
-  CHECK_FALSE(world.all->complete("files", "again"));
+  CHECK_FALSE(world.all->complete({"files"}, "again"));
 }
 
 TEST_CASE("logins: a late question about the end of a login is answered once its tokens are written and in use") {
   login_world world;
   std::optional<login_invitation> told;
-  world.all->begin("files", [&](result<login_invitation> i) { told = std::move(i).value(); });
+  world.all->begin({"files"}, nullptr, [&](result<login_invitation> i) { told = std::move(i).value(); });
   REQUIRE(world.loop.until([&] { return told.has_value(); }));
   auto held = daemon::state_lock::take(world.dir / "credentials.json");
   REQUIRE(held);
-  CHECK(world.all->complete("files", authorization_server::redirect_of(told->address)));
+  CHECK(world.all->complete({"files"}, authorization_server::redirect_of(told->address)));
   REQUIRE(world.loop.until([&] { return !world.tokens().header().empty(); }));
   bool over = false;
-  world.all->when_over("files", [&](const result<void>& o) { over = o.has_value(); });
+  world.all->when_over({"files"}, nullptr, [&](const result<void>& o) { over = o.has_value(); });
   for (int i = 0; i < 5; ++i) world.loop.context.poll();
   CHECK_FALSE(over);
   held = fail(errc::io, "given back");
@@ -81,7 +96,7 @@ TEST_CASE("logins: two people who log in at once see the same login") {
   login_world world;
   std::vector<login_invitation> told;
   for (int i = 0; i < 2; ++i)
-    world.all->begin("files", [&](result<login_invitation> t) { told.push_back(std::move(t).value()); });
+    world.all->begin({"files"}, nullptr, [&](result<login_invitation> t) { told.push_back(std::move(t).value()); });
   REQUIRE(world.loop.until([&] { return told.size() == 2; }));
   CHECK(told[0].address == told[1].address);
   CHECK(world.as.registrations == 1);
@@ -230,13 +245,13 @@ TEST_CASE("G44: logins: the address of a login is one argument of the browser's 
   CHECK(world.programs[0][2].find_first_of("$;&|`") == std::string::npos);
   CHECK(world.led(world.programs[0][2])
             .starts_with(world.as.base() + "/authorize;$(touch${IFS}x)&|`x`?a=$HOME&response_type="));
-  world.all->log_out("files", [](const result<void>&) {});
+  world.all->log_out({"files"}, [](const result<void>&) {});
   REQUIRE(world.loop.until([&] { return again.has_value(); }));
   // An address begins with http or https, or it is none.
   for (const char* const other : {"--help", "javascript:alert(1)", "file:///etc/passwd", "data:text/html,x", "x y"}) {
     offer(other);
     std::optional<result<login_invitation>> told;
-    world.all->begin("files", [&](result<login_invitation> i) { told = std::move(i); });
+    world.all->begin({"files"}, nullptr, [&](result<login_invitation> i) { told = std::move(i); });
     REQUIRE(world.loop.until([&] { return told.has_value(); }));
     REQUIRE_FALSE(*told);
     CHECK_MESSAGE(told->error().message.contains("authorization endpoint"), told->error().message);
@@ -277,7 +292,7 @@ TEST_CASE("logins: logging out forgets the tokens here and on disk, and ends a l
   login_world world;
   world.log_in();
   std::optional<result<void>> out;
-  world.all->log_out("files", [&](result<void> o) { out = std::move(o); });
+  world.all->log_out({"files"}, [&](result<void> o) { out = std::move(o); });
   REQUIRE(world.loop.until([&] { return out.has_value(); }));
   CHECK(world.tokens().header().empty());
   CHECK(world.changed.size() == 2);
@@ -286,10 +301,10 @@ TEST_CASE("logins: logging out forgets the tokens here and on disk, and ends a l
   CHECK(world.prepared().empty());
   std::optional<result<login_invitation>> told;
   std::optional<result<void>> over;
-  world.all->begin("files", [&](result<login_invitation> i) { told = std::move(i); });
+  world.all->begin({"files"}, nullptr, [&](result<login_invitation> i) { told = std::move(i); });
   REQUIRE(world.loop.until([&] { return told.has_value(); }));
-  world.all->when_over("files", [&](result<void> o) { over = std::move(o); });
-  world.all->log_out("files", [](const result<void>&) {});
+  world.all->when_over({"files"}, nullptr, [&](result<void> o) { over = std::move(o); });
+  world.all->log_out({"files"}, [](const result<void>&) {});
   REQUIRE(world.loop.until([&] { return over.has_value(); }));
   CHECK(over->error().code == errc::cancelled);
 }
@@ -302,7 +317,7 @@ TEST_CASE("logins: a renewal that is under way brings no tokens back after a log
     world.tokens().refused(401, "Bearer", world.tokens().header(), [&](bool a) { again = a; });
     if (asked) REQUIRE(world.loop.until([&] { return world.as.renewals == 1; }));
     std::optional<result<void>> out;
-    world.all->log_out("files", [&](result<void> o) { out = std::move(o); });
+    world.all->log_out({"files"}, [&](result<void> o) { out = std::move(o); });
     REQUIRE(world.loop.until([&] { return out.has_value() && again.has_value(); }));
     CHECK_FALSE(*again);
     for (int i = 0; i < 20; ++i) {
@@ -324,7 +339,7 @@ TEST_CASE("logins: tokens that are being read from the file do not come back aft
   world.all->set_entries({world.entry()});
   int done = 0;
   world.tokens().prepare([&] { ++done; });
-  world.all->log_out("files", [&](const result<void>&) { ++done; });
+  world.all->log_out({"files"}, [&](const result<void>&) { ++done; });
   REQUIRE(world.loop.until([&] { return done == 2; }));
   CHECK(world.tokens().header().empty());
 }
@@ -341,9 +356,9 @@ TEST_CASE("logins: a login that is being prepared ends with a logout and the nex
     if (loaded) CHECK(world.prepared().empty());
     answers = false;
     std::optional<result<login_invitation>> told;
-    world.all->begin("files", [&](result<login_invitation> i) { told = std::move(i); });
+    world.all->begin({"files"}, nullptr, [&](result<login_invitation> i) { told = std::move(i); });
     REQUIRE(world.loop.until([&] { return asked.size() == 1; }));
-    world.all->log_out("files", [](const result<void>&) {});
+    world.all->log_out({"files"}, [](const result<void>&) {});
     answers = true;
     e.settings([&](result<login_settings> s) { asked.at(0)(std::move(s)); });
     REQUIRE(world.loop.until([&] { return told.has_value(); }));
@@ -383,7 +398,7 @@ TEST_CASE("logins: everybody who waits for an entry that goes away is told") {
   const auto tokens = world.all->tokens_of("files");
   tokens->refused(401, "Bearer", "", [&](bool a) { again = a; });
   REQUIRE(world.loop.until([&] { return !world.programs.empty(); }));
-  world.all->when_over("files", [&](const result<void>& o) { said.push_back(o ? "" : o.error().message); });
+  world.all->when_over({"files"}, nullptr, [&](const result<void>& o) { said.push_back(o ? "" : o.error().message); });
   world.all->set_entries({});
   REQUIRE(again);
   CHECK_FALSE(*again);
@@ -391,7 +406,7 @@ TEST_CASE("logins: everybody who waits for an entry that goes away is told") {
   // Neither does anybody wait for ever who comes later, or while the tokens are read.
   world.all->set_entries({world.entry()});
   bool told = false, reported = false;
-  world.all->begin("files", [&](const result<login_invitation>& i) { told = !i; });
+  world.all->begin({"files"}, nullptr, [&](const result<login_invitation>& i) { told = !i; });
   world.all->status([&](const login_report&) { reported = true; });
   world.all->set_entries({});
   REQUIRE(world.loop.until([&] { return told && reported; }));
@@ -403,7 +418,7 @@ TEST_CASE("logins: everybody who waits for an entry that goes away is told") {
 TEST_CASE("logins: the port of a login is closed when that has ended without the browser") {
   login_world world;
   std::optional<login_invitation> told;
-  world.all->begin("files", [&](result<login_invitation> i) { told = std::move(i).value(); });
+  world.all->begin({"files"}, nullptr, [&](result<login_invitation> i) { told = std::move(i).value(); });
   REQUIRE(world.loop.until([&] { return told.has_value(); }));
   const auto port = http::parse_url(told->redirect_uri).value().port;
   const auto open = [&] {
@@ -412,7 +427,7 @@ TEST_CASE("logins: the port of a login is closed when that has ended without the
         .has_value();
   };
   CHECK_FALSE(open());
-  world.all->log_out("files", [](const result<void>&) {});
+  world.all->log_out({"files"}, [](const result<void>&) {});
   CHECK(open());
 }
 
@@ -423,7 +438,7 @@ TEST_CASE("logins: a login that fails says why to everybody who waits for it") {
   };
   std::vector<std::string> said;
   for (int i = 0; i < 2; ++i)
-    world.all->begin("files", [&](const result<login_invitation>& t) { said.push_back(t.error().message); });
+    world.all->begin({"files"}, nullptr, [&](const result<login_invitation>& t) { said.push_back(t.error().message); });
   REQUIRE(world.loop.until([&] { return said.size() == 2; }));
   CHECK(said[0].find("invalid_client_metadata") != std::string::npos);
   CHECK(said[0] == said[1]);
@@ -435,7 +450,7 @@ TEST_CASE("logins: everything may be dropped at each step of a login") {
     login_world world;
     int seen = 0;
     std::optional<login_invitation> told;
-    world.all->begin("files", [&](result<login_invitation> i) {
+    world.all->begin({"files"}, nullptr, [&](result<login_invitation> i) {
       if (i) told = *std::move(i);
     });
     for (int turn = 0; turn < 400 && seen < step; ++turn) {
@@ -470,7 +485,7 @@ TEST_CASE("logins: settings that cannot be resolved fail the login with their re
   world.all->set_entries({e});
   CHECK(world.prepared().empty());
   std::string said;
-  world.all->begin("files", [&](const result<login_invitation>& i) { said = i ? "" : i.error().message; });
+  world.all->begin({"files"}, nullptr, [&](const result<login_invitation>& i) { said = i ? "" : i.error().message; });
   REQUIRE(world.loop.until([&] { return !said.empty(); }));
   CHECK(said.find("the file is not there") != std::string::npos);
   there = true;
@@ -499,7 +514,7 @@ TEST_CASE("logins: none is begun for an entry whose own Authorization header wou
   entry.fingerprint += " own";
   world.all->set_entries({std::move(entry)});
   std::string said;
-  world.all->begin("files", [&](const result<login_invitation>& i) { said = i.error().message; });
+  world.all->begin({"files"}, nullptr, [&](const result<login_invitation>& i) { said = i.error().message; });
   CHECK(said.contains("take it out of \"headers\" first"));
   CHECK(world.as.registrations == 0);
 }
@@ -507,10 +522,10 @@ TEST_CASE("logins: none is begun for an entry whose own Authorization header wou
 TEST_CASE("logins: an unknown server is refused with the nearest name, and nothing is under way unasked") {
   login_world world;
   std::string said;
-  world.all->begin("file", [&](const result<login_invitation>& i) { said = i.error().message; });
+  world.all->begin({"file"}, nullptr, [&](const result<login_invitation>& i) { said = i.error().message; });
   CHECK(said.find("did you mean \"files\"") != std::string::npos);
   std::optional<result<void>> over;
-  world.all->when_over("files", [&](result<void> o) { over = std::move(o); });
+  world.all->when_over({"files"}, nullptr, [&](result<void> o) { over = std::move(o); });
   REQUIRE(over);
   CHECK(over->error().code == errc::invalid_argument);
 }

@@ -19,9 +19,9 @@ using reply = authorization_server::reply;
 std::string failure_of(login_world& world) {
   std::optional<login_invitation> told;
   std::optional<std::string> said;
-  world.all->begin("files", [&](result<login_invitation> i) { told = std::move(i).value(); });
+  world.all->begin({"files"}, nullptr, [&](result<login_invitation> i) { told = std::move(i).value(); });
   REQUIRE(world.loop.until([&] { return told.has_value(); }));
-  world.all->when_over("files", [&](const result<void>& o) { said = o ? "" : o.error().message; });
+  world.all->when_over({"files"}, nullptr, [&](const result<void>& o) { said = o ? "" : o.error().message; });
   get(world.loop, authorization_server::redirect_of(told->address, "the-code-canary-1"));
   REQUIRE(world.loop.until([&] { return said.has_value(); }));
   return *said;
@@ -110,7 +110,7 @@ TEST_CASE("logins: those that have ended are held for their pages only and a han
   REQUIRE(tokens);
   for (int i = 0; i < 30; ++i) {
     bool over = false;
-    world.all->begin("files", [&](const result<login_invitation>& t) { over = !t; });
+    world.all->begin({"files"}, nullptr, [&](const result<login_invitation>& t) { over = !t; });
     REQUIRE(world.loop.until([&] { return over; }));
     CHECK(tokens->ended_logins() <= 8);
   }
@@ -185,7 +185,7 @@ TEST_CASE("logins: the last assertions of an entry stay hidden and those long be
   world.all->set_entries({entry});
   for (int i = 0; i < 20; ++i) {
     bool over = false;
-    world.all->begin("files", [&](const result<login_invitation>& t) { over = !t; });
+    world.all->begin({"files"}, nullptr, [&](const result<login_invitation>& t) { over = !t; });
     REQUIRE(world.loop.until([&] { return over; }));
   }
   REQUIRE(made > 10);

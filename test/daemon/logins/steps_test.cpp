@@ -50,7 +50,7 @@ TEST_CASE("logins: an end at any step of a login is told, leaves nothing under w
       world.as.instead[step] = [&](const std::string&) { return reply_of(how); };
       std::optional<login_invitation> told;
       std::optional<error> problem;
-      world.all->begin("files", [&](result<login_invitation> i) {
+      world.all->begin({"files"}, nullptr, [&](result<login_invitation> i) {
         if (i)
           told = *std::move(i);
         else
@@ -59,13 +59,13 @@ TEST_CASE("logins: an end at any step of a login is told, leaves nothing under w
       REQUIRE(world.loop.until([&] { return told || problem || world.as.asked[step] > 0; }));
       if (step == "/token") {
         REQUIRE(told);
-        world.all->when_over("files", [&](const result<void>& o) {
+        world.all->when_over({"files"}, nullptr, [&](const result<void>& o) {
           if (!o) problem = o.error();
         });
         CHECK(get(world.loop, authorization_server::redirect_of(told->address)).status == 200);
         REQUIRE(world.loop.until([&] { return problem || world.as.asked[step] > 0; }));
       }
-      if (how == fault::logout) world.all->log_out("files", [](const result<void>&) {});
+      if (how == fault::logout) world.all->log_out({"files"}, [](const result<void>&) {});
       if (how == fault::change) world.all->set_entries({});
       if (how == fault::stop) {
         world.all = world.daemon_beside();
@@ -99,7 +99,7 @@ TEST_CASE("logins: an end at any step of a renewal lets its calls go on and the 
       world.tokens().refused(401, "Bearer", old, [&](bool again) { told += again ? 1000 : 1; });
     const int before = world.as.asked["/token"];
     REQUIRE(world.loop.until([&] { return told > 0 || world.as.asked["/token"] > before; }));
-    if (how == fault::logout) world.all->log_out("files", [](const result<void>&) {});
+    if (how == fault::logout) world.all->log_out({"files"}, [](const result<void>&) {});
     if (how == fault::change) world.all->set_entries({});
     REQUIRE(world.loop.until([&] { return told >= 100; }));
     CHECK(told == 100);
@@ -126,15 +126,15 @@ TEST_CASE("logins: two servers are logged in to at once, each with an answer of 
   world.all->set_entries({world.entry(), second});
   std::vector<login_invitation> told;
   for (const char* const server : {"files", "mails"})
-    world.all->begin(server, [&](result<login_invitation> i) { told.push_back(std::move(i).value()); });
+    world.all->begin({server}, nullptr, [&](result<login_invitation> i) { told.push_back(std::move(i).value()); });
   REQUIRE(world.loop.until([&] { return told.size() == 2; }));
   CHECK(told[0].address != told[1].address);
   CHECK(told[0].redirect_uri != told[1].redirect_uri);
   // The answer to one of them is none to the other.
-  CHECK_FALSE(world.all->complete("mails", authorization_server::redirect_of(told[0].address)));
+  CHECK_FALSE(world.all->complete({"mails"}, authorization_server::redirect_of(told[0].address)));
   int over = 0;
   for (std::size_t i = 0; i < 2; ++i) {
-    world.all->when_over(i == 0 ? "files" : "mails", [&](const result<void>& o) { over += o ? 1 : 100; });
+    world.all->when_over({i == 0 ? "files" : "mails"}, nullptr, [&](const result<void>& o) { over += o ? 1 : 100; });
     CHECK(get(world.loop, authorization_server::redirect_of(told[i].address)).status == 200);
   }
   REQUIRE(world.loop.until([&] { return over >= 2; }));

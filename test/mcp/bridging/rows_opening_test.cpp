@@ -93,42 +93,6 @@ void caller_capabilities(bridge& b) {
   }
 }
 
-void extensions(bridge& b) {
-  b.record();
-  auto& srv = b.add_server("srv");
-  srv.capabilities += R"(,"extensions":{"io.modelcontextprotocol/ui":{},"com.example/own":{}},"experimental":{"x":{}})";
-  b.start();
-  b.remark("An old server hears of what passes whatever the caller is: MCP Apps.");
-  if (!b.era.new_server)
-    CHECK(member_at(srv.got("initialize").at(0), {"params", "capabilities", "extensions"}) ==
-          R"({"io.modelcontextprotocol/ui":{"mimeTypes":["text/html;profile=mcp-app"]}})");
-  b.remark("The caller hears of no extension with methods that would not pass.");
-  auto& c = b.add_caller("caller", "uid:1");
-  c.capabilities = R"({"extensions":{"io.modelcontextprotocol/ui":{"mimeTypes":["text/html"]},"com.example/own":{}}})";
-  c.open();
-  b.pass();
-  const auto opened = b.era.new_caller ? c.ask("server/discover") : std::string("1");
-  b.pass();
-  CHECK(member_at(c.answer(opened), {"result", "capabilities", "extensions"}) ==
-        R"({"io.modelcontextprotocol/ui":{}})");
-  CHECK(member_at(c.answer(opened), {"result", "capabilities", "experimental"}).empty());
-  b.remark("A new server hears what its caller has declared, with each request.");
-  c.call("echo");
-  b.pass();
-  CHECK(member_at(srv.got("tools/call").at(0), {"params", "_meta", able_key}) ==
-        (b.era.new_server ? c.capabilities : ""));
-  b.remark("Methods and notifications that belong to no tool, prompt or resource go nowhere.");
-  const auto before = c.received().size();
-  const auto refused = c.ask("com.example/do");
-  c.notify("notifications/com.example/done");
-  srv.life().notify("notifications/com.example/own", R"({"a":1})");
-  b.pass();
-  CHECK(c.error_code(refused) == "-32601");
-  CHECK(c.received().size() == before + 1);
-  CHECK(srv.got("com.example/do").empty());
-  CHECK(srv.got("notifications/com.example/done").empty());
-}
-
 void meta(bridge& b) {
   const auto [_, srv, c] = begin(b);
   const std::string vendor = R"("traceparent":"00-0af7651916cd43dd8448eb211c80319c-00f067aa0ba902b7-01",)"
@@ -182,9 +146,6 @@ TEST_CASE("M4: a conversation opens without the server and only a new server hea
 }
 TEST_CASE("M4: capabilities of a caller reach a new server with its own requests only") {
   play_row("capabilities", "Capabilities of callers: copied for each request, never joined.", caller_capabilities);
-}
-TEST_CASE("M4: extensions are told as far as all that they bring passes") {
-  play_row("extensions", "Extensions: those that pass whole are told, others are not.", extensions);
 }
 TEST_CASE("M4: keys of _meta pass but for those of the era") {
   play_row("meta", "Members of _meta: the protocol's own are those of each side, all others pass.", meta);

@@ -309,7 +309,7 @@ const std::vector<example>& examples() {
       {daemon_outdated, [](facts& f) { f.daemon->news = "a file has changed", f.daemon->reload_helps = true; },
        "mcpbx reload", reload},
       {daemon_outdated, [](facts& f) { f.daemon->news = "K is not what it was"; }, "mcpbx stop"},
-      {daemon_second, [](facts& f) { f.daemon->others = {{77, "/x/s"}}; }, "kill 77"},
+      {daemon_second, [](facts& f) { f.daemon->others = {{77, "/x/s"}}; }, "mcpbx --socket /x/s stop"},
       {socket_mode, [](facts& f) { f.socket.file.mode = 0666; }, "chmod 600 /run/s", set_mode},
       {socket_folder, [](facts& f) { f.socket.folder.mode = 0777; }, "chmod go-w /run", set_mode},
       {socket_folder, [](facts& f) { f.socket.folder.owner = other; }, "MCPBX_SOCKET"},

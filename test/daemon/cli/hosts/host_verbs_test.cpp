@@ -141,6 +141,32 @@ TEST_CASE_FIXTURE(host_home, "import: a server whose entry was edited since is k
   CHECK_FALSE(is_there(file));
 }
 
+TEST_CASE_FIXTURE(host_home, "import: an edited entry of a file that --config names is known again, too") {
+  write(cursor(), R"({"mcpServers": {"git": {"command": "git-mcp", "args": ["--all"]}}})");
+  write(cline(), R"({"mcpServers": {"mygit": {"command": "git-mcp", "args": ["--all"]}}})");
+  for (const std::string begun :
+       {"{\n  // mine\n  \"mcpServers\": {}\n}\n", R"({"mcpServers": {"a": {"command": "true"}}})"}) {
+    const auto file = dir / "all.json";
+    write(file, begun);
+    CHECK(run({"--config", file, "import", "--yes"}).status == 0);
+    auto ours = text(file);
+    CHECK(contains(ours, "// Imported by mcpbx from cursor: \"git\" in \"" + cursor() + "\" as \"git\"\n"));
+    CHECK(contains(ours, "// Imported by mcpbx from cline: \"mygit\" in \"" + cline() + "\" as \"git\"\n"));
+    ours.replace(ours.find("--all"), 5, "--mine");
+    write(file, ours);
+    const auto again = run({"--config", file, "import", "--yes"});
+    CHECK(again.status == 0);
+    CHECK(contains(again.err, "there is nothing new to import"));
+    CHECK(contains(again.out + again.err, "our own entry differs from that of Cursor and stays as it is"));
+    CHECK(text(file) == ours);
+    // The marks go with their entry, and the server is new again.
+    CHECK(run({"--config", file, "remove", "git", "--yes"}).status == 0);
+    CHECK_FALSE(contains(text(file), "Imported by mcpbx"));
+    CHECK(run({"--config", file, "import", "--yes"}).status == 0);
+    CHECK(contains(text(file), "--all"));
+  }
+}
+
 TEST_CASE_FIXTURE(
     host_home,
     "import: it writes nothing without a yes, with --dry-run, and without programs, and says where it looked") {

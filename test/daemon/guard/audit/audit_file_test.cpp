@@ -52,11 +52,14 @@ TEST_CASE("G48: a line says who called which tool when, with what, and what came
                              R"(","resultBytes":0})" + "\n");
 }
 
-TEST_CASE("G48: a line about a prompt or a resource names it and holds no secret of its address") {
+TEST_CASE("G48: a line about a prompt, a resource or an extension names it and holds no secret of its address") {
   audit_record r;
   r.call.method = "prompts/get";
   r.call.name = "s__p";
   CHECK(to_line(r).find(R"("prompt":"s__p","decision")") != std::string::npos);
+  r.call.method = "find/text";
+  r.call.name = "com.example/find";
+  CHECK(to_line(r).find(R"("method":"find/text","extension":"com.example/find","decision")") != std::string::npos);
   r.call.method = "resources/read";
   const auto told = [&](const char* uri) {
     r.call.name = uri;

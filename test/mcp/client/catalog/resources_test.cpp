@@ -266,7 +266,7 @@ TEST_CASE("capabilities are the union of what servers have told") {
   CHECK(b.build()->capabilities().prompts);
   CHECK(b.build()->capabilities().tasks.text() == R"({"list":{}})");
   CHECK(b.build()->capabilities().extensions.text() ==
-        R"({"io.modelcontextprotocol/ui":{"v":1},"io.modelcontextprotocol/tasks":{}})");
+        R"({"x":{},"io.modelcontextprotocol/ui":{"v":1},"z":{},"io.modelcontextprotocol/tasks":{}})");
   b.set_silent(2, true);
   const auto c = b.build();
   CHECK(c != before);
@@ -277,7 +277,8 @@ TEST_CASE("capabilities are the union of what servers have told") {
   CHECK(all.subscribe);
   CHECK(all.logging);
   CHECK_FALSE(all.completions);
-  CHECK(all.extensions.text() == R"({"io.modelcontextprotocol/ui":{"v":1}})");  // the methods of others do not pass
+  CHECK(all.extensions.text() == R"({"x":{},"io.modelcontextprotocol/ui":{"v":1},"z":{}})");
+  CHECK(all.experimental.text() == R"({"e":{}})");
   CHECK(all.tasks.text() == R"({"list":{}})");
   CHECK(b.build() == c);
   // A server that has told and then fails still counts, since its lists stay.
@@ -285,13 +286,38 @@ TEST_CASE("capabilities are the union of what servers have told") {
   CHECK(b.build()->capabilities().prompts);
 }
 
-TEST_CASE("extensions of more than 16 KiB do not reach callers") {
-  catalog_builder b({named("a")});
-  const std::string large =
-      R"({"extensions":{"io.modelcontextprotocol/ui":")" + std::string(17'000, 'x') + R"("},"prompts":{}})";
-  b.set_offers(0, read_server_offers(raw_json::own(large)));
-  CHECK(b.build()->capabilities().prompts);
-  CHECK(b.build()->capabilities().extensions.empty());
+TEST_CASE("extensions of more than 16 KiB of one server and 64 KiB of all do not reach callers") {
+  const std::string large(17'000, 'x'), fair(15'000, 'x');
+  for (const std::string member : {"extensions", "experimental"}) {
+    CAPTURE(member);
+    catalog_builder b({named("a"), named("b"), named("c"), named("d"), named("e"), named("f")});
+    const auto tell = [&](std::size_t i, const std::string& name, const std::string& value) {
+      b.set_offers(i, read_server_offers(raw_json::own("{\"" + member + "\":{\"" + name + R"(":{"x":")" + value +
+                                                       R"("}},"prompts":{}})")));
+      const auto offers = b.build()->capabilities();
+      return member == "extensions" ? offers.extensions : offers.experimental;
+    };
+    const auto has = [](const raw_json& told, std::string_view name) { return !find_member(told, name).empty(); };
+    CHECK_FALSE(has(tell(0, "n0", large), "n0"));
+    CHECK(b.build()->capabilities().prompts);
+    CHECK_FALSE(has(tell(0, std::string(257, 'n'), ""), std::string(257, 'n')));
+    for (std::size_t i = 1; i < 5; ++i) CHECK(has(tell(i, "n" + std::to_string(i), fair), "n" + std::to_string(i)));
+    CHECK_FALSE(has(tell(5, "n5", fair), "n5"));
+    CHECK(has(tell(5, "n5", "small"), "n5"));
+  }
+}
+
+TEST_CASE("the catalog of a profile has no methods of extensions") {
+  auto with = named("a");
+  with.extensions["com.example/find"] = {"find/*"};
+  catalog_builder b({with});
+  const auto all = b.build();
+  REQUIRE(all->rest().extensions);
+  CHECK(all->rest().extensions->front().server == "a");
+  CHECK(b.build() == all);
+  CHECK_FALSE(narrowed(all->rest(), {}, {}).extensions);
+  b.set_servers({named("a")});
+  CHECK_FALSE(b.build()->rest().extensions);
 }
 
 TEST_CASE("hints for caching are the least time of all servers and private if one of them is") {

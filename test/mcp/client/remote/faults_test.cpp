@@ -386,8 +386,7 @@ TEST_CASE("remote: a stream that cannot be resumed ends its call with what is no
 
 TEST_CASE("remote: 429 and 503 are waited for as asked and a wait that is too long is told at once") {
   // The last one is a date of the past for the turned clock, and waits for a second.
-  for (const std::string_view after :
-       {"Retry-After: 2\r\n", "", "Retry-After: Wed, 21 Oct 2015 07:28:00 GMT\r\n"}) {
+  for (const std::string_view after : {"Retry-After: 2\r\n", "", "Retry-After: Wed, 21 Oct 2015 07:28:00 GMT\r\n"}) {
     std::atomic<int> calls = 0;
     const remote_server server(remote_server::era::modern,
                                [&](http_peer& peer, const auto&, const std::string& method) {

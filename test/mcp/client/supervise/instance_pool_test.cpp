@@ -67,6 +67,33 @@ call_scope_ptr caller(const std::string& label) {
 
 }  // namespace
 
+TEST_CASE("instances: each connects for the principal of its caller, and only that one's are restarted for it") {
+  auto o = own();
+  std::vector<std::string> connected;
+  pool_rig* rig = nullptr;
+  o.connect_for = [&](const std::string& principal) {
+    connected.push_back(principal);
+    return rig->process_of("s", [](const auto& then) { then(process_spec{"s", {"/bin/s"}, {}, "/", false}); });
+  };
+  pool_rig r(std::move(o));
+  rig = &r;
+  const auto me = call_scope::of_caller("me", {}, "uid:1"), port = call_scope::of_caller("port", {}, "http");
+  CHECK(r.who_answers(me) == "pid 1001");
+  CHECK(r.who_answers(port) == "pid 1002");
+  CHECK(r.who_answers(call_scope::of_run("run", port, "ignored")) == "pid 1002");
+  CHECK(r.who_answers(call_scope::of_run("later", nullptr, "http")) == "pid 1003");
+  CHECK(connected == std::vector<std::string>{"uid:1", "http", "http"});
+  const auto is_port = [](const std::string& principal) { return principal == "http"; };
+  r.supervisor->renew("s", is_port, false);  // they work
+  r.turn();
+  CHECK(r.launcher.spawned.size() == 4);
+  r.supervisor->renew("s", is_port, true);
+  r.advance(5'000);
+  CHECK(r.who_answers(me) == "pid 1001");
+  CHECK(r.who_answers(port) != "pid 1002");
+  r.supervisor->renew("none", is_port, true);
+}
+
 TEST_CASE("instances: each caller has a process of its own and the lists come from one more") {
   pool_rig r;
   CHECK(r.names() == std::vector<std::string>{"s__echo"});

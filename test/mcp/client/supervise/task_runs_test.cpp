@@ -417,6 +417,62 @@ TEST_CASE("a task that ends while a question of it is open has its whole time fo
   }
 }
 
+TEST_CASE("G13: while a task of another one is at work a question that names none goes to nobody") {
+  tasks_rig r;
+  r.call(R"({"name":"slow","task":{"ttl":500000}})");
+  r.create();
+  REQUIRE(r.box.times == 1);
+  const auto others = std::make_shared<question_recorder>();
+  box ended;
+  const auto call_of_another = [&] {
+    server_call c;
+    c.name = "quick";
+    c.params = raw_json::literal(R"({"name":"quick"})");
+    c.questions = others;
+    c.principal = "uid:2";
+    c.done = [&](call_outcome&&) { ++ended.times; };
+    r.owner("srv__quick")->call(std::move(c));
+    r.turn();
+  };
+  int id = 0;
+  const auto asks = [&] {
+    const auto before = others->questions.size();
+    r.server().say(R"({"jsonrpc":"2.0","id":)" + std::to_string(++id) +
+                   R"(,"method":"elicitation/create","params":{"message":"m"}})");
+    r.turn();
+    return others->questions.size() > before;
+  };
+  const auto answer_call = [&] {
+    const auto times = ended.times;
+    r.answer("tools/call", R"({"content":[]})");
+    CHECK(ended.times == times + 1);
+  };
+  call_of_another();
+  CHECK_FALSE(asks());
+  CHECK(contains(r.server().received.back(), "perCaller"));
+  answer_call();
+  SUBCASE("until the server says that it has ended") {
+    r.server().say(
+        R"({"jsonrpc":"2.0","method":"notifications/tasks/status","params":{"taskId":"t1","status":"completed"}})");
+    r.turn();
+  }
+  SUBCASE("until its caller has heard that it has ended") {
+    server_call c;
+    c.method = "tasks/get";
+    c.params = raw_json::literal(R"({"taskId":"t1"})");
+    c.principal = "uid:1";
+    c.done = [](call_outcome&&) {};
+    r.owner("srv__quick")->call(std::move(c));
+    r.turn();
+    r.answer("tasks/get", R"({"taskId":"t1","status":"cancelled"})");
+  }
+  SUBCASE("until nobody has heard of it for an hour") {
+    r.advance(3'600'001);
+  }
+  call_of_another();
+  CHECK(asks());
+}
+
 TEST_CASE("G13: what a server asks about a task goes to the principal whose call made it and to nobody else") {
   tasks_rig r;
   r.call(R"({"name":"slow","task":{"ttl":5}})");

@@ -152,8 +152,7 @@ TEST_CASE(
 }
 
 TEST_CASE("client: a proxy that is not there, or named wrongly, is told") {
-  http_loop loop(nullptr,
-                 through({{"HTTPS_PROXY", "http://127.0.0.1:1"}, {"HTTP_PROXY", "socks5://127.0.0.1:1080"}}));
+  http_loop loop(nullptr, through({{"HTTPS_PROXY", "http://127.0.0.1:1"}, {"HTTP_PROXY", "socks5://127.0.0.1:1080"}}));
   auto got = get(loop, "https://model.invalid/v1");
   REQUIRE(got.failure);
   CHECK(got.failure->why.code == errc::unavailable);

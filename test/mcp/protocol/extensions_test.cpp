@@ -1,0 +1,63 @@
+// Extensions in capabilities, and which methods they may bring.
+#include "mcp/protocol/extensions.hpp"
+
+#include "mcp/protocol/server_offers.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string>
+#include <vector>
+
+using namespace mcpbx;
+using namespace mcpbx::mcp;
+
+TEST_CASE("M4: no pattern lets a method pass that MCP or mcpbx keeps for itself") {
+  const extension_methods all{{"a", {"*"}}, {"b", {"find/*"}}};
+  using names = std::vector<std::string>;
+  CHECK(extensions_with(all, "find/text") == names{"a", "b"});
+  CHECK(extensions_with(all, "com.example/do") == names{"a"});
+  CHECK(extensions_with(all, "notifications/find/hit") == names{"a"});
+  CHECK(extensions_with(all, "notifications/found") == names{"a"});
+  for (const char* own : {"tools/call",
+                          "tools/other",
+                          "prompts/x",
+                          "resources/read",
+                          "sampling/createMessage",
+                          "elicitation/create",
+                          "roots/list",
+                          "tasks/get",
+                          "logging/setLevel",
+                          "completion/complete",
+                          "server/discover",
+                          "ping",
+                          "initialize",
+                          "subscriptions/listen",
+                          "mcpbx/chat",
+                          "anything",
+                          "",
+                          "/x",
+                          "notifications/",
+                          "notifications/cancelled",
+                          "notifications/progress",
+                          "notifications/message",
+                          "notifications/initialized",
+                          "notifications/tools/list_changed",
+                          "notifications/resources/updated",
+                          "notifications/notifications/x"})
+    CHECK_MESSAGE(extensions_with(all, own).empty(), own);
+  CHECK(extensions_with({}, "find/text").empty());
+}
+
+TEST_CASE("M4: two ends share an extension if both list it as an object in the same member") {
+  const auto share = [](const char* caller, const char* server) {
+    return share_extension(raw_json::own(caller), read_server_offers(raw_json::own(server)));
+  };
+  CHECK(share(R"({"extensions":{"x":{}}})", R"({"extensions":{"y":{},"x":{"a":1}}})"));
+  CHECK(share(R"({"experimental":{"x":{}}})", R"({"experimental":{"x":{}}})"));
+  CHECK_FALSE(share(R"({"experimental":{"x":{}}})", R"({"extensions":{"x":{}}})"));
+  CHECK_FALSE(share(R"({"extensions":{"x":true}})", R"({"extensions":{"x":{}}})"));
+  CHECK_FALSE(share(R"({"extensions":{"x":{}}})", R"({"extensions":{"x":null}})"));
+  CHECK_FALSE(share("{}", R"({"extensions":{"x":{}}})"));
+  CHECK_FALSE(share(R"({"extensions":{"io.modelcontextprotocol/tasks":{}}})",
+                    R"({"extensions":{"io.modelcontextprotocol/tasks":{}}})"));
+}
