@@ -14,7 +14,7 @@ namespace mcpbx::daemon {
 namespace {
 
 front_door::options door_options_with(run_parts& runs, started_world& world, const conf::configuration& config,
-                                      const std::string& socket, const tool_servers& servers) {
+                                      const std::string& socket, const tool_servers& servers, reloading& reload) {
   auto o = door_options(config);
   o.socket = socket;
   o.audit = runs.audit();
@@ -24,7 +24,8 @@ front_door::options door_options_with(run_parts& runs, started_world& world, con
   o.approvals = [&settings = runs.settings()] { return settings.get()->direct_calls; };
   o.tell_log = tell_log_place;
   o.stderr_of = [&servers](const std::string& server) { return servers.stderr_of(server); };
-  o.tell_start = [&world](json_writer& out) { world.tell(out); };
+  o.look_at_files = [&reload](auto then) { reload.look(std::move(then)); };
+  o.tell_start = [&world](json_writer& out, const std::vector<std::string>& changed) { world.tell(out, changed); };
   return o;
 }
 
@@ -64,7 +65,7 @@ entrances::entrances(base_parts& base, blocking_lanes& lanes, tool_servers& serv
           [&reload](reload_answer then) { reload.ask("asked to by a caller", std::move(then)); },
           [&reload](config_answer then) { reload.tell(std::move(then)); },
           [&base] { base.stop.express("asked to by a caller"); }),
-      door_(base.executor(), base.time, backend_, door_options_with(runs, world, config, socket, servers),
+      door_(base.executor(), base.time, backend_, door_options_with(runs, world, config, socket, servers, reload),
             [&servers](const mcp::peer_credentials& p) { return servers.admit(p); }),
       early_(
           base.time, [&servers](pid_t pid) { return servers.is_not_known_yet(pid); },

@@ -185,7 +185,8 @@ int examine(const command_line& o) {
       t.unchecked(base.error().message);
   }
   for (const auto& e : config.servers)
-    if (e.url && !e.disabled && servers.size() < most_addresses)
+    if (e.url && !e.disabled && std::ranges::find(o.examined, e.name) != o.examined.end() &&
+        servers.size() < most_addresses)
       try_address(servers.emplace_back(e.name, ended), client, e.url, e.ca_file, source);
   context.run_for(address_limit + milliseconds(500));
   for (auto* all : {&models, &servers})

@@ -93,7 +93,9 @@ reloading::reloading(base_parts& base, const command_line& o, current_configurat
       at_start_(current.snapshot()),
       texts_(texts_of(std::move(read))),
       watch_(base.executor(), base.time, lane_, [this] {
-        if (!world_.changed_files().empty()) ask("a file has changed", [](const result<reload_report>&) {});
+        look([this](const auto& changed) {
+          if (!changed.empty()) ask("a file has changed", [](const result<reload_report>&) {});
+        });
       }) {
   watch();
 }
@@ -225,6 +227,27 @@ void reloading::told(result<raw_json> view) {
   }
 }
 
+void reloading::look(std::function<void(const std::vector<std::string>&)> then, milliseconds at_most) {
+  if (stopped_ || looks_.size() >= most_waiting) return then({});
+  const auto number = ++last_look_;
+  const auto posted =
+      lane_.post([self = std::weak_ptr(self_), executor = base_.executor(), files = world_.files(), number] {
+        boost::asio::post(executor, [self, number, changed = files->changed()] {
+          if (const auto here = self.lock()) (*here)->looked(number, changed);
+        });
+      });
+  if (!posted) return then({});
+  auto& waits = looks_[number];
+  waits.then = std::move(then);
+  waits.limit = base_.time.make_timer();
+  waits.limit->arm(base_.time.now() + at_most, [this, number] { looked(number, {}); });
+}
+
+void reloading::looked(std::uint64_t number, const std::vector<std::string>& changed) {
+  const auto found = looks_.extract(number);
+  if (!found.empty()) found.mapped().then(changed);
+}
+
 void reloading::stop() {
   if (std::exchange(stopped_, true)) return;
   watch_.set_files({});
@@ -234,6 +257,7 @@ void reloading::stop() {
   for (auto& then : std::exchange(next_, {})) waiting.push_back(std::move(then));
   for (const auto& then : waiting) then(std::unexpected(why));
   for (const auto& then : std::exchange(telling_, {})) then(std::unexpected(why));
+  for (const auto& [number, waits] : std::exchange(looks_, {})) waits.then({});
 }
 
 }  // namespace mcpbx::daemon

@@ -10,7 +10,9 @@
 #include "mcp/async/lane.hpp"
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <utility>
@@ -25,6 +27,7 @@ class reloading {
  public:
   /// Most callers that wait for one outcome.
   static constexpr std::size_t most_waiting = 1'024;
+  static constexpr milliseconds look_limit{1'000};
   /// Makes the parts of the daemon follow a snapshot, in one turn.
   using follow = std::function<void(const configuration_ptr&)>;
 
@@ -46,6 +49,9 @@ class reloading {
   /// Tells the configuration in force as `{files, config, origins, fromNextStart}` (conf/show/config_view.hpp), made on
   /// the lane of the readings. Calls `then` once as ask() does.
   void tell(config_answer then);
+  /// Looks on the lane of the readings for files that have changed since they were read. Calls `then` once, in a later
+  /// turn or at once, with none if the files do not answer in time.
+  void look(std::function<void(const std::vector<std::string>&)> then, milliseconds at_most = look_limit);
   /// Refuses requests from now on; those that wait get errc::unavailable.
   void stop();
 
@@ -55,6 +61,7 @@ class reloading {
   void take(outcome read);
   result<reload_report> put_in_force(outcome& read);
   void told(result<raw_json> view);
+  void looked(std::uint64_t number, const std::vector<std::string>& changed);
   void watch();
 
   base_parts& base_;
@@ -69,6 +76,12 @@ class reloading {
   // The files in force, shared with the lane.
   std::shared_ptr<const std::vector<conf::source_text>> texts_;
   std::vector<config_answer> telling_;
+  struct waiting_look {
+    std::function<void(const std::vector<std::string>&)> then;
+    std::unique_ptr<timer> limit;
+  };
+  std::map<std::uint64_t, waiting_look> looks_;
+  std::uint64_t last_look_ = 0;
   file_watch watch_;
   std::shared_ptr<reloading*> self_ = std::make_shared<reloading*>(this);  // ends answers of the lane
   lane lane_{"configuration", 1};

@@ -19,6 +19,11 @@ bool is_name(std::string_view text) {
   });
 }
 
+bool same(const struct stat& a, const struct stat& b) {
+  return a.st_dev == b.st_dev && a.st_ino == b.st_ino && a.st_size == b.st_size &&
+         a.st_mtim.tv_sec == b.st_mtim.tv_sec && a.st_mtim.tv_nsec == b.st_mtim.tv_nsec;
+}
+
 }  // namespace
 
 std::vector<std::string> variables_in(std::string_view text) {
@@ -37,9 +42,9 @@ std::vector<std::string> variables_in(std::string_view text) {
 
 started_world::started_world(conf::environment env, conf::file_options files, const conf::configuration& config,
                              const std::vector<conf::read_source>& read, bool idle_exit)
-    : env_(std::move(env)), options_(std::move(files)), idle_exit_(idle_exit) {
+    : idle_exit_(idle_exit), files_(std::make_shared<read_files>(std::move(env), std::move(files), read)) {
   for (const auto& r : read) {
-    files_.push_back({r.path, r.seen, stable_hash(r.text)});
+    paths_.push_back(r.path);
     for (auto& name : variables_in(r.text)) variables_.push_back(std::move(name));
   }
   for (const auto& s : config.servers) variables_.insert(variables_.end(), s.pass_env.begin(), s.pass_env.end());
@@ -50,18 +55,12 @@ started_world::started_world(conf::environment env, conf::file_options files, co
   std::erase_if(variables_, [](const auto& name) { return std::ranges::find(never_told, name) != never_told.end(); });
 }
 
-started_world::file started_world::look_at(const std::string& path) {
-  file f{path, {}, 0};
-  if (::stat(path.c_str(), &f.seen) != 0) f.seen = {};
-  return f;
+read_files::read_files(conf::environment env, conf::file_options options, const std::vector<conf::read_source>& read)
+    : env_(std::move(env)), options_(std::move(options)) {
+  for (const auto& r : read) files_.push_back({r.path, r.seen, stable_hash(r.text)});
 }
 
-bool started_world::same(const struct stat& a, const struct stat& b) {
-  return a.st_dev == b.st_dev && a.st_ino == b.st_ino && a.st_size == b.st_size &&
-         a.st_mtim.tv_sec == b.st_mtim.tv_sec && a.st_mtim.tv_nsec == b.st_mtim.tv_nsec;
-}
-
-std::vector<std::string> started_world::changed_files() {
+std::vector<std::string> read_files::changed() {
   std::vector<std::string> changed;
   const auto now = conf::find_files(env_, options_);
   for (const auto& path : now ? *now : std::vector<std::filesystem::path>())
@@ -71,30 +70,27 @@ std::vector<std::string> started_world::changed_files() {
       changed.push_back(f.path);
       continue;
     }
-    const auto there = look_at(f.path);
-    if (same(there.seen, f.seen)) continue;
+    struct stat there{};
+    if (::stat(f.path.c_str(), &there) != 0) there = {};
+    if (same(there, f.seen)) continue;
     const auto text = conf::read_file(f.path, options_.user);
     if (text && stable_hash(*text) == f.text)
-      f.seen = there.seen;  // rewritten with the same content
+      f.seen = there;  // rewritten with the same content
     else
       changed.push_back(f.path);
   }
   return changed;
 }
 
-void started_world::tell(json_writer& out) {
+void started_world::tell(json_writer& out, const std::vector<std::string>& changed) const {
   const auto list = [&](std::string_view key, const std::vector<std::string>& values) {
     out.key(key).begin_array();
     for (const auto& v : values) out.value(v);
     out.end_array();
   };
   out.member("idleExit", idle_exit_);
-  list("configuration", [&] {
-    std::vector<std::string> paths;
-    for (const auto& f : files_) paths.push_back(f.path);
-    return paths;
-  }());
-  list("changedFiles", changed_files());
+  list("configuration", paths_);
+  list("changedFiles", changed);
   list("variables", variables_);
 }
 

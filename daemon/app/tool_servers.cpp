@@ -106,9 +106,13 @@ void tool_servers::tokens_changed(const login_entry& entry, bool held) {
       static_cast<void>(servers_.restart(server));
 }
 
-result<std::string> tool_servers::admit(const mcp::peer_credentials& peer) const {
+result<std::string> tool_servers::admit(const mcp::peer_credentials& peer) {
+  using enum mcp::process_owner::kind;
+  if (last_stranger_.is(peer)) return admitted({.type = stranger, .server = {}, .may_call = false});
   const auto owner = keeper_.owner_of(peer.pid);
-  return admitted(mcp::still_there(peer) ? owner : mcp::process_owner());
+  if (!mcp::still_there(peer)) return admitted({});
+  if (owner.type == stranger) last_stranger_.note(peer);
+  return admitted(owner);
 }
 
 bool tool_servers::is_not_known_yet(pid_t pid) const {

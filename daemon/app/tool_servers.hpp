@@ -2,6 +2,7 @@
 #pragma once
 #include "conf/model/model.hpp"
 #include "daemon/app/base_parts.hpp"
+#include "daemon/app/callers/last_stranger.hpp"
 #include "daemon/app/options/server_entries.hpp"
 #include "daemon/app/process/stray_reaper.hpp"
 #include "daemon/guard/pins/pin_guard.hpp"
@@ -34,7 +35,7 @@ class tool_servers {
 
   /// Returns the name of the tool server behind a connection, or "" for another program. A process below the keeper
   /// belongs to a tool server, whose entry decides; errc::unavailable: the caller is refused.
-  result<std::string> admit(const mcp::peer_credentials& peer) const;
+  result<std::string> admit(const mcp::peer_credentials& peer);
   mcp::process_owner owner_of(pid_t pid) const { return keeper_.owner_of(pid); }
   /// Returns true if the process is below the keeper, and may belong to a server whose start the keeper has yet to
   /// report.
@@ -62,6 +63,7 @@ class tool_servers {
   http::client& client_;
   std::shared_ptr<mcp::remote_verdicts> verdicts_ = std::make_shared<mcp::remote_verdicts>();
   mcp::keeper keeper_;
+  last_stranger last_stranger_;
   stray_reaper strays_;
   pin_guard pins_;
   daemon::logins logins_;  // before the servers, whose connections use it

@@ -1,4 +1,4 @@
-// Locks of the state directory; its files are whole files (mcp/support/whole_file.hpp).
+// Locks of the state directory; its files are whole files (mcp/files/whole_file.hpp).
 #include "daemon/guard/state_file.hpp"
 
 #include <fcntl.h>

@@ -161,7 +161,7 @@ void entry_tokens::renewal_over(grant_keeper::held_lock held, result<auth::grant
   if (!outcome) {
     problem_ = "the authorization server of \"" + entry_.server + "\" " + outcome.error().message;
     log::warn(problem_);
-    // A refused refresh token is of no use any more, and neither is the token that it was for.
+    // A refused refresh token cannot be used again, and neither can the token that it was to renew.
     if (outcome.error().code == errc::peer) {
       grant_.access_token = {};
       grant_.refresh_token = {};
@@ -291,10 +291,30 @@ void entry_tokens::prepare_login() {
       self->preparing_ = false;
       return self->login_over(std::unexpected(settings.error()));
     }
-    if (!self->take_settings(std::move(*settings))) return;
-    self->preparing_ = false;
-    self->start_login();
+    if (self->take_settings(std::move(*settings))) self->bind_client();
   });
+}
+
+// A client of the entry is for one authorization server, whichever caller it has logged in first.
+void entry_tokens::bind_client() {
+  bound_.reset();
+  if (!entry_.per_caller || settings_.client_id.empty() || !settings_.issuer.empty() || !grant_.issuer.empty()) {
+    preparing_ = false;
+    return start_login();
+  }
+  keeper_.find_client(
+      place(), settings_.client_id, [weak = weak_from_this(), age = logouts_, moves = moves_](grant_keeper::found f) {
+        const auto self = weak.lock();
+        if (!self || self->dropped_ || age != self->logouts_ || moves != self->moves_) return;
+        self->preparing_ = false;
+        if (!f)
+          return self->login_over(
+              fail(errc::unavailable, "server \"" + self->entry_.server +
+                                          "\": no login is begun with the client of its entry, since " +
+                                          f.error().message + "; or name its authorization server as auth.issuer"));
+        if (*f) self->bound_ = auth::grant{.issuer = (*f)->grant.issuer, .client = (*f)->grant.client};
+        self->start_login();
+      });
 }
 
 void entry_tokens::start_login() {
@@ -317,7 +337,7 @@ void entry_tokens::start_login() {
   o.key = settings_.key;
   o.assertion = settings_.assertion;
   o.provider = settings_.provider;
-  if (!grant_.issuer.empty()) o.before = grant_;
+  o.before = grant_.issuer.empty() ? bound_ : std::optional(grant_);
   if (login_) {
     // A program may begin logins faster than their pages are shown.
     if (ended_.size() >= most_ended) ended_.erase(ended_.begin());

@@ -78,6 +78,9 @@ class grant_keeper {
   /// is not on disk; errc::not_found: it `replaces` one that is not there any more.
   virtual void save(const grant_place& at, std::optional<kept_grant> g, bool replaces, held_lock held,
                     std::function<void(result<void>)> then) = 0;
+  /// Looks among the logins of all callers at this server and address for one with this client of the entry, which
+  /// binds it to an authorization server. Fails if one of them cannot be read.
+  virtual void find_client(const grant_place& at, const std::string& client_id, std::function<void(found)> then) = 0;
   /// Opens the person's browser by the entry's command.
   virtual void open_browser(const std::vector<std::string>& command, std::string_view address) = 0;
   /// Reports that a login has brought tokens, or that they have been forgotten (`held` is false).
@@ -167,6 +170,7 @@ class entry_tokens final : public mcp::authorizer, public std::enable_shared_fro
   void renewal_over(grant_keeper::held_lock held, result<auth::grant> outcome);
   void end_renewal(bool renewed);
   void prepare_login();
+  void bind_client();
   void start_login();
   error ended_by(std::string_view why) const;
   result<void> logged_out() const;
@@ -181,7 +185,8 @@ class entry_tokens final : public mcp::authorizer, public std::enable_shared_fro
   login_entry entry_;
   login_settings settings_;
   auth::grant grant_;
-  std::int64_t serial_ = 0;  // of grant_
+  std::optional<auth::grant> bound_;  // another caller's, which binds the client of the entry; without tokens
+  std::int64_t serial_ = 0;           // of grant_
   bool kept_ = false;       // grant_, or one of the same login before it, is on disk, or was when it was looked at last
   std::string unreadable_;  // reason for not knowing the tokens on disk, or ""
   std::optional<time_point> last_load_, lost_;  // last try to read them; time of the last failure to write them

@@ -125,7 +125,8 @@ void logins::set_entries(std::vector<login_entry> entries, std::vector<std::stri
   std::vector<tokens_ptr> next, kept;
   const auto take = [](std::vector<tokens_ptr>& from, std::vector<tokens_ptr>& to, const login_entry& e) {
     for (auto& old : from)
-      if (old && old->entry().fingerprint == e.fingerprint && old->entry().per_caller == e.per_caller)
+      if (old && old->entry().server == e.server && old->entry().fingerprint == e.fingerprint &&
+          old->entry().per_caller == e.per_caller)
         to.push_back(std::exchange(old, nullptr));
   };
   for (auto& e : entries) {
@@ -401,6 +402,30 @@ void logins::save(const grant_place& at, std::optional<kept_grant> g, bool repla
         return {std::move(written)};
       },
       [then = std::move(then)](const done_elsewhere<void>& saved) { then(saved.value); });
+}
+
+void logins::find_client(const grant_place& at, const std::string& client_id, std::function<void(found)> then) {
+  const auto is_it = [client_id](const auth::grant& g) {
+    return g.client.source == auth::identity_source::configured && g.client.id == client_id && !g.issuer.empty();
+  };
+  std::vector<grant_place> places{{at.server, at.url, {}}};
+  for (const auto& one : callers_) places.push_back({at.server, at.url, one});
+  // Tokens that could not be written are known here alone.
+  for (const auto* all : {&entries_, &of_callers_})
+    for (const auto& e : *all)
+      if (e->entry().server == at.server && e->url() == at.url && is_it(e->grant()))
+        return then(kept_grant{e->grant()});
+  using looked = done_elsewhere<std::optional<kept_grant>>;
+  on_lane(
+      [file = file_, places = std::move(places), is_it, now = parts_.time.wall_ms()]() -> looked {
+        if (file)
+          for (const auto& one : places) {
+            auto stored = grant_in(*file, one, now);
+            if (!stored || (*stored && is_it((*stored)->grant))) return {std::move(stored)};
+          }
+        return {found(std::nullopt)};
+      },
+      [then = std::move(then)](looked l) { then(std::move(l.value)); });
 }
 
 void logins::open_browser(const std::vector<std::string>& command, std::string_view address) {

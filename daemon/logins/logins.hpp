@@ -62,6 +62,7 @@ class logins final : public login_desk, private grant_keeper {
   void lock(const grant_place& at, std::function<void(result<held_lock>, found)> then) override;
   void save(const grant_place& at, std::optional<kept_grant> g, bool replaces, held_lock held,
             std::function<void(result<void>)> then) override;
+  void find_client(const grant_place& at, const std::string& client_id, std::function<void(found)> then) override;
   void open_browser(const std::vector<std::string>& command, std::string_view address) override;
   void tokens_changed(const login_entry& entry, bool held) override { hooks_.tokens_changed(entry, held); }
 

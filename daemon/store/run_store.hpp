@@ -92,7 +92,7 @@ class run_store {
   /// Returns the runs of this daemon without an end, in order of their start.
   virtual result<std::vector<run_row>> unfinished_runs() = 0;
   /// Takes over the unfinished runs of daemons that are gone, in a shared store, and returns them. Each gets a record
-  /// taken_over, behind which its old daemon cannot write.
+  /// taken_over, after which its old daemon cannot write.
   virtual result<std::vector<run_row>> abandoned_runs(std::int64_t /*now_ms*/) { return std::vector<run_row>(); }
   /// Finds the other daemon that has an unfinished run of this name, by its name for people; nullopt: none has.
   virtual result<std::optional<std::string>> owner_of(std::string_view /*run*/) { return std::nullopt; }

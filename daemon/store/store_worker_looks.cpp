@@ -24,7 +24,7 @@ result<std::int64_t> store_worker::look_through(const look_back& where, std::int
   if (!rows) return std::unexpected(std::move(rows.error()));
   std::int64_t bytes = 0;
   for (const auto& row : *rows) {
-    // Runs are numbered in the order of their start, but for the clocks of several daemons.
+    // Runs are numbered in the order of their start, as far as the clocks of several daemons agree.
     if (row.started_ms < where.since_ms) return std::int64_t{0};
     result<void> outcome;
     const auto read = [&](auto&& take) {

@@ -42,8 +42,8 @@ result<client_identity> read_registration(const raw_json& answer);
 /// "client_secret_basic", "client_secret_post" or "none". Of those that the server lists the first that the client can
 /// do, in this order; a server that lists none is taken to know what the client can do (client_secret_basic: RFC 8414).
 std::string_view token_auth_method(const client_identity& client, const server_metadata& server);
-/// Adds what the method wants to a request at the token endpoint, but for the assertion of private_key_jwt, which
-/// prove_client() adds.
+/// Adds the parameters and headers of the method to a request at the token endpoint. The assertion of private_key_jwt
+/// is left to prove_client().
 void add_client(const client_identity& client, std::string_view method, form_fields& body,
                 std::vector<http::header>& headers);
 

@@ -94,7 +94,7 @@ struct server_status {
   std::vector<instance_status> instances = {};  ///< those that exist now, oldest first
 };
 
-/// The caller, as far as each request to a modern tool server must name it in `_meta` (mcp/README.md).
+/// The caller, as far as each request to a modern tool server must name it in `_meta` (docs/passing-on.md).
 struct caller_context {
   raw_json client_info;   ///< the caller's clientInfo; absent: mcpbx's own
   raw_json capabilities;  ///< the caller's capabilities; absent: none
@@ -140,7 +140,7 @@ using watch = std::shared_ptr<void>;
 /// Takes the server's answer to a subscription.
 using watch_decided = std::function<void(const call_outcome&)>;
 
-/// One operation. `params` are the caller's own bytes; only `_meta` is edited, as mcp/README.md says.
+/// One operation. `params` are the caller's own bytes; only `_meta` is edited, as docs/passing-on.md says.
 struct server_call {
   std::string method = "tools/call";
   std::string name;  ///< name of the tool as its caller knows it, for messages

@@ -4,7 +4,7 @@
 
 #include "mcp/json/raw_json.hpp"
 #include "mcp/support/byte_search.hpp"
-#include "mcp/support/long_search.hpp"
+#include "mcp/search/long_search.hpp"
 
 #include <algorithm>
 

@@ -3,7 +3,7 @@
 #include "mcp/json/json_skip.hpp"
 
 #include "mcp/support/byte_search.hpp"
-#include "mcp/support/long_search.hpp"
+#include "mcp/search/long_search.hpp"
 
 #include <array>
 #include <cstddef>

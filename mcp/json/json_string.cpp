@@ -103,7 +103,7 @@ void quote(Out& out, std::string_view text) {
   while (p != end) {
     const char* const special = byte_search::string_special(p, end);
     out += std::string_view(p, special);
-    if (special == end) break;  // most keys, names and words have nothing to escape
+    if (special == end) break;
     p = special;
     char* to = made.data();
     for (int plain = 0; p != end && plain < plain_enough;) {
@@ -123,15 +123,39 @@ void quote(Out& out, std::string_view text) {
   out += '"';
 }
 
+// Appends `size` bytes, which `fill` writes.
+void grow(std::string& out, std::size_t size, const auto& fill) {
+  const std::size_t before = out.size();
+  out.resize_and_overwrite(before + size, [&](char* all, std::size_t bytes) {
+    fill(all + before);
+    return bytes;
+  });
+}
+void grow(byte_buffer& out, std::size_t size, const auto& fill) {
+  fill(out.extend(size));
+}
+
+// Appends a string. Most keys, names and words have nothing to escape, and are written in one step.
+template <class Out>
+void write_quoted(Out& out, std::string_view text) {
+  const char* const end = text.data() + text.size();
+  if (byte_search::string_special(text.data(), end) != end) return quote(out, text);
+  grow(out, text.size() + 2, [text](char* to) {
+    *to++ = '"';
+    to = std::ranges::copy(text, to).out;
+    *to = '"';
+  });
+}
+
 }  // namespace
 
 void append_quoted(std::string& out, std::string_view text) {
   out.reserve(out.size() + text.size() + 2);
-  quote(out, text);
+  write_quoted(out, text);
 }
 
 void append_quoted(byte_buffer& out, std::string_view text) {
-  quote(out, text);
+  write_quoted(out, text);
 }
 
 std::size_t quoted_size(std::string_view text) {
@@ -146,13 +170,7 @@ std::size_t quoted_size(std::string_view text) {
 
 std::string json_quoted(std::string_view text) {
   std::string out;
-  const char* const end = text.data() + text.size();
-  if (byte_search::string_special(text.data(), end) == end) {  // nothing to escape, as in methods and names of tools
-    out.resize(text.size() + 2, '"');
-    std::copy(text.begin(), text.end(), out.begin() + 1);
-  } else {
-    append_quoted(out, text);
-  }
+  append_quoted(out, text);
   return out;
 }
 

@@ -1,10 +1,10 @@
 // Crossing between the two families of MCP revisions, member by member.
 #include "mcp/protocol/eras.hpp"
 
+#include "mcp/json/json_writer.hpp"
 #include "mcp/protocol/revisions.hpp"
 
 #include <array>
-#include <charconv>
 #include <string>
 
 namespace mcpbx::mcp {
@@ -13,26 +13,19 @@ namespace {
 constexpr std::array modern_keys = {meta_key::protocol_version, meta_key::client_info, meta_key::client_capabilities,
                                     meta_key::log_level};
 
-void append_member(std::string& out, std::string_view key, std::string_view value) {
-  if (out.back() != '{') out += ',';
-  out += '"';
-  out += key;
-  out += "\":";
-  out += value;
-}
-
 /// The usual case, without a `_meta` to respect: one text to stand before the other members.
 std::string fresh_meta(const request_meta& meta) {
-  std::string out = "{\"_meta\":{";
+  std::string out;
+  out.reserve(64);  // a progress token fits
+  json_writer w(out);
+  w.begin_object().key("_meta").begin_object();
   if (!meta.revision.empty()) {
-    append_member(out, meta_key::protocol_version, json_quoted(meta.revision));
-    const raw_json& info = meta.client_info ? meta.client_info : meta.own_info;
-    if (info) append_member(out, meta_key::client_info, info.text());
-    append_member(out, meta_key::client_capabilities, meta.capabilities ? meta.capabilities.text() : "{}");
-    if (!meta.log_level.empty()) append_member(out, meta_key::log_level, json_quoted(meta.log_level));
+    w.member(meta_key::protocol_version, meta.revision);
+    w.given(meta_key::client_info, meta.client_info ? meta.client_info : meta.own_info);
+    w.key(meta_key::client_capabilities).token(meta.capabilities ? meta.capabilities.text() : "{}");
+    w.filled(meta_key::log_level, meta.log_level);
   }
-  if (meta.progress_token) append_member(out, meta_key::progress_token, std::to_string(*meta.progress_token));
-  out += '}';
+  w.given(meta_key::progress_token, meta.progress_token).end_object();
   return out;
 }
 

@@ -2,7 +2,7 @@
 #include "mcp/server/result_uris.hpp"
 
 #include "mcp/protocol/resources.hpp"
-#include "mcp/support/has_word.hpp"
+#include "mcp/search/has_word.hpp"
 
 #include <string_view>
 #include <utility>

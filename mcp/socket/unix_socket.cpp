@@ -24,6 +24,11 @@ namespace {
 
 namespace asio = boost::asio;
 
+std::unexpected<error> already_runs(const std::string& path) {
+  return fail(errc::unavailable, "a daemon already runs at " + path +
+                                     ": use that one, or end it with `mcpbx --socket " + shell_word(path) + " stop`");
+}
+
 std::unexpected<error> system_failure(const std::string& what, int number) {
   return fail(errc::io, what + ": " + std::strerror(number));
 }
@@ -124,7 +129,7 @@ result<unique_fd> take_lock(const std::string& path, const sockaddr_un& address)
   while (locked != 0 && errno == EINTR);
   if (locked == 0) return lock;
   if (errno != EWOULDBLOCK) return system_failure("cannot lock " + lock_path, errno);
-  if (probe(address) == presence::live) return fail(errc::unavailable, "a daemon already runs at " + path);
+  if (probe(address) == presence::live) return already_runs(path);
   return fail(errc::unavailable, "a daemon that is starting or stopping already holds " + lock_path +
                                      ": try again when it has ended, within 10 s");
 }
@@ -146,7 +151,7 @@ result<std::unique_ptr<unix_listener>> unix_listener::open(asio::any_io_executor
   // socket. A daemon whose lock file was deleted is still found by connecting.
   switch (probe(*address)) {
     case presence::live:
-      return fail(errc::unavailable, "a daemon already runs at " + path);
+      return already_runs(path);
     case presence::stale: {
       struct stat s{};
       if (::lstat(path.c_str(), &s) == 0 && !S_ISSOCK(s.st_mode))

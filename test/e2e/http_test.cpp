@@ -54,6 +54,17 @@ class http_client {
       all.append(buffer, static_cast<std::size_t>(n));
     }
   }
+  // Reads until the words have come; the end of the connection or 30 s without a byte end it before.
+  std::string read_to(std::string_view words) const {
+    std::string all;
+    char buffer[16384];
+    while (!all.contains(words)) {
+      const auto n = ::recv(fd_, buffer, sizeof buffer, 0);
+      if (n <= 0) break;
+      all.append(buffer, static_cast<std::size_t>(n));
+    }
+    return all;
+  }
   std::string ask(std::string_view text) const {
     send(text);
     return read();
@@ -315,4 +326,60 @@ TEST_CASE("M6: /mcp serves sessions of older callers and requests of newer ones,
     CHECK(contains(modern, R"("id":3,"result":)"));
     CHECK(contains(modern, R"("resultType":"complete")"));
   }
+}
+
+namespace {
+
+// Returns the server block of docs/cookbook.md for this daemon: at a socket instead of a port with TLS.
+std::string block_of_cookbook(const std::string& listens, int port) {
+  const auto all = read_file(MCPBX_SOURCE_DIR "/docs/cookbook.md");
+  const auto begin = all.find("```nginx\n");
+  REQUIRE(begin != std::string::npos);
+  std::istringstream lines(all.substr(begin + 9, all.find("\n```", begin + 9) - begin - 8));
+  std::string block;
+  for (std::string line; std::getline(lines, line);) {
+    if (line.contains("ssl_certificate")) continue;
+    if (line.contains("listen ")) line = "  listen unix:" + listens + ";";
+    for (auto at = line.find(":8421"); at != std::string::npos; at = line.find(":8421", at + 1))
+      line.replace(at, 5, ":" + std::to_string(port));
+    block += line + "\n";
+  }
+  return block;
+}
+
+}  // namespace
+
+TEST_CASE(
+    "D2: behind nginx, as the cookbook has it, answers stream, the token counts, and a caller's leaving is seen") {
+  const std::string nginx = "/usr/sbin/nginx";
+  if (::access(nginx.c_str(), X_OK) != 0) {
+    MESSAGE("the recipe for nginx is not tested: " << nginx << " is not installed");
+    return;
+  }
+  model_process model;
+  daemon_under_test d(config().model("m", model.entry()).server("s").top("http", R"({"address":"127.0.0.1:0"})"));
+  const auto at = d.file("web");
+  std::string settings = "daemon off; master_process off; pid @DIR@/pid; error_log stderr; events {}\nhttp {\n";
+  for (const char* kind : {"client_body", "proxy", "fastcgi", "uwsgi", "scgi"})
+    settings += std::string(kind) + "_temp_path @DIR@/" + kind + ";\n";
+  settings += "access_log off;\n" + block_of_cookbook(at, port_of(d)) + "}\n";
+  child web({.argv = {nginx, "-e", "stderr", "-p", d.dir(), "-c", d.write("nginx.conf", settings)}});
+  REQUIRE_MESSAGE(eventually([&] { return ::access(at.c_str(), F_OK) == 0 || web.ended(); }, 30), web.err);
+  REQUIRE_MESSAGE(!web.ended(), web.err);
+  caller c = d.connect();
+  const auto token = read_file(text_at(c.request("mcpbx/status").value, "result.tokenFile"));
+  const auto key = "Authorization: Bearer " + token.substr(0, token.find('\n')) + "\r\n";
+  CHECK(contains(http_client(at).ask(get("/v1/models")), "HTTP/1.1 401"));
+  CHECK(contains(http_client(at).ask(get("/v1/models", key)), "HTTP/1.1 200"));
+  CHECK(contains(http_client(at).ask(get("/api/status", key + "Origin: https://page.example\r\n")), "HTTP/1.1 200"));
+  {
+    // The model never ends this answer, so a buffer on the way would keep its beginning.
+    const http_client app(at);
+    app.send(chat("m/hang-mid-stream", R"(,"stream":true)", key));
+    const auto begun = app.read_to(R"("content":")");
+    CHECK_MESSAGE(contains(begun, R"("content":")"), begun);
+  }
+  CHECK(eventually([&] { return model.count("closed") >= 1; }));
+  web.signal(SIGTERM);
+  CHECK(web.wait().status == 0);
 }

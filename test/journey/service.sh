@@ -27,6 +27,29 @@ expect Delegate=yes
 as_person journalctl --user -q -u mcpbx.service -o cat -p info
 expect "server toolbox is ready"
 
+note "every night a question, by the timer of docs/cookbook.md"
+as_person mkdir -p /home/ada/.config/systemd/user
+as_person bash -c 'cat >~/.config/systemd/user/inbox.service <<"END"
+[Service]
+Type=oneshot
+ExecStart=/bin/sh -c '"'exec mcpbx ask -m demo --approve none --status off \"What is 6 * 7?\" >>%h/inbox.log'"'
+END
+cat >~/.config/systemd/user/inbox.timer <<"END"
+[Timer]
+OnCalendar=*-*-* 03:15
+Persistent=true
+
+[Install]
+WantedBy=timers.target
+END'
+as_person systemctl --user daemon-reload
+as_person systemctl --user enable --now inbox.timer
+as_person systemctl --user list-timers --no-pager inbox.timer
+expect inbox.service
+as_person systemctl --user start inbox.service
+as_person cat /home/ada/inbox.log
+expect "calculate: 42"
+
 note "a tool server of npx, slow to start and below a folder that only her shell knows, and a secret that systemd keeps"
 as_person mkdir -p -m 700 /home/ada/.secrets /home/ada/.local/bin /home/ada/.config/mcpbx
 as_person bash -c 'printf "#!/bin/sh\nsleep 4\nexec mcpbx-toolbox\n" >~/.local/bin/npx && chmod +x ~/.local/bin/npx'

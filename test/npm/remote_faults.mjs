@@ -48,8 +48,8 @@ const calls = {
   callBusyHour: ['busyHour', /was refused \(HTTP status 429\); the server asks for a wait of 3600 s$/],
   callDown: ['down', /was refused \(HTTP status 503: "upstream connect error"\), and it is not known whether it did what was asked$/],
   call401: ['refuse401', /was not looked at: the server refuses the Authorization header .*; give a token that is valid in its "headers"$/],
-  call403: ['refuse403', /was answered with HTTP status 403: "not for you"$/],
-  callRights: ['moreRights', /was answered with HTTP status 403$/],
+  call403: ['refuse403', /was answered with HTTP status 403: "not for you"; check that the "headers" of its entry give the right to it$/],
+  callRights: ['moreRights', /was answered with HTTP status 403; check that the "headers" of its entry give the right to it$/],
   callQuote: ['quote', /answered the call of callQuote__do with an error \(-32000\): the token \*\*\* is no good$/],
 };
 // In a login: the step whose answer is wrong, the answer, and what `mcpbx auth login` says after the server's name.

@@ -1,5 +1,5 @@
 // Servers are entries of a block mapping: ours becomes the first of them, in their indentation, and a switch is a line
-// below the name of a server. Mappings in braces are refused, but for an empty one.
+// below the name of a server. A mapping in braces is refused unless it is empty.
 #include "conf/hosts/install/yaml_file.hpp"
 
 #include "mcp/support/text.hpp"

@@ -44,6 +44,9 @@ void declare(CLI::App& app, command_line& o, std::string& level) {
   app.add_flag("--check-config", o.check_config, "check the configuration, run nothing, and end");
   app.add_flag("--examine", o.examine, "try the addresses of the configuration, print the outcome as JSON, and end")
       ->group("");
+  app.add_option("--examine-server", o.examined, "a tool server whose address --examine tries")
+      ->group("")
+      ->type_name("NAME");
   app.add_flag("--idle-exit", o.idle_exit, "end after idleExitMs (15 minutes) without callers or runs");
   app.add_option("--private-folder", o.private_folder, "the folder made for this daemon by `mcpbx --standalone`")
       ->type_name("PATH")

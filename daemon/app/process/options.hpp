@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <variant>
+#include <vector>
 
 namespace CLI {
 class App;
@@ -21,9 +22,10 @@ struct command_line {
   std::string private_folder;           ///< --private-folder, or ""; removed at the end
   std::optional<log::level> log_level;  ///< --log-level; unset: the configuration's
   bool check_config = false;
-  bool examine = false;             ///< only try addresses and look at the journal, for `mcpbx doctor`
-  bool secret_service_key = false;  ///< only print the key that the Secret Service keeps for the daemon
-  bool idle_exit = false;           ///< stop after idleExitMs without callers and runs (a daemon that the CLI started)
+  bool examine = false;                    ///< only try addresses and look at the journal, for `mcpbx doctor`
+  std::vector<std::string> examined = {};  ///< the tool servers whose addresses that tries
+  bool secret_service_key = false;         ///< only print the key that the Secret Service keeps for the daemon
+  bool idle_exit = false;  ///< stop after idleExitMs without callers and runs (a daemon that the CLI started)
 };
 
 /// Returns the options, or the exit status if there is nothing to run (help, version, a wrong option); the text for the

@@ -27,7 +27,7 @@ struct followed {
   int status = done;
   bool left = false;          ///< the user interrupted, and the run was left before its end
   bool missed_a_yes = false;  ///< a call was refused because it needs approval and this run may ask nobody
-  bool lost = false;          ///< there was no answer, so the connection is of no use any more
+  bool lost = false;          ///< there was no answer, so the connection cannot be used any more
   std::string session;        ///< the run's session, if it came to its end
   raw_json result;            ///< of the run, if it came to its end
   std::int64_t seq = 0;       ///< number of the last event; 0: none came

@@ -5,7 +5,7 @@
 #include "daemon/cli/link/private_file.hpp"
 #include "mcp/json/json_writer.hpp"
 #include "mcp/redact/secret_name.hpp"
-#include "mcp/support/whole_file.hpp"
+#include "mcp/files/whole_file.hpp"
 
 #include <algorithm>
 #include <array>

@@ -30,7 +30,7 @@ struct candidate {
   std::string word, about;  ///< `about`: a few words, or ""
 };
 
-/// The words and names that may stand in the place of the last word.
+/// The words and names that may replace the last word.
 struct word_choice {
   std::vector<candidate> words;       ///< verbs, options, fixed words; all of them, also those that do not fit yet
   name_kind names = name_kind::none;  ///< and names of this kind

@@ -1,4 +1,4 @@
-// Changes of entries that are there: taking one out, and switching one off or on. Pure but for the texts that the place
+// Changes of entries that exist: takes one out, or switches one off or on. No I/O, except for the texts that the place
 // has read.
 #pragma once
 #include "conf/environment.hpp"

@@ -3,7 +3,7 @@
 #include "daemon/cli/config/secret_files.hpp"
 
 #include "conf/edit/literal_secrets.hpp"
-#include "mcp/support/whole_file.hpp"
+#include "mcp/files/whole_file.hpp"
 
 #include <algorithm>
 #include <optional>

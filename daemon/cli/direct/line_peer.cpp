@@ -30,7 +30,7 @@ class collected final : public mcp::message_sink {
   collected(std::deque<mcp::message>& into, std::size_t& noise, std::string& first)
       : into_(into), noise_(noise), first_(first) {}
   void on_message(mcp::message&& m) override {
-    // Notifications are of no use here, and a server may send any number.
+    // Drops notifications: nobody reads them, and a server may send any number.
     if (m.type != mcp::message::kind::notification && into_.size() < most_received) into_.push_back(std::move(m));
   }
   void on_fault(mcp::message_fault f) override {

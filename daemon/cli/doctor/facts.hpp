@@ -63,6 +63,7 @@ struct program_facts {
   outcome state = outcome::found;
   bool disabled = false;               ///< nothing else was looked at
   bool is_remote = false;              ///< it has a `url`
+  bool is_lazy = false;                ///< nothing is asked of it before its first use
   address_facts address;               ///< of a remote one
   std::string program;                 ///< as the entry names it, resolved
   std::string found;                   ///< the file

@@ -202,6 +202,8 @@ void judge_servers(const facts& all, findings& out) {
   for (const auto& p : all.programs)
     if (p.disabled)
       out.push_back({server_disabled, "server " + p.server, "it is disabled in the configuration"});
+    else if (p.is_remote && p.is_lazy && p.server != all.only)
+      out.push_back({server_lazy, "server " + p.server, "it is asked at its first use"});
     else if (p.is_remote && p.missing.empty())
       judge_address(all, p, out);
   const auto first = std::ranges::find(all.programs, false, &program_facts::disabled);

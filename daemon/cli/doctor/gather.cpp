@@ -180,8 +180,12 @@ void wait_for_servers_of(daemon_connection& link, facts& all) {
 }  // namespace
 
 void gather_addresses(const wish& w, facts& into) {
-  const bool any_address = std::ranges::any_of(into.models, &model_facts::has_endpoint) ||
-                           std::ranges::any_of(into.programs, &program_facts::is_remote);
+  // A daemon knows how its servers are; without one, a lazy server is asked only by its name.
+  std::vector<std::string> asked;
+  if (!into.daemon || !into.daemon->servers)
+    for (const auto& p : into.programs)
+      if (p.is_remote && (!p.is_lazy || p.server == w.only)) asked.push_back(p.server);
+  const bool any_address = !asked.empty() || std::ranges::any_of(into.models, &model_facts::has_endpoint);
   const auto& journal_file = into.state.journal;
   const bool looks_at_journal = into.state.has_journal && journal_file.state != path_facts::look::missing &&
                                 !(into.daemon && holder_of_lock(journal_file, "POSIX") != 0);
@@ -189,6 +193,7 @@ void gather_addresses(const wish& w, facts& into) {
   if (!any_address && !looks_at_journal) return;
   std::vector<std::string> words{program_beside(), "--examine"};
   if (!w.place.config.empty()) words.insert(words.end(), {"--config", w.place.config});
+  for (const auto& name : asked) words.push_back("--examine-server=" + name);
   const auto told = output_of(words, examination_limit);
   const auto parsed = told ? raw_json::parse(trimmed(*told)) : fail(errc::timed_out, "");
   if (!parsed) {

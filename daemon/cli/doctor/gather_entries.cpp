@@ -280,6 +280,7 @@ void add_entry_checks(check_list& checks, const conf::loaded_files& loaded, cons
       p.disabled = disabled;
       if (disabled) continue;
       p.is_remote = e.url.has_value();
+      p.is_lazy = e.start == conf::start_mode::lazy;
       p.entry_at = at_line(loaded, e.at);
       checks.add([&e, variable, has_unit] { return encoded(checked_program(e, variable, has_unit)); },
                  [&into, at = into.programs.size() - 1](const auto& answer) { take(answer, into.programs[at]); });

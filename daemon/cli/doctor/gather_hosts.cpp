@@ -9,7 +9,7 @@
 #include "daemon/cli/hosts/import_plan.hpp"
 #include "mcp/json/json_writer.hpp"
 #include "mcp/redact/hidden_text.hpp"
-#include "mcp/support/whole_file.hpp"
+#include "mcp/files/whole_file.hpp"
 
 #include <unistd.h>
 

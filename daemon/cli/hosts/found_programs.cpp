@@ -4,7 +4,7 @@
 
 #include "conf/hosts/programs/program_files.hpp"
 #include "mcp/support/text.hpp"
-#include "mcp/support/whole_file.hpp"
+#include "mcp/files/whole_file.hpp"
 
 #include <filesystem>
 #include <system_error>

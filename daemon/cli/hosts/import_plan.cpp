@@ -2,7 +2,7 @@
 #include "daemon/cli/hosts/import_plan.hpp"
 
 #include "mcp/support/text.hpp"
-#include "mcp/support/whole_file.hpp"
+#include "mcp/files/whole_file.hpp"
 
 #include <algorithm>
 #include <iterator>

@@ -5,7 +5,7 @@
 #include "mcp/json/json_writer.hpp"
 #include "mcp/json/raw_json.hpp"
 #include "mcp/support/text.hpp"
-#include "mcp/support/whole_file.hpp"
+#include "mcp/files/whole_file.hpp"
 
 #include <sys/stat.h>
 #include <unistd.h>

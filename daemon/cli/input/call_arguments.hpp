@@ -11,8 +11,8 @@
 
 namespace mcpbx::cli {
 
-/// Splits words `key=value` at their first "=". errc::invalid_argument: a malformed word, behind which the error says
-/// `mend`, or a key that comes twice.
+/// Splits words `key=value` at their first "=". errc::invalid_argument: a malformed word, with `mend` at the end
+/// of the error, or a key that comes twice.
 result<std::vector<std::pair<std::string, std::string>>> key_values(const std::vector<std::string>& words,
                                                                     std::string_view mend);
 

@@ -156,7 +156,7 @@ result<void> daemon_connection::send_line(std::string text) {
   std::string_view left = text;
   while (!left.empty()) {
     const ssize_t n = ::send(fd_, left.data(), left.size(), MSG_NOSIGNAL);
-    // A daemon that takes nothing must not keep a person who wants to go. The connection is of no use after a part.
+    // A daemon that reads nothing must not hold up Ctrl-C. After a part of a message the connection cannot be used.
     if (n < 0 && errno == EINTR && interrupted()) return fail(errc::cancelled, "interrupted");
     if (n < 0 && errno == EINTR) continue;
     if (n < 0) return std::unexpected(closed());

@@ -33,7 +33,7 @@ void make_private_folder_of(const std::string& path) {
   ::chmod(folder.c_str(), 0700);
 }
 
-constexpr std::chrono::milliseconds longest_lock_wait{10'000}, between_tries{5};
+constexpr std::chrono::milliseconds longest_lock_wait{1'000}, between_tries{5};
 
 }  // namespace
 

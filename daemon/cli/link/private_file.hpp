@@ -10,7 +10,8 @@ namespace mcpbx::cli {
 bool replace_private_file(const std::string& path, std::string_view text);
 
 /// Keeps other processes of this user from changing the file meanwhile, by a lock on PATH.lock beside it, which stays.
-/// Waits 10 s at most for others, and then does without: no command may hang for such a file.
+/// Waits 1 s at most for others, one of which may be stopped (Ctrl-Z), and then does without: no command may hang for
+/// such a file.
 class private_lock {
  public:
   explicit private_lock(const std::string& path);

@@ -4,7 +4,7 @@
 #include "conf/places.hpp"
 #include "daemon/cli/service/unit_files.hpp"
 #include "mcp/process/unique_fd.hpp"
-#include "mcp/support/whole_file.hpp"
+#include "mcp/files/whole_file.hpp"
 
 #include <fcntl.h>
 #include <poll.h>

@@ -202,7 +202,7 @@ std::size_t markdown_text::stars(std::string_view rest, styled& out, bool all) {
   return run;
 }
 
-// Reads a part of a block of code: its lines are not looked into, but for the one that ends it.
+// Reads a part of a block of code. Looks for the line that ends it, and for nothing else.
 std::size_t markdown_text::in_code(std::string_view rest, styled& out, bool all) {
   const look how = at_ == where::fence_line ? look::dim : look::cyan;
   if (at_ == where::code_start) {

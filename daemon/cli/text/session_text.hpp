@@ -2,7 +2,7 @@
 #pragma once
 #include "daemon/cli/terminal/terminal.hpp"
 #include "mcp/json/raw_json.hpp"
-#include "mcp/support/word_match.hpp"
+#include "mcp/search/word_match.hpp"
 
 #include <cstdint>
 #include <string>

@@ -4,7 +4,7 @@
 #include "daemon/cli/base/verb.hpp"
 #include "mcp/json/json_writer.hpp"
 #include "mcp/support/text.hpp"
-#include "mcp/support/whole_file.hpp"
+#include "mcp/files/whole_file.hpp"
 
 #include <CLI/CLI.hpp>
 

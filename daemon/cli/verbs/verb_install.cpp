@@ -12,7 +12,7 @@
 #include "daemon/cli/terminal/fitted_table.hpp"
 #include "mcp/json/json_writer.hpp"
 #include "mcp/support/text.hpp"
-#include "mcp/support/whole_file.hpp"
+#include "mcp/files/whole_file.hpp"
 
 #include <CLI/CLI.hpp>
 

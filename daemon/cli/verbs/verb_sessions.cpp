@@ -7,7 +7,7 @@
 #include "daemon/cli/verbs/verb_ask.hpp"
 #include "mcp/json/json_writer.hpp"
 #include "mcp/support/text.hpp"
-#include "mcp/support/word_match.hpp"
+#include "mcp/search/word_match.hpp"
 
 #include <CLI/CLI.hpp>
 

@@ -1,4 +1,4 @@
-// The description as it is answered, but for the version. A test walks all paths and checks real answers by it.
+// The description as it is answered, without the version. A test walks all paths and checks real answers by it.
 #include "daemon/front/api/openapi.hpp"
 
 #include "mcp/json/raw_json.hpp"

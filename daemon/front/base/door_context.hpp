@@ -60,8 +60,12 @@ struct door_context {
     mcp::line_framer::options framing;
     chat_source chat = always(std::make_shared<const chat_defaults>());
     http_rules port_rules{.on_port = true, .token = {}};  ///< rules for callers on the TCP port
-    /// Writes the members of hello about the daemon's start, for the person only; unset: none.
-    std::function<void(json_writer&)> tell_start = {};
+    /// Looks for files of the configuration that have changed. Calls `then` once, at once or in a later turn; unset:
+    /// there are none.
+    std::function<void(std::function<void(const std::vector<std::string>&)> then)> look_at_files = {};
+    /// Writes the members of hello about the daemon's start, for the person only, with the files that have changed
+    /// since; unset: none.
+    std::function<void(json_writer&, const std::vector<std::string>& changed)> tell_start = {};
     /// Writes the members of mcpbx/logs about the place of the daemon's log; unset: none.
     std::function<void(json_writer&)> tell_log = {};
     /// Returns the last lines of a server's stderr, or null; unset: there are none.

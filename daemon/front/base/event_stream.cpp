@@ -12,7 +12,7 @@ namespace {
 using pace = outgoing_queue::pace;
 
 // Returns how long an event may wait for others. Progress events come in bursts (a reply, its calls, their results and
-// the next round within a millisecond); text that is read live and questions are sent at once.
+// the next round within milliseconds); text that is read live and questions are sent at once.
 pace pace_of(run_event::kind latest) {
   using enum run_event::kind;
   switch (latest) {
@@ -29,6 +29,9 @@ pace pace_of(run_event::kind latest) {
       return pace::at_once;
   }
 }
+
+/// Largest body of an event that is copied into its line. To pass on the pieces of a shorter one costs more.
+constexpr std::size_t largest_copied = 1024;
 
 void append_number(std::string& out, std::uint64_t n) {
   char digits[24];
@@ -86,14 +89,22 @@ segments event_stream::line(const run_feed::entry& e, std::string& scratch) cons
     append_number(scratch, e.dropped);
   }
   scratch += ',';
-  out.append_copy(scratch);
-  bool first = true;
+  const bool short_body = e.event.body.size() <= largest_copied;
+  if (!short_body) out.append_copy(scratch);
+  std::size_t skip = 1;  // the line already has the body's opening brace
   for (const auto& piece : e.event.body.pieces()) {
-    // The line already has the body's opening brace.
-    out.append(first ? piece.slice(piece.text().substr(1)) : piece);
-    first = false;
+    const auto text = piece.text().substr(std::exchange(skip, 0));
+    if (short_body)
+      scratch += text;
+    else
+      out.append(piece.slice(text));
   }
-  out.append_literal("}");
+  if (!short_body) {
+    out.append_literal("}");
+    return out;
+  }
+  scratch += '}';
+  out.append_copy(scratch);
   return out;
 }
 

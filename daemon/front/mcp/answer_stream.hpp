@@ -56,7 +56,7 @@ class answer_stream final : public std::enable_shared_from_this<answer_stream>,
   /// `door` must outlive the stream; `told` too, or disown() must be called before.
   answer_stream(door_context& door, owner& told, options o);
 
-  /// Takes the request to answer. Headers are added to whatever form the answer gets.
+  /// Takes the request to answer. Headers are added to the answer, be it JSON or a stream.
   void serve(const std::shared_ptr<exchange>& x, std::vector<http::header> headers = {});
   /// Begins a stream that has no connection yet.
   void hold();

@@ -14,6 +14,7 @@
 
 #include <array>
 #include <map>
+#include <memory>
 #include <optional>
 
 namespace mcpbx::daemon {
@@ -131,14 +132,24 @@ void hello(rpc_caller& c, hello_params p, const mcp::reply_once& reply) {
   if (!p.cwd.empty()) c.set_cwd(std::move(p.cwd));
   if (p.mcp_only) c.keep_to_mcp();
   if (p.answers) c.set_answers(*p.answers);
-  std::string json;
-  json_writer out(json);
-  out.begin_object().member("version", c.door().settings.version).member("protocol", protocol);
-  out.member("pid", ::getpid());
-  if (c.door().settings.tell_start && is_person(c.principal())) c.door().settings.tell_start(out);
-  out.end_object();
-  reply.result(out.json());
-  if (!p.profile.empty()) c.set_profile(std::move(p.profile));  // also notifies that the tools have changed
+  // The profile holds for requests that follow at once; the news of other tools follows the answer.
+  const bool other_tools = !p.profile.empty() && c.set_profile(std::move(p.profile));
+  const bool person = is_person(c.principal());
+  const auto answer = [version = c.door().settings.version, tell = person ? c.door().settings.tell_start : nullptr,
+                       caller = other_tools ? c.weak_from_this() : std::weak_ptr<rpc_caller>(),
+                       reply](const std::vector<std::string>& changed) {
+    std::string json;
+    json_writer out(json);
+    out.begin_object().member("version", version).member("protocol", protocol).member("pid", ::getpid());
+    if (tell) tell(out, changed);
+    out.end_object();
+    reply.result(out.json());
+    if (const auto self = caller.lock()) self->tell_other_tools();
+  };
+  if (person && c.door().settings.look_at_files)
+    c.door().settings.look_at_files(answer);
+  else
+    answer({});
 }
 
 // Stops the daemon; with ifIdle only if there are no other callers and no running work.

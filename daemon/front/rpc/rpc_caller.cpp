@@ -242,10 +242,14 @@ bool rpc_caller::handle(std::string_view method, const raw_json& params, const m
   return true;
 }
 
-void rpc_caller::set_profile(std::string name) {
-  if (name == profile_) return;
+bool rpc_caller::set_profile(std::string name) {
+  if (name == profile_) return false;
   profile_ = std::move(name);
-  session_.list_changed(mcp::tool_kind());
+  return true;
+}
+
+void rpc_caller::tell_other_tools() {
+  if (!closed_) session_.list_changed(mcp::tool_kind());
 }
 
 void rpc_caller::when_settled(milliseconds at_most, std::function<void()> then) {

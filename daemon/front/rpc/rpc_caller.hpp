@@ -72,7 +72,10 @@ class rpc_caller final : public std::enable_shared_from_this<rpc_caller>,
     if (scope_) scope_->set_cwd(std::move(cwd));
   }
   /// Sets the profile of its runs and the tools that it sees and calls (mcpbx/hello). Later changes are refused.
-  void set_profile(std::string name);
+  /// Returns true if it had another one; the caller is to be told by tell_other_tools() then.
+  [[nodiscard]] bool set_profile(std::string name);
+  /// Notifies that the tools have changed.
+  void tell_other_tools();
   /// Restricts the caller to the methods of MCP (mcpbx/hello).
   void keep_to_mcp() noexcept { mcp_only_ = true; }
   const std::string& profile() const noexcept { return profile_; }

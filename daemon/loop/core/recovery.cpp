@@ -21,17 +21,16 @@ bool begins(const std::vector<run_record>& of_a_run) {
 
 std::vector<run_record> recovery_of(const std::vector<run_record>& of_a_run, bool same_process) {
   if (!begins(of_a_run)) return {};
-  run_core core;
-  for (const auto& r : of_a_run) core.apply(r);
+  const auto core = run_core::of(of_a_run);
   if (!same_process) return core.recovery();
   return core.recovery({stop_reason::store_error, "the run's journal could not be written"});
 }
 
 bool goes_on(const std::vector<run_record>& of_a_run, bool detached_too) {
   if (!begins(of_a_run)) return false;
-  run_core core;
-  for (const auto& r : of_a_run) core.apply(r);
-  return !core.ended() && ((detached_too && core.started().detached) || core.parked());
+  const auto core = run_core::of(of_a_run);
+  const auto& run = core.facts();
+  return !run.ended && ((detached_too && run.started.detached) || run.parked);
 }
 
 std::vector<record::meant_tool> meant_tools(const std::vector<run_record>& of_a_run) {
@@ -50,17 +49,16 @@ std::vector<record::meant_tool> meant_tools(const std::vector<run_record>& of_a_
 
 folded_run folded(const std::vector<run_record>& of_a_run) {
   if (!begins(of_a_run)) return {};
-  run_core core;
-  for (const auto& r : of_a_run) core.apply(r);
-  const auto& all = core.messages();
+  const auto core = run_core::of(of_a_run);
+  const auto& run = core.facts();
   folded_run r;
-  r.messages.assign(all.begin() + static_cast<std::ptrdiff_t>(core.before()), all.end());
-  r.usage = core.usage();
-  r.rounds = core.rounds();
-  r.partial_text = core.answer().partial_text;
-  const auto& asked = core.started().asked_limits;
-  r.terms = {core.started().profile, core.started().tools.only, asked ? asked.detached() : asked};
-  for (const auto id : core.kept().ids()) r.results.push_back({std::string(id), *core.kept().find(id)});
+  r.messages.assign(run.messages.begin() + static_cast<std::ptrdiff_t>(run.before), run.messages.end());
+  r.usage = run.usage;
+  r.rounds = run.rounds;
+  r.partial_text = run.answer.partial_text;
+  const auto& asked = run.started.asked_limits;
+  r.terms = {run.started.profile, run.started.tools.only, asked ? asked.detached() : asked};
+  for (const auto id : run.kept.ids()) r.results.push_back({std::string(id), *run.kept.find(id)});
   r.tools = meant_tools(of_a_run);
   return r;
 }

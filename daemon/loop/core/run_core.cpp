@@ -57,33 +57,32 @@ std::string answered_at(const std::string& why) {
   return why + "; the answer was made from what was known by then.";
 }
 
-std::shared_ptr<const std::string> no_text() {
-  static const auto none = std::make_shared<const std::string>();
-  return none;
-}
-
 }  // namespace
 
-run_answer::run_answer() : text(no_text()) {}
+run_core run_core::of(const std::vector<run_record>& records) {
+  run_core core;
+  for (const auto& r : records) core.apply(r);
+  return core;
+}
 
 void run_core::apply(const run_record& r) {
   commands_.clear();
-  assert(!ended_);
-  if (ended_) return;
+  assert(!facts_.ended);
+  if (facts_.ended) return;
   std::visit([this](const auto& one) { on(one); }, r);
 }
 
 void run_core::on(const record::run_started& r) {
-  started_ = r;
-  limits_ = r.limits;
-  messages_ = conversation_of(r);
-  for (const auto& m : messages_) held_.add(text_bytes(*m));
+  facts_.started = r;
+  facts_.limits = r.limits;
+  facts_.messages = conversation_of(r);
+  for (const auto& m : facts_.messages) held_.add(text_bytes(*m));
   const bool system = !r.messages.empty() && r.messages.front()->role == providers::role::system;
-  before_ = r.inherited.size() + (system ? 1 : 0);
-  started_.messages.clear();  // messages_ has them
-  started_.inherited.clear();
-  for (const auto& whole : started_.inherited_results) kept_.keep(whole.call_id, whole.result);
-  started_.inherited_results.clear();  // kept_ has them
+  facts_.before = r.inherited.size() + (system ? 1 : 0);
+  facts_.started.messages.clear();  // facts_.messages has them
+  facts_.started.inherited.clear();
+  for (const auto& whole : facts_.started.inherited_results) facts_.kept.keep(whole.call_id, whole.result);
+  facts_.started.inherited_results.clear();  // facts_.kept has them
   respond(0);
 }
 
@@ -91,22 +90,22 @@ void run_core::on(const record::run_started& r) {
 void run_core::respond(int depth) {
   if (over_token_budget())
     return end(stop_reason::token_budget,
-               words::unable(formatted("the budget of {} is used up", counted(limits_.token_budget, "token"))));
-  if (!limit_ && depth > 0 && depth >= limits_.max_rounds)
+               words::unable(formatted("the budget of {} is used up", counted(facts_.limits.token_budget, "token"))));
+  if (!limit_ && depth > 0 && depth >= facts_.limits.max_rounds)
     limit_ = sentence{stop_reason::max_rounds,
-                      formatted("the limit of {} was reached", counted(limits_.max_rounds, "round"))};
-  if (limit_ && limits_.on_limit == limit_policy::stop) return end(limit_->reason, words::unable(limit_->text));
-  next_round_ = command::begin_round{depth, !limit_ && limits_.max_rounds > 0};
+                      formatted("the limit of {} was reached", counted(facts_.limits.max_rounds, "round"))};
+  if (limit_ && facts_.limits.on_limit == limit_policy::stop) return end(limit_->reason, words::unable(limit_->text));
+  next_round_ = command::begin_round{depth, !limit_ && facts_.limits.max_rounds > 0};
   commands_.push_back(*next_round_);
 }
 
 void run_core::on(const record::round_started& r) {
-  depth_ = r.depth;
+  facts_.depth = r.depth;
   with_tools_ = r.with_tools;
-  ++rounds_;
-  answer_.text = no_text();
+  ++facts_.rounds;
+  facts_.answer.text = no_text();
   text_held_.set(0);
-  answer_.partial_text.clear();
+  facts_.answer.partial_text.clear();
   next_round_ = command::call_model{r.depth, r.with_tools};
   commands_.push_back(*next_round_);
 }
@@ -114,45 +113,46 @@ void run_core::on(const record::round_started& r) {
 void run_core::on(const record::assistant& r) {
   next_round_.reset();
   shortened_ = false;
-  usage_ += r.usage;
-  answer_.text = text_of(r.message);
-  text_held_.set(answer_.text.use_count() == 1 ? answer_.text->size() : 0);
+  facts_.usage += r.usage;
+  facts_.answer.text = text_of(r.message);
+  text_held_.set(facts_.answer.text.use_count() == 1 ? facts_.answer.text->size() : 0);
   held_.add(text_bytes(*r.message));
   const bool calls = std::ranges::any_of(
       r.message->blocks, [](const auto& b) { return std::holds_alternative<providers::tool_call_block>(b); });
   if (calls) return open_level(r);
-  if (!r.message->blocks.empty()) messages_.push_back(r.message);  // providers refuse empty messages in a history
+  if (!r.message->blocks.empty()) facts_.messages.push_back(r.message);  // providers refuse empty messages in a history
   finish_without_calls(r);
 }
 
 void run_core::finish_without_calls(const record::assistant& r) {
-  const auto by = [&] { return words::who_answered(started_.model, r.message->origin); };
+  const auto by = [&] { return words::who_answered(facts_.started.model, r.message->origin); };
   switch (r.reason) {
     case end_reason::length:
-      return end(stop_reason::truncated, words::unable(words::cut_at_limit(by(), started_.settings.max_output_tokens)));
+      return end(stop_reason::truncated,
+                 words::unable(words::cut_at_limit(by(), facts_.started.settings.max_output_tokens)));
     case end_reason::filter:
       return end(stop_reason::refused, words::unable(words::filtered(by())));
     case end_reason::context_full:
       // If there is text, it is the beginning of an answer.
-      return end(trimmed(*answer_.text).empty() ? stop_reason::context_full : stop_reason::truncated,
+      return end(trimmed(*facts_.answer.text).empty() ? stop_reason::context_full : stop_reason::truncated,
                  words::unable(words::context_filled(by())));
     case end_reason::unknown:
       return end(stop_reason::truncated, words::unable(words::ended_unknown(by(), r.raw_reason)));
     case end_reason::malformed_call:
       return end(stop_reason::provider_error, words::unable(words::call_lost(by())));
     case end_reason::pause:  // the provider expects another call with its message so far
-      if (with_tools_) return respond(depth_ + 1);
+      if (with_tools_) return respond(facts_.depth + 1);
       break;
     default:
       break;
   }
   if (r.reason == end_reason::refusal || has_refusal(*r.message))
     return end(stop_reason::refused, words::unable(words::refused(by(), *r.message)));
-  const bool empty = trimmed(*answer_.text).empty();
-  if (started_.answer_schema) {
-    auto checked = check_answer(*answer_.text, started_.answer_schema);
+  const bool empty = trimmed(*facts_.answer.text).empty();
+  if (facts_.started.answer_schema) {
+    auto checked = check_answer(*facts_.answer.text, facts_.started.answer_schema);
     if (!checked.problem.empty()) return correct_answer(checked.problem);
-    answer_.data = std::move(checked.data);
+    facts_.answer.data = std::move(checked.data);
   }
   if (limit_)
     return end(limit_->reason,
@@ -166,36 +166,36 @@ void run_core::correct_answer(const std::string& problem) {
     return end(stop_reason::provider_error,
                words::unable("the model's corrected answer still does not have the requested format: " +
                              words::in_one_line(problem)));
-  if (over_token_budget()) return respond(depth_ + 1);
+  if (over_token_budget()) return respond(facts_.depth + 1);
   corrected_ = true;
-  messages_.push_back(providers::user_message(words::wrong_answer(problem)));
-  next_round_ = command::begin_round{depth_ + 1, false};
+  facts_.messages.push_back(providers::user_message(words::wrong_answer(problem)));
+  next_round_ = command::begin_round{facts_.depth + 1, false};
   commands_.push_back(*next_round_);
 }
 
 void run_core::on(const record::model_failed& r) {
   next_round_.reset();
-  usage_ += r.error.usage;
-  answer_.partial_text = r.error.partial_text;
+  facts_.usage += r.error.usage;
+  facts_.answer.partial_text = r.error.partial_text;
   using kind = providers::model_error::kind;
   if (r.error.type == kind::context_full && !shortened_)
-    if (const auto cut = cut_oldest_results(messages_, kept_, started_.nonce); cut > 0) {
+    if (const auto cut = cut_oldest_results(facts_.messages, facts_.kept, facts_.started.nonce); cut > 0) {
       shortened_ = true;
-      next_round_ = command::begin_round{depth_, with_tools_, cut};
+      next_round_ = command::begin_round{facts_.depth, with_tools_, cut};
       commands_.push_back(*next_round_);
       return;
     }
   const auto reason = r.error.type == kind::context_full ? stop_reason::context_full
                       : r.error.type == kind::time_limit ? stop_reason::timeout
                                                          : stop_reason::provider_error;
-  answer_.misconfigured = r.error.type == kind::configuration;
+  facts_.answer.misconfigured = r.error.type == kind::configuration;
   end(reason, words::unable(r.error.message));
 }
 
 void run_core::on(const record::cancel& r) {
-  usage_ += r.usage;
+  facts_.usage += r.usage;
   cancelled_ = r.why;
-  if (!r.partial_text.empty()) answer_.partial_text = r.partial_text;
+  if (!r.partial_text.empty()) facts_.answer.partial_text = r.partial_text;
   // The first reason to end is kept, but a run whose journal failed must always end with store_error.
   if (!ending_ || r.why == stop_reason::store_error)
     ending_ = sentence{r.why, words::unable(r.text.empty() ? std::string(to_string(r.why)) : r.text)};
@@ -235,13 +235,13 @@ void run_core::end(stop_reason reason, std::string text) {
 }
 
 void run_core::on(const record::run_ended& r) {
-  ended_ = true;
-  answer_.reason = r.reason;
-  answer_.reason_text = r.text;
+  facts_.ended = true;
+  facts_.answer.reason = r.reason;
+  facts_.answer.reason_text = r.text;
 }
 
 bool run_core::over_token_budget() const {
-  return limits_.token_budget > 0 && usage_.input + usage_.output >= limits_.token_budget;
+  return facts_.limits.token_budget > 0 && facts_.usage.input + facts_.usage.output >= facts_.limits.token_budget;
 }
 
 }  // namespace mcpbx::daemon

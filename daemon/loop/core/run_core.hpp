@@ -3,7 +3,7 @@
 // respond(depth + 1) in a later step, so depth costs no stack. Live and resumed runs use the same code. No I/O, no
 // clock, no randomness.
 #pragma once
-#include "daemon/loop/results/kept_results.hpp"
+#include "daemon/loop/core/run_facts.hpp"
 #include "daemon/store/records/record.hpp"
 #include "mcp/support/shared_bytes.hpp"
 
@@ -74,35 +74,14 @@ using run_command = std::variant<command::begin_round, command::call_model, comm
                                  command::ask, command::pass_answer, command::park, command::hand_over,
                                  command::cancel_open, command::close_call, command::end>;
 
-/// A call as the run's result reports it (L16).
-struct call_report {
-  std::string id, name, server;  ///< `server` is empty if the tool is unknown or the caller's own
-  raw_json arguments;            ///< absent if the model wrote none that could be read
-  bool is_error = false;
-  bool pending = false;  ///< a call of the caller's own tools that has no result yet
-  std::int64_t duration_ms = 0;
-};
-
-/// The answer of a run, and the reason for its end. Texts of model calls are here before the end, too.
-struct run_answer {
-  run_answer();
-  stop_reason reason = stop_reason::final;
-  std::string reason_text;
-  /// The run ends because its model cannot be called as configured, such as for a missing key.
-  bool misconfigured = false;
-  std::shared_ptr<const std::string> text;  ///< text of the last model call's reply, or ""; never null
-  /// The streamed beginning of the last answer if it broke off and the run ends without another one, else "".
-  std::string partial_text;
-  /// The answer as JSON that fits the requested schema; absent if there is no schema or no such answer.
-  raw_json data;
-};
-
 /// Returns the result record of a call that is closed without an answer from a server.
 record::call_result closing_record(const command::close_call& c);
 
 /// Owns the state of the run. Not thread-safe. Copies share the messages, so they are cheap enough for recovery.
 class run_core {
  public:
+  /// Returns the state behind these records of one run, which begin with run_started.
+  static run_core of(const std::vector<run_record>& records);
   /// Applies the next record. A record that is impossible in this state is a bug: an assertion fails, or in release
   /// builds the record is ignored.
   void apply(const run_record& r);
@@ -110,27 +89,10 @@ class run_core {
   /// valid until they are carried out, but a cancel voids them all.
   const std::vector<run_command>& commands() const noexcept { return commands_; }
 
-  bool ended() const noexcept { return ended_; }
-  const run_answer& answer() const noexcept { return answer_; }
-  /// Returns the conversation that the next model call gets. It is valid for every provider at any moment, because the
-  /// calls of a reply are added together with all their results.
-  const std::vector<providers::message_ptr>& messages() const noexcept { return messages_; }
-  /// Returns the number of messages before the run's own: the system prompt and the session's earlier messages.
-  std::size_t before() const noexcept { return before_; }
-  const run_limits& limits() const noexcept { return limits_; }
-  const record::run_started& started() const noexcept { return started_; }
-  /// Returns the number of model calls that were begun, repeated ones included.
-  int rounds() const noexcept { return rounds_; }
-  int depth() const noexcept { return depth_; }
-  const providers::usage& usage() const noexcept { return usage_; }
-  /// Returns all calls in the order in which the model made them.
-  const std::vector<call_report>& calls() const noexcept { return calls_; }
-  /// Returns the report of the latest call with this id, which must exist.
-  const call_report& report(std::string_view id) const;
+  /// Returns the facts that the records have added up to. Valid until the next apply().
+  const run_facts& facts() const noexcept { return facts_; }
   /// Returns true if the end is decided. Calls may still have to be closed.
   bool ending() const noexcept { return ending_.has_value(); }
-  /// Returns the complete results of which the model was shown only a part.
-  const kept_results& kept() const noexcept { return kept_; }
   /// Returns the attempt number of the latest intent of the open call with this id; 0: never sent.
   int attempts(std::string_view id) const;
   /// Returns the call with this id in the open level, or null. Valid until the level ends.
@@ -159,8 +121,6 @@ class run_core {
   std::vector<const providers::tool_call_block*> to_be_made() const;
   /// Returns the ids of the calls that wait for results from the caller, in call order.
   std::vector<std::string_view> handed() const;
-  /// Returns true if the run is paused until the caller sends the results of its handed() calls.
-  bool parked() const noexcept { return parked_; }
   /// Returns true if the run waits only for answers of people or results of the caller's own tools. A call whose server
   /// waits for an answer counts as waiting for people.
   bool waits_for_people() const;
@@ -206,7 +166,7 @@ class run_core {
   void on(const record::answer& r);
   void on(const record::call_intent& r);
   void on(const record::call_result& r);
-  void on(const record::status_line& r) { usage_ += r.usage; }
+  void on(const record::status_line& r) { facts_.usage += r.usage; }
   void on(const record::time_used&) {}
   void on(const record::limits_lowered& r);
   void on(const record::taken_over& r);
@@ -237,17 +197,13 @@ class run_core {
   bool over_token_budget() const;
   static constexpr std::size_t nowhere = static_cast<std::size_t>(-1);
   std::size_t index_of(std::string_view id) const;  // index in open_, or nowhere
-  call_report& report_of(std::size_t index) { return calls_[calls_.size() - open_.size() + index]; }
+  call_report& report_of(std::size_t index) { return facts_.calls[facts_.calls.size() - open_.size() + index]; }
 
   std::vector<run_command> commands_;
-  record::run_started started_;
-  run_limits limits_;
-  std::vector<providers::message_ptr> messages_;
-  std::size_t before_ = 0;
+  run_facts facts_;                                    // the last open_.size() of its calls belong to level_
   providers::message_ptr level_;                       // the reply whose calls are open
   std::vector<open_call> open_;                        // all calls of level_, in call order
   std::vector<providers::tool_result_block> results_;  // in call order, filled as results arrive
-  std::vector<call_report> calls_;                     // the last open_.size() belong to level_
   std::vector<lasting_approval> always_;
   std::size_t undone_ = 0;                  // calls of open_ without a result
   int running_ = 0;                         // calls in state asked or intended, bounded by tool_concurrency
@@ -256,20 +212,15 @@ class run_core {
   std::optional<stop_reason> cancelled_;    // the last cancel record's reason
   providers::message_ptr last_call_owner_;  // keeps last_call_ alive
   const providers::tool_call_block* last_call_ = nullptr;
-  std::string last_canonical_;  // canonical arguments of last_call_; "": not needed yet
-  int repeated_ = 0;            // number of times that last_call_ was made in a row
-  int admitted_ = 0;            // number of calls that count against max_calls
-  providers::usage usage_;
-  run_answer answer_;
-  byte_share held_, text_held_;  // bytes of messages_, and of the answer's text if it is a separate string
+  std::string last_canonical_;   // canonical arguments of last_call_; "": not needed yet
+  int repeated_ = 0;             // number of times that last_call_ was made in a row
+  int admitted_ = 0;             // number of calls that count against max_calls
+  byte_share held_, text_held_;  // bytes of the messages, and of the answer's text if it is a separate string
   bool corrected_ = false;       // the model was asked once to correct its answer
-  int rounds_ = 0, depth_ = 0, consecutive_errors_ = 0;
+  int consecutive_errors_ = 0;
   bool with_tools_ = true;
-  bool shortened_ = false;  // old results were cut, and the model call is being repeated
-  kept_results kept_;
+  bool shortened_ = false;                 // old results were cut, and the model call is being repeated
   std::optional<run_command> next_round_;  // begin_round or call_model, until its record is applied
-  bool parked_ = false;
-  bool ended_ = false;
 };
 
 }  // namespace mcpbx::daemon

@@ -32,16 +32,16 @@ void run_core::open_level(const record::assistant& r) {
       results_.push_back({call->id, call->name, {}, false});
       const auto meant = std::ranges::find(r.tools, call->name, &record::meant_tool::name);
       auto server = meant == r.tools.end() ? std::string() : meant->server;
-      calls_.push_back({call->id, call->name, std::move(server), call->arguments, false, false, 0});
+      facts_.calls.push_back({call->id, call->name, std::move(server), call->arguments, false, false, 0});
     }
   undone_ = open_.size();
 
   // Runs no call of an incomplete reply, because the calls may be incomplete too (G29).
-  const auto by = [&] { return words::who_answered(started_.model, r.message->origin); };
+  const auto by = [&] { return words::who_answered(facts_.started.model, r.message->origin); };
   switch (r.reason) {
     case end_reason::length:
       ending_ = sentence{stop_reason::truncated,
-                         words::unable(words::cut_at_limit(by(), started_.settings.max_output_tokens))};
+                         words::unable(words::cut_at_limit(by(), facts_.started.settings.max_output_tokens))};
       return close_all(result_cause::refused,
                        "Not executed: the reply was cut off at the output limit, so this call may be incomplete.");
     case end_reason::filter:
@@ -51,7 +51,7 @@ void run_core::open_level(const record::assistant& r) {
           words::unable(r.reason == end_reason::filter ? words::filtered(by()) : words::refused(by(), *r.message))};
       return close_all(result_cause::refused, "Not executed: the reply that made this call was stopped.");
     case end_reason::context_full:
-      ending_ = sentence{trimmed(*answer_.text).empty() ? stop_reason::context_full : stop_reason::truncated,
+      ending_ = sentence{trimmed(*facts_.answer.text).empty() ? stop_reason::context_full : stop_reason::truncated,
                          words::unable(words::context_filled(by()))};
       return close_all(result_cause::refused, "Not executed: the conversation is too long for the model.");
     case end_reason::unknown:
@@ -74,8 +74,9 @@ void run_core::open_level(const record::assistant& r) {
     return close_all(result_cause::refused, "Not executed: no tools are offered any more. Answer from what you know.");
   }
   if (over_token_budget()) {
-    ending_ = sentence{stop_reason::token_budget,
-                       words::unable(formatted("the budget of {} is used up", counted(limits_.token_budget, "token")))};
+    ending_ =
+        sentence{stop_reason::token_budget,
+                 words::unable(formatted("the budget of {} is used up", counted(facts_.limits.token_budget, "token")))};
     return close_all(result_cause::refused, "Not executed: the run's budget of tokens is used up.");
   }
   for (std::size_t i = 0; i < open_.size(); ++i) admit(i);
@@ -94,28 +95,29 @@ void run_core::admit(std::size_t index) {
                      (call.problem.empty() ? "they are no JSON object" : call.problem) +
                      ". Call the tool again with arguments that are one JSON object.");
   }
-  if (index >= static_cast<std::size_t>(std::max<std::int64_t>(limits_.max_calls_per_round, 0)))
+  if (index >= static_cast<std::size_t>(std::max<std::int64_t>(facts_.limits.max_calls_per_round, 0)))
     return close(
         c, result_cause::too_many_calls,
-        formatted("Not executed: at most {} {} run for one reply.", counted(limits_.max_calls_per_round, "call"),
-                  limits_.max_calls_per_round == 1 ? "is" : "are"));
-  if (admitted_ >= limits_.max_calls) {
+        formatted("Not executed: at most {} {} run for one reply.", counted(facts_.limits.max_calls_per_round, "call"),
+                  facts_.limits.max_calls_per_round == 1 ? "is" : "are"));
+  if (admitted_ >= facts_.limits.max_calls) {
     if (!limit_)
       limit_ = sentence{stop_reason::call_budget,
-                        formatted("the budget of {} is used up", counted(limits_.max_calls, "tool call"))};
+                        formatted("the budget of {} is used up", counted(facts_.limits.max_calls, "tool call"))};
     return close(
         c, result_cause::too_many_calls,
-        formatted("Not executed: the budget of {} for this run is used up.", counted(limits_.max_calls, "call")));
+        formatted("Not executed: the budget of {} for this run is used up.", counted(facts_.limits.max_calls, "call")));
   }
   if (repeats(call)) {
     if (!limit_)
       limit_ = sentence{stop_reason::repeated_calls,
                         formatted("the model made the same call of \"{}\" more than {} in a row", call.name,
-                                  counted(limits_.max_repeated_calls, "time"))};
-    return close(
-        c, result_cause::refused,
-        formatted("Not executed: the same call was made {}already.",
-                  limits_.max_repeated_calls == 1 ? "" : counted(limits_.max_repeated_calls, "time") + " in a row "));
+                                  counted(facts_.limits.max_repeated_calls, "time"))};
+    return close(c, result_cause::refused,
+                 formatted("Not executed: the same call was made {}already.",
+                           facts_.limits.max_repeated_calls == 1
+                               ? ""
+                               : counted(facts_.limits.max_repeated_calls, "time") + " in a row "));
   }
   ++admitted_;
 }
@@ -137,7 +139,7 @@ bool run_core::repeats(const providers::tool_call_block& call) {
   repeated_ = same ? repeated_ + 1 : 1;
   last_call_owner_ = level_;
   last_call_ = &call;
-  return limits_.max_repeated_calls > 0 && repeated_ > limits_.max_repeated_calls;
+  return facts_.limits.max_repeated_calls > 0 && repeated_ > facts_.limits.max_repeated_calls;
 }
 
 // Returns true if an earlier daemon sent the call and this one has not sent it again.
@@ -165,7 +167,7 @@ void run_core::intend_more() {
   command::intend_calls next;
   std::vector<int> taken;  // serial groups of which an earlier call is not done
   for (auto& c : open_) {
-    if (running_ >= std::max<std::int64_t>(limits_.tool_concurrency, 1)) break;
+    if (running_ >= std::max<std::int64_t>(facts_.limits.tool_concurrency, 1)) break;
     const bool held = c.group != 0 && std::ranges::find(taken, c.group) != taken.end();
     // Calls handed to the caller keep no server busy.
     const bool busy = c.state != call_state::done && c.state != call_state::closing && c.state != call_state::handed;
@@ -181,7 +183,7 @@ void run_core::intend_more() {
 // Starts more calls, or parks the run if only calls of the caller's own tools are left.
 void run_core::go_on() {
   intend_more();
-  if (parked_ || undone_ == 0) return;
+  if (facts_.parked || undone_ == 0) return;
   command::park mine;
   for (const auto& c : open_) {
     if (c.state == call_state::handed) mine.call_ids.push_back(c.call->id);
@@ -277,7 +279,7 @@ void run_core::on(const record::answer& r) {
   assert(found != open_.end());
   if (found == open_.end()) return;
   if (r.unattended) {
-    const auto& session = started_.session;
+    const auto& session = facts_.started.session;
     ending_ = sentence{stop_reason::needs_approval,
                        words::unable(formatted(
                            "the call of \"{}\" needs approval, and nobody was there to give it{}", found->call->name,
@@ -304,7 +306,7 @@ void run_core::on(const record::answer& r) {
 }
 
 void run_core::on(const record::parked&) {
-  parked_ = true;
+  facts_.parked = true;
   commands_.emplace_back(command::hand_over{});
 }
 
@@ -326,13 +328,13 @@ void run_core::settle(std::string_view id, const raw_json& result, bool is_error
   if (c.call->name == read_result::name && read_result::linked_uri(c.call->arguments).empty()) {
     results_[i].result = without_hidden(result);  // not cut: the page already respects the limit
   } else {
-    auto view = model_view(result, is_error, limits_.max_result_bytes, limits_.empty_result_text, id);
+    auto view = model_view(result, is_error, facts_.limits.max_result_bytes, facts_.limits.empty_result_text, id);
     results_[i].result = std::move(view.shown);
-    const bool linked = !started_.links.none() && !links_in(result).empty();
+    const bool linked = !facts_.started.links.none() && !links_in(result).empty();
     if (linked) results_[i].result = with_link_hint(results_[i].result);
-    if (view.text_missing || linked) kept_.keep(id, result);
+    if (view.text_missing || linked) facts_.kept.keep(id, result);
   }
-  if (!started_.nonce.empty()) results_[i].result = marked_as_data(results_[i].result, started_.nonce);
+  if (!facts_.started.nonce.empty()) results_[i].result = marked_as_data(results_[i].result, facts_.started.nonce);
   results_[i].is_error = is_error;
   auto& report = report_of(i);
   report.is_error = is_error;
@@ -340,7 +342,7 @@ void run_core::settle(std::string_view id, const raw_json& result, bool is_error
   report.duration_ms = ms;
   if (--undone_ == 0) return finish_level();
   if (ending_) return;
-  if (is_error && limits_.on_tool_error == tool_error_policy::stop) {
+  if (is_error && facts_.limits.on_tool_error == tool_error_policy::stop) {
     ending_ = sentence{stop_reason::tool_error, words::unable(formatted("the call of \"{}\" failed", c.call->name))};
     return begin_no_more(words::stopped_at_failure);
   }
@@ -359,7 +361,7 @@ void run_core::begin_no_more(std::string_view why) {
 void run_core::finish_level() {
   const bool failed = std::ranges::all_of(results_, [](const auto& r) { return r.is_error; });
   const auto bad = std::ranges::find_if(results_, [](const auto& r) { return r.is_error; });
-  if (!ending_ && bad != results_.end() && limits_.on_tool_error == tool_error_policy::stop)
+  if (!ending_ && bad != results_.end() && facts_.limits.on_tool_error == tool_error_policy::stop)
     ending_ = sentence{stop_reason::tool_error, words::unable(formatted("the call of \"{}\" failed", bad->name))};
   consecutive_errors_ = failed ? consecutive_errors_ + 1 : 0;
 
@@ -367,20 +369,20 @@ void run_core::finish_level() {
   answers->role = providers::role::tool_results;
   answers->blocks.reserve(results_.size());
   for (auto& r : results_) answers->blocks.emplace_back(std::move(r));
-  messages_.push_back(std::move(level_));
-  messages_.push_back(std::move(answers));
+  facts_.messages.push_back(std::move(level_));
+  facts_.messages.push_back(std::move(answers));
   level_.reset();
   open_.clear();
   results_.clear();
   running_ = 0;
-  parked_ = false;
+  facts_.parked = false;
 
   if (ending_) return end(ending_->reason, ending_->text);
-  if (limits_.max_consecutive_errors > 0 && consecutive_errors_ >= limits_.max_consecutive_errors)
+  if (facts_.limits.max_consecutive_errors > 0 && consecutive_errors_ >= facts_.limits.max_consecutive_errors)
     return end(stop_reason::consecutive_errors,
                words::unable(formatted("the tool calls of {}{} failed", counted(consecutive_errors_, "round"),
                                        consecutive_errors_ == 1 ? "" : " in a row")));
-  respond(depth_ + 1);
+  respond(facts_.depth + 1);
 }
 
 }  // namespace mcpbx::daemon

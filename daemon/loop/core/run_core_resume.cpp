@@ -21,7 +21,7 @@ record::call_result closing_record(const command::close_call& c) {
 
 void run_core::resume() {
   commands_.clear();
-  if (ended_ || started_.run.empty()) return;
+  if (facts_.ended || facts_.started.run.empty()) return;
   if (undone_ == 0) {
     if (ending_)
       commands_.emplace_back(command::end{ending_->reason, ending_->text});
@@ -53,7 +53,7 @@ void run_core::resume() {
 
 // Decides again about a round that has not begun, by the new limits. Leaves its commands to resume(), which follows.
 void run_core::on(const record::limits_lowered& r) {
-  limits_ = r.limits;
+  facts_.limits = r.limits;
   const auto* next = next_round_ ? std::get_if<command::begin_round>(&*next_round_) : nullptr;
   if (!next || !next->with_tools || next->shortened > 0) return;
   const auto depth = next->depth;
@@ -65,7 +65,7 @@ void run_core::on(const record::limits_lowered& r) {
 // After a loss of power the last records may be missing, so calls that may have been sent are closed. Open questions
 // and calls of the caller's own tools stay: they have no effect without a synced record.
 void run_core::on(const record::taken_over& r) {
-  if (!r.power_lost || ended_ || ending_) return;
+  if (!r.power_lost || facts_.ended || ending_) return;
   for (auto& c : open_)
     if (c.state == call_state::waiting || c.state == call_state::asked || c.state == call_state::intended)
       close(c, result_cause::interrupted, std::string(words::power_lost));
@@ -85,7 +85,7 @@ record::cancel run_core::left_by_its_daemon() {
 
 std::vector<run_record> run_core::recovery(const record::cancel& why) const {
   std::vector<run_record> records;
-  if (ended_ || started_.run.empty()) return records;
+  if (facts_.ended || facts_.started.run.empty()) return records;
   run_core copy = *this;
   const auto take = [&](run_record r) {
     records.push_back(r);
@@ -100,7 +100,7 @@ std::vector<run_record> run_core::recovery(const record::cancel& why) const {
       take(why);
     }
   }
-  while (!copy.ended_) {
+  while (!copy.facts_.ended) {
     const auto commands = copy.commands_;
     for (const auto& c : commands) {
       if (const auto* close = std::get_if<command::close_call>(&c)) take(closing_record(*close));

@@ -18,16 +18,9 @@ const providers::tool_call_block* run_core::find_call(std::string_view id) const
   return i == nowhere ? nullptr : open_[i].call;
 }
 
-const call_report& run_core::report(std::string_view id) const {
-  static const call_report none;
-  const auto found = std::find_if(calls_.rbegin(), calls_.rend(), [&](const auto& c) { return c.id == id; });
-  assert(found != calls_.rend());
-  return found == calls_.rend() ? none : *found;
-}
-
 bool run_core::stopped_before(std::string_view id) const {
   const auto i = index_of(id);
-  if (i == nowhere || limits_.on_tool_error != tool_error_policy::stop) return false;
+  if (i == nowhere || facts_.limits.on_tool_error != tool_error_policy::stop) return false;
   return std::ranges::any_of(std::span(results_).first(i), [](const auto& r) { return r.is_error; });
 }
 

@@ -213,35 +213,35 @@ raw_json result_of_done(const segments& body) {
   return body.pieces()[1];
 }
 
-raw_json run_result(const run_core& core, const kept_part* kept) {
-  const auto messages = std::min(core.messages().size(), kept ? kept->messages : core.messages().size());
-  const auto calls = std::min(core.calls().size(), kept ? kept->calls : core.calls().size());
+raw_json run_result(const run_facts& run, const kept_part* kept) {
+  const auto messages = std::min(run.messages.size(), kept ? kept->messages : run.messages.size());
+  const auto calls = std::min(run.calls.size(), kept ? kept->calls : run.calls.size());
   // Reserves about the final size, so that the result is written without a copy. The answer is in it twice.
-  const auto& answer = core.answer();
+  const auto& answer = run.answer;
   byte_buffer json;
   json.reserve(2048 + 2 * quoted_size(*answer.text) + answer.partial_text.size());
   basic_json_writer<byte_buffer> w(json);
-  w.begin_object().member("run", core.started().run);
-  if (!kept || kept->session) w.filled("session", core.started().session);
+  w.begin_object().member("run", run.started.run);
+  if (!kept || kept->session) w.filled("session", run.started.session);
   w.member("text", *answer.text).filled("partialText", answer.partial_text).given("data", answer.data);
-  w.member("stopReason", to_string(core.parked() ? stop_reason::caller_tools : answer.reason));
+  w.member("stopReason", to_string(run.parked ? stop_reason::caller_tools : answer.reason));
   w.filled("reason", answer.reason_text);
   if (answer.misconfigured) w.member("cause", to_string(errc::config));
-  w.member("rounds", kept ? kept->rounds : core.rounds());
+  w.member("rounds", kept ? kept->rounds : run.rounds);
   w.key("toolCalls").begin_array();
-  for (const auto& c : std::span(core.calls()).first(calls)) {
+  for (const auto& c : std::span(run.calls).first(calls)) {
     w.begin_object().member("id", c.id).member("name", c.name).member("server", c.server);
     w.member("arguments", c.arguments);
     w.member("isError", c.is_error || (kept && kept->lost.contains(c.id))).member("durationMs", c.duration_ms);
     w.set("pending", c.pending).end_object();
   }
   w.end_array().key("usage").begin_object();
-  append_usage(w, core.usage());
+  append_usage(w, run.usage);
   w.end_object().key("messages").begin_array();
-  const auto inherited = core.started().inherited_count;
+  const auto inherited = run.started.inherited_count;
   for (std::size_t i = 0; i < messages; ++i) {
-    if (i < core.before() && i + inherited >= core.before()) continue;  // inherited from the session
-    append_message(w, *core.messages()[i]);
+    if (i < run.before && i + inherited >= run.before) continue;  // inherited from the session
+    append_message(w, *run.messages[i]);
   }
   w.end_array().end_object();
   return raw_json::whole(json.take());

@@ -1,7 +1,7 @@
 // Writes the bodies of events and the result of a run, with exactly the members that docs/protocol.md lists. JSON
 // of servers and models is passed on byte for byte.
 #pragma once
-#include "daemon/loop/core/run_core.hpp"
+#include "daemon/loop/core/run_facts.hpp"
 #include "mcp/client/catalog/catalog.hpp"
 #include "mcp/json/raw_json.hpp"
 #include "providers/model/message.hpp"
@@ -68,6 +68,6 @@ struct kept_part {
 
 /// Returns the result of a run that has ended or hands calls to its caller (L16), without the session's earlier
 /// messages. With `kept`, for a run whose journal failed, tells only of what the journal has.
-raw_json run_result(const run_core& core, const kept_part* kept = nullptr);
+raw_json run_result(const run_facts& run, const kept_part* kept = nullptr);
 
 }  // namespace mcpbx::daemon::event_json

@@ -110,9 +110,10 @@ void announcements::tool_log(const std::string& call, const raw_json& params) {
 // Leaves out open calls: they are reported when they are repeated or closed, and those of the caller's own tools are in
 // the result of the parked run.
 void announcements::tell_again(std::span<const record::question> open) {
-  if (of_.core.rounds() == 0) return;
-  emit(run_event::kind::round, event_json::round(of_.core.rounds(), of_.core.started().model));
-  if (const auto& text = *of_.core.answer().text; !text.empty()) feed_->push({run_event::kind::text, {}, text, {}});
+  if (of_.core.facts().rounds == 0) return;
+  emit(run_event::kind::round, event_json::round(of_.core.facts().rounds, of_.core.facts().started.model));
+  if (const auto& text = *of_.core.facts().answer.text; !text.empty())
+    feed_->push({run_event::kind::text, {}, text, {}});
   for (const auto& q : open) on(q);
 }
 
@@ -123,30 +124,30 @@ void announcements::on(const record::run_started&) {
 void announcements::on(const record::round_started& r) {
   if (debugging())
     log::debug(formatted("run {}: round at depth {} begins: {} messages, {} tools, model {}", feed_->run(), r.depth,
-                         of_.core.messages().size(), r.with_tools ? of_.offer->names.size() : 0, r.model));
+                         of_.core.facts().messages.size(), r.with_tools ? of_.offer->names.size() : 0, r.model));
   if (r.shortened > 0)
     log::info(formatted("run {}: round at depth {} is repeated: {} {} cut to fit the model", feed_->run(), r.depth,
                         counted(r.shortened, "old tool result"), r.shortened == 1 ? "was" : "were"));
   if (r.depth > 0) status(r.with_tools ? words::processing : words::formulating);
   formulating_ = r.depth > 0 && !r.with_tools;
-  emit(run_event::kind::round, event_json::round(of_.core.rounds(), r.model));
+  emit(run_event::kind::round, event_json::round(of_.core.facts().rounds, r.model));
 }
 
 void announcements::on(const record::assistant& r) {
   const auto calls = r.message->calls();
-  feed_->share_text(of_.core.answer().text);
+  feed_->share_text(of_.core.facts().answer.text);
   if (debugging())
-    log::debug(formatted("run {}: the model answered at depth {} in {} ms ({}): {}", feed_->run(), of_.core.depth(),
-                         r.ms, providers::to_string(r.reason),
+    log::debug(formatted("run {}: the model answered at depth {} in {} ms ({}): {}", feed_->run(),
+                         of_.core.facts().depth, r.ms, providers::to_string(r.reason),
                          calls.empty() ? std::string("no calls") : "calls " + log_names(calls)));
   told_calls_.clear();
   if (!calls.empty()) status(words::selecting);
-  emit(run_event::kind::usage, event_json::usage(of_.core.usage(), r.message->origin.model));
+  emit(run_event::kind::usage, event_json::usage(of_.core.facts().usage, r.message->origin.model));
 }
 
 void announcements::on(const record::model_failed& r) {
-  log::info(formatted("run {}: depth {}: the model call failed after {} ms: {}", feed_->run(), of_.core.depth(), r.ms,
-                      r.error.message));
+  log::info(formatted("run {}: depth {}: the model call failed after {} ms: {}", feed_->run(), of_.core.facts().depth,
+                      r.ms, r.error.message));
   emit(run_event::kind::error,
        event_json::error(r.error.message, r.error.retryable || !of_.core.ending(), !r.error.partial_text.empty(),
                          r.error.retryable ? r.error.retry_after_ms : 0));
@@ -154,7 +155,7 @@ void announcements::on(const record::model_failed& r) {
 
 void announcements::emit_call(std::string_view id, std::string_view server) {
   if (!told_calls_.emplace(id).second) return;
-  const auto& report = of_.core.report(id);
+  const auto& report = of_.core.facts().report(id);
   emit(run_event::kind::tool_call, event_json::tool_call(id, report.name, server, report.arguments), std::string(id));
 }
 
@@ -185,16 +186,16 @@ void announcements::name_tool(const std::string& call) {
 
 void announcements::on(const record::status_line& r) {
   if (r.text.empty()) return name_tool(r.call_id);
-  if (of_.core.is_open(r.call_id)) status(r.text, of_.core.report(r.call_id).name);
+  if (of_.core.is_open(r.call_id)) status(r.text, of_.core.facts().report(r.call_id).name);
 }
 
 void announcements::on(const record::call_result& r) {
   // Once the journal has failed, new calls are not reported, because they are not stored. Known calls are still closed.
   if (journal_broken_ && !told_calls_.contains(r.call_id)) return;
-  const auto& report = of_.core.report(r.call_id);
+  const auto& report = of_.core.facts().report(r.call_id);
   if (debugging())
-    log::debug(formatted("run {}: depth {}: {} {} after {} ms", feed_->run(), of_.core.depth(), log_name(report.name),
-                         r.is_error ? "failed" : "answered", r.ms));
+    log::debug(formatted("run {}: depth {}: {} {} after {} ms", feed_->run(), of_.core.facts().depth,
+                         log_name(report.name), r.is_error ? "failed" : "answered", r.ms));
   emit_call(r.call_id, report.server);  // for a call that was refused without an intent
   emit(run_event::kind::tool_result, event_json::tool_result(r.call_id, r.is_error, r.result, r.ms), r.call_id);
   if (r.is_error && !of_.core.ending() && tells_status()) {
@@ -222,9 +223,9 @@ void announcements::on(const record::caller_result& r) {
 
 void announcements::on(const record::run_ended& r) {
   if (debugging())
-    log::debug(formatted("run {}: ended at depth {} after {} rounds and {} ms: {}{}{}", feed_->run(), of_.core.depth(),
-                         of_.core.rounds(), of_.clock.ms_since_begin(), to_string(r.reason), r.text.empty() ? "" : ": ",
-                         r.text));
+    log::debug(formatted("run {}: ended at depth {} after {} rounds and {} ms: {}{}{}", feed_->run(),
+                         of_.core.facts().depth, of_.core.facts().rounds, of_.clock.ms_since_begin(),
+                         to_string(r.reason), r.text.empty() ? "" : ": ", r.text));
   if (!r.text.empty()) status(words::stopped(r.text));
 }
 

@@ -52,7 +52,7 @@ approvals::judged_call approvals::judge(const providers::tool_call_block& call, 
 // Returns true if the conversation has, or once had, tool results, also from the session or the request, or if its
 // system prompt has words of tool servers. They may have influenced all later answers. Checks each message once.
 bool approvals::model_saw_output() {
-  const auto& all = of_.core.messages();
+  const auto& all = of_.core.facts().messages;
   for (; !saw_output_ && looked_at_ < all.size(); ++looked_at_)
     saw_output_ = all[looked_at_]->role == providers::role::tool_results || all[looked_at_]->has_foreign_text();
   return saw_output_;

@@ -1,4 +1,4 @@
-// Beginning of a run, new or left by an earlier process: waits for memory, for the session and for the tool servers.
+// Beginning of a run, new or left by an earlier process, up to its first record.
 #include "daemon/loop/core/call_ids.hpp"
 #include "daemon/loop/core/recovery.hpp"
 #include "daemon/loop/core/stricter.hpp"
@@ -18,10 +18,8 @@ namespace mcpbx::daemon {
 namespace asio = boost::asio;
 namespace {
 
-constexpr milliseconds settle_time{1'000};             // the first round waits this long for servers that are starting
 constexpr milliseconds longest_wait_for_room{30'000};  // a new run waits this long for memory
 constexpr std::size_t most_kept_bytes = 32u << 20;     // messages of a session that a new one begins with
-constexpr milliseconds longest_farewell{5'000};        // a run waits this long for the end of the run before it
 
 }  // namespace
 
@@ -32,53 +30,25 @@ void live_run::begin_behind(const std::shared_ptr<live_run>& before) {
 
 void live_run::release_session() {
   over_ = true;
-  if (const auto next = next_.lock()) next->inbox_.push(look_again{});
+  if (const auto next = next_.lock()) next->waits_.look_again();
 }
 
-// Waits while memory is short, so that active runs can finish first. Fails with errc::limit after 30 s or the run's
-// time limit, and with errc::cancelled if the run is asked to end meanwhile. A run of an earlier process does not wait.
-asio::awaitable<result<void>> live_run::wait_for_room() {
-  if (picked_up_ || !around_.room.is_short()) co_return result<void>();
-  announcements_.status(words::waits_for_room);
-  const auto look = [weak = weak_from_this()] {
-    if (auto self = weak.lock()) self->inbox_.push(look_again{});
+// Waits for memory, for the run before this one in its session and for the session's messages. A run of an earlier
+// process does not wait for memory.
+asio::awaitable<result<void>> live_run::wait_to_begin() {
+  if (!picked_up_ && around_.room.is_short()) {
+    announcements_.status(words::waits_for_room);
+    if (auto room = co_await waits_.for_room(std::min(clock_.left(), longest_wait_for_room)); !room) co_return room;
+  }
+  const auto is_free = [this] {
+    const auto before = before_.lock();
+    return !before || before->is_over();
   };
-  const auto place = around_.room.enter(look);
-  const auto until = around_.time.now() + std::min(clock_.left(), longest_wait_for_room);
-  const auto limit = around_.time.make_timer();
-  limit->arm(until, look);
-  std::vector<item> early;
-  bool unwanted = false;
-  while (!place->is_called() && !unwanted && around_.time.now() < until) {
-    auto next = co_await inbox_.next();
-    if (std::holds_alternative<look_again>(next)) continue;
-    unwanted = std::holds_alternative<stop_asked>(next) || std::holds_alternative<shutdown_asked>(next);
-    early.push_back(std::move(next));
+  if (!is_free() && !co_await waits_.for_session(is_free)) {
+    const auto before = before_.lock();
+    co_return fail(errc::unavailable, words::session_in_use(request_.session, before ? before->name() : ""));
   }
-  for (auto& i : early) inbox_.push(std::move(i));
-  if (unwanted) co_return fail(errc::cancelled, "the run was cancelled before it began");
-  if (!place->is_called()) co_return fail(errc::limit, std::string(words::no_room));
-  co_return result<void>();
-}
-
-// Waits for the run before this one in the session, which was asked to end and usually does so soon.
-asio::awaitable<result<void>> live_run::wait_for_session() {
-  if (const auto before = before_.lock(); !before || before->is_over()) co_return result<void>();
-  const auto limit = around_.time.make_timer();
-  limit->arm(around_.time.now() + longest_farewell, [weak = weak_from_this()] {
-    if (auto self = weak.lock()) self->inbox_.push(look_again{});
-  });
-  std::vector<item> early;
-  for (;;) {
-    auto next = co_await inbox_.next();
-    if (std::holds_alternative<look_again>(next)) break;
-    early.push_back(std::move(next));
-  }
-  for (auto& i : early) inbox_.push(std::move(i));
-  const auto before = before_.lock();
-  if (before && !before->is_over())
-    co_return fail(errc::unavailable, words::session_in_use(request_.session, before->name()));
-  co_return result<void>();
+  co_return co_await inherit();
 }
 
 // Loads the conversation and terms of the session, for a run that continues one.
@@ -93,15 +63,15 @@ asio::awaitable<result<void>> live_run::inherit() {
   }
   if (!may_have(request_.principal, history->principal))
     co_return fail(errc::not_found, "this caller has no session " + json_quoted(request_.session));
-  inherited_ = std::move(*history);
-  offer_.restore(inherited_.tools);
+  before_this_.history = std::move(*history);
+  offer_.restore(before_this_.history.tools);
   kept_.session = true;
   if (auto inherited = inherit_terms(); !inherited) co_return inherited;
   if (request_.keep) {
     if (auto begun = begin_beside(); !begun) co_return begun;
     co_return result<void>();
   }
-  const bool waits = !inherited_.empty() && inherited_.back()->role != providers::role::assistant;
+  const bool waits = !before_this_.history.empty() && before_this_.history.back()->role != providers::role::assistant;
   if (request_.messages.empty() && !waits)
     co_return fail(
         errc::invalid_argument,
@@ -115,7 +85,7 @@ asio::awaitable<result<void>> live_run::inherit() {
 // become the run's own messages, and keep the provider's bytes and the marks of foreign words.
 result<void> live_run::begin_beside() {
   const auto keep = *std::exchange(request_.keep, std::nullopt);
-  auto& before = inherited_;
+  auto& before = before_this_.history;
   if (keep > before.size())
     return fail(errc::invalid_argument, "params.keep: the session " + request_.session + " has only " +
                                             counted(before.size(), "message") + ", so it cannot keep " +
@@ -140,8 +110,8 @@ result<void> live_run::begin_beside() {
                                  " MiB, too much for the beginning of another one");
   const bool has_system = !mine.empty() && mine.front()->role == providers::role::system;
   mine.insert(mine.begin() + (has_system ? 1 : 0), before.begin(), before.begin() + static_cast<std::ptrdiff_t>(keep));
-  meant_before_ = std::move(before.tools);
-  inherited_ = {};
+  before_this_.meant = std::move(before.tools);
+  before_this_.history = {};
   request_.session = "ses_" + hex(around_.random.next(), 16);
   return {};
 }
@@ -150,7 +120,7 @@ result<void> live_run::begin_beside() {
 // approval or adds a tool that was not offered.
 result<void> live_run::inherit_terms() {
   if (!request_.keep_terms) return {};
-  if (auto kept = request_.keep_terms(request_, inherited_.terms); !kept) return kept;
+  if (auto kept = request_.keep_terms(request_, before_this_.history.terms); !kept) return kept;
   auto models = models_of(request_);
   if (!models) return std::unexpected(std::move(models.error()));
   use(std::move(*models));
@@ -185,14 +155,14 @@ void live_run::pick_up(unfinished_run left) {
   for (const auto* q : core_.questions()) approvals_.asked_before(q->id);
   tell_again();
   records_.tell_recorded();
-  if (core_.parked()) hand_over(parked_until_ms);
+  if (core_.facts().parked) hand_over(parked_until_ms);
 }
 
 // Sets the stricter of the recorded limits and those that the request would get now. Recorded ones may be stricter
 // because an earlier process has lowered them.
 void live_run::keep_to_limits() {
-  auto limits = stricter(core_.limits(), request_.limits);
-  if (limits != core_.limits()) {
+  auto limits = stricter(core_.facts().limits, request_.limits);
+  if (limits != core_.facts().limits) {
     records lowered;
     lowered.emplace_back(record::limits_lowered{limits});
     fold(std::move(lowered));
@@ -212,29 +182,6 @@ void live_run::tell_again() {
   announcements_.tell_again(open);
 }
 
-// Waits until the tool servers have started, at most for settle_time, or longer for tools of calls that an earlier
-// process left. Returns the items that came meanwhile; a stop among them ends the wait.
-asio::awaitable<std::vector<live_run::item>> live_run::wait_for_tools() {
-  std::vector<item> early;
-  for (bool over = false; !over;) {
-    const auto since = around_.time.now();
-    around_.tools.when_settled(settle_time, [weak = weak_from_this()] {
-      if (auto self = weak.lock()) self->inbox_.push(settled{});
-    });
-    for (;;) {
-      auto next = co_await inbox_.next();
-      if (std::holds_alternative<settled>(next)) break;
-      early.push_back(std::move(next));
-      if (std::holds_alternative<stop_asked>(early.back()) || std::holds_alternative<shutdown_asked>(early.back()))
-        co_return early;
-    }
-    // An end before settle_time means that no server is starting. Otherwise waits again, but not for ever: each server
-    // has a time limit for its start.
-    over = around_.time.now() - since < settle_time || !misses_tools();
-  }
-  co_return early;
-}
-
 // Returns true if calls that an earlier process left are to be made or asked about and their tools are not available.
 bool live_run::misses_tools() {
   if (!picked_up_ || core_.to_be_made().empty()) return false;
@@ -247,6 +194,46 @@ bool live_run::misses_tools() {
 void live_run::tell_of_logins() {
   for (const auto& server : around_.tools.waiting_for_login())
     if (may_choose(request_.tools, server.name)) announcements_.status(server.sentence);
+}
+
+record::run_started live_run::opening() {
+  take_offer();
+  auto made =
+      opening_of(request_, std::exchange(before_this_, {}), {model_.model(), offer_, around_.tools, around_.random});
+  call_ids_ = std::move(made.call_ids);
+  return std::move(made.first);
+}
+
+asio::awaitable<result<run_preview>> live_run::preview() {
+  auto begun = co_await inherit();
+  if (!begun) co_return std::unexpected(std::move(begun.error()));
+  co_await waits_.for_servers([this] { return misses_tools(); });
+  const auto first = opening();
+  const auto& offered = *offer_.now();
+  run_preview p;
+  p.model = first.model;
+  p.id = model_.model().id();
+  p.api = model_.model().api();
+  p.profile = first.profile;
+  for (const auto& m : conversation_of(first)) {
+    std::string json;
+    json_writer w(json);
+    providers::append_message(w, *m);
+    ++p.messages;
+    p.message_bytes += json.size();
+  }
+  p.left_out = offered.left_out;
+  if (first.limits.max_rounds > 0)
+    for (const auto& tool : offered.set->tools) {
+      p.tools.push_back(tool.name);
+      p.tool_bytes += tool.name.size() + tool.description.size() + tool.schema.text().size();
+    }
+  co_return p;
+}
+
+void live_run::take_offer() {
+  offer_.take(model_.model(), request_.messages.empty() ? core_.facts().started.messages : request_.messages,
+              !core_.facts().kept.empty());
 }
 
 }  // namespace mcpbx::daemon

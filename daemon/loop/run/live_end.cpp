@@ -69,13 +69,13 @@ void live_run::hand_over(std::int64_t expires_ms) {
       self->stop(stop_reason::caller_tools, "the caller did not send the results of its own tools within " +
                                                 words::span_of(self->request_.limits.question_timeout_ms));
   });
-  feed_->done(event_json::run_result(core_));
+  feed_->done(event_json::run_result(core_.facts()));
   if (stopping_) feed_->reopen();  // as in stop()
 }
 
 result<void> live_run::take_results(std::vector<record::caller_result> results) {
   const auto waiting = core_.handed();
-  if (!core_.parked() || waiting.empty() || results_taken_)
+  if (!core_.facts().parked || waiting.empty() || results_taken_)
     return fail(errc::invalid_argument,
                 "run " + json_quoted(name()) + " does not wait for results of its caller's tools");
   for (const auto& id : waiting)
@@ -107,11 +107,11 @@ void live_run::deliver() {
   else if (records_.taken_over())
     return;
   else if (feed_->wanted())
-    feed_->done(event_json::run_result(core_, records_.broken() ? &kept_ : nullptr));
+    feed_->done(event_json::run_result(core_.facts(), records_.broken() ? &kept_ : nullptr));
 }
 
 void live_run::deliver_failure(std::string_view what) {
-  if (core_.started().run.empty()) {
+  if (core_.facts().started.run.empty()) {
     record::run_started bare;
     bare.run = name();
     core_.apply(bare);

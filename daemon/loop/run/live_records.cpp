@@ -68,9 +68,9 @@ asio::awaitable<void> live_run::write_end(record::run_ended end) {
 // Notes the state that is stored. No record is applied during an append, so that is the present state of the core.
 void live_run::note_kept() {
   kept_.session = true;
-  kept_.messages = core_.messages().size();
-  kept_.calls = core_.calls().size();
-  kept_.rounds = core_.rounds();
+  kept_.messages = core_.facts().messages.size();
+  kept_.calls = core_.facts().calls.size();
+  kept_.rounds = core_.facts().rounds;
 }
 
 asio::awaitable<bool> live_run::append(bool synced) {

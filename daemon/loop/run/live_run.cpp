@@ -29,6 +29,7 @@ live_run::live_run(run_surroundings& around, run_request request, bool goes_on, 
       goes_on_(goes_on),
       feed_(std::move(feed)),
       inbox_(around.executor),
+      waits_(around.executor, around.time, around.room, around.tools),
       model_wait_(around.executor),
       tools_wait_(around.executor),
       records_(around.store, around.time,
@@ -42,7 +43,7 @@ live_run::live_run(run_surroundings& around, run_request request, bool goes_on, 
       clock_(around.time, request_.limits,
              {.limit_reached = [this] { out_of_time(); }, .note_due = [this] { inbox_.push(time_due{}); }}),
       announcements_(feed_, {core_, request_.limits, clock_, offer_.now()}),
-      model_({core_, request_, offer_, clock_, *feed_, around.time}, *this),
+      model_({core_.facts(), request_, offer_, clock_, *feed_, around.time}, *this),
       questions_({core_, request_, *feed_, request_.configured->servers.configured(), around.time, around.random,
                   around.executor, around.answers}),
       calls_({core_, offer_, clock_, around.tools, around.time, around.random, questions_,
@@ -64,6 +65,7 @@ void live_run::use(run_models models) {
 void live_run::stop(stop_reason why, std::string text, std::function<void(result<void>)> done) {
   stopping_ = true;
   if (feed_->over()) feed_->reopen();  // the run is parked: later readers wait for its end
+  waits_.interrupt();
   inbox_.push(stop_asked{why, std::move(text), std::move(done)});
 }
 
@@ -79,10 +81,7 @@ void live_run::plan_note() {
 }
 
 asio::awaitable<void> live_run::live() {
-  auto begun = co_await wait_for_room();
-  if (begun) begun = co_await wait_for_session();
-  if (begun) begun = co_await inherit();
-  if (!begun) {
+  if (auto begun = co_await wait_to_begin(); !begun) {
     records_.refuse(std::move(begun.error()));
     records_.tell_recorded();
     co_return;
@@ -90,7 +89,7 @@ asio::awaitable<void> live_run::live() {
   if (!picked_up_) records_.open(around_.store.open_run(name()));
   clock_.start();
   plan_note();
-  auto early = co_await wait_for_tools();
+  co_await waits_.for_servers([this] { return misses_tools(); });
   if (picked_up_) {
     take_offer();
   } else {
@@ -100,16 +99,18 @@ asio::awaitable<void> live_run::live() {
     tell_of_logins();
     if (request_.detach) co_await commit(true);
   }
-  for (auto& i : early) {
-    if (std::holds_alternative<shutdown_asked>(i) && co_await leave()) co_return;
-    co_await react(std::move(i));
+  // Wishes to stop that came meanwhile are heard before the first round, unless the start could not be written.
+  while (!records_.broken() && !inbox_.empty()) {
+    auto early = co_await inbox_.next();
+    if (std::holds_alternative<shutdown_asked>(early) && co_await leave()) co_return;
+    co_await react(std::move(early));
   }
   for (;;) {
     co_await carry_out_all();
     if (records_.refusal()) break;
     // Records of items that have come meanwhile join this commit.
     if (inbox_.empty() && !co_await commit()) continue;
-    if (core_.ended()) break;
+    if (core_.facts().ended) break;
     clock_.stand(core_.waits_for_people());
     auto& wait = model_.is_open() ? model_wait_ : tools_wait_;
     wait.begin(around_.time.now(), around_.may_watch);
@@ -126,7 +127,7 @@ asio::awaitable<void> live_run::live() {
 // false if the run does not stay.
 asio::awaitable<bool> live_run::leave() {
   const bool stays = around_.store.keeps_sessions() &&
-                     (core_.parked() || (request_.detach && around_.resume_detached)) && !core_.ending();
+                     (core_.facts().parked || (request_.detach && around_.resume_detached)) && !core_.ending();
   if (!stays || !co_await commit()) co_return false;
   left_ = true;
   clock_.stop();
@@ -223,7 +224,7 @@ live_run::reaction live_run::on_item(item& i) {
     if (!model_.is_open()) return r;  // the call was cancelled just after its reply had come
     model_.answered();
     batch.emplace_back(
-        offer_.with_tools({with_unique_ids(std::move(reply->message), call_ids_, core_.calls(), around_.random),
+        offer_.with_tools({with_unique_ids(std::move(reply->message), call_ids_, core_.facts().calls, around_.random),
                            reply->reason,
                            std::move(reply->raw_reason),
                            reply->usage,
@@ -262,7 +263,7 @@ live_run::reaction live_run::on_item(item& i) {
   } else if (auto* answer = std::get_if<answer_given>(&i)) {
     return on_answer(*answer);
   } else if (auto* of_server = std::get_if<server_questions::asked>(&i)) {
-    const auto tool = core_.is_open(of_server->call) ? core_.report(of_server->call).name : std::string();
+    const auto tool = core_.is_open(of_server->call) ? core_.facts().report(of_server->call).name : std::string();
     auto decided = questions_.take(std::move(*of_server));
     if (decided.question) batch.emplace_back(std::move(*decided.question));
     if (!decided.status.empty()) announcements_.status(decided.status, tool);
@@ -275,13 +276,21 @@ live_run::reaction live_run::on_item(item& i) {
     batch = approvals_.nobody_answers();
     r.synced = !batch.empty();
   } else if (auto* given = std::get_if<results_given>(&i)) {
-    if (!core_.parked()) return r;  // the run was cancelled meanwhile
+    if (!core_.facts().parked) return r;  // the run was cancelled meanwhile
     parked_limit_.reset();
     results_taken_ = false;
     r.synced = true;
     for (auto& one : given->results) batch.emplace_back(std::move(one));
   }
   return r;
+}
+
+void live_run::prepare_meanwhile(const command::call_model& c) {
+  model_.plan(c);
+  if (around_.store.keeps_sessions() && !records_.all_written())
+    asio::post(around_.executor, [weak = weak_from_this()] {
+      if (const auto self = weak.lock()) self->model_.prepare();
+    });
 }
 
 }  // namespace mcpbx::daemon

@@ -8,6 +8,7 @@
 #include "daemon/loop/run/announcements.hpp"
 #include "daemon/loop/run/approvals.hpp"
 #include "daemon/loop/run/model_calls.hpp"
+#include "daemon/loop/run/opening.hpp"
 #include "daemon/loop/run/record_writer.hpp"
 #include "daemon/loop/run/run_feed.hpp"
 #include "daemon/loop/run/runner.hpp"
@@ -17,6 +18,7 @@
 #include "daemon/loop/tools/argument_checks.hpp"
 #include "daemon/loop/tools/tool_offer.hpp"
 #include "daemon/loop/tools/tool_source.hpp"
+#include "daemon/loop/waits/first_waits.hpp"
 #include "daemon/store/journal.hpp"
 #include "mcp/async/inbox.hpp"
 #include "mcp/async/short_wait.hpp"
@@ -74,7 +76,7 @@ class live_run final : public providers::model_events,
 
   const std::string& name() const noexcept { return request_.run; }
   const std::string& session() const noexcept { return request_.session; }
-  const run_core& core() const noexcept { return core_; }
+  const run_facts& facts() const noexcept { return core_.facts(); }
   /// Continues a run of an earlier process from its records instead of beginning one. To be called before live().
   void pick_up(unfinished_run left);
   /// Carries out the run, from the waits at its beginning to its last record. To be called once.
@@ -96,13 +98,16 @@ class live_run final : public providers::model_events,
   /// when the cancel is in the journal or the run is over.
   void stop(stop_reason why, std::string text, std::function<void(result<void>)> done = {});
   /// Stops the run because the daemon stops: leaves it to the next process if possible, else ends it as `interrupted`.
-  void shut_down() { inbox_.push(shutdown_asked{}); }
+  void shut_down() {
+    waits_.interrupt();
+    inbox_.push(shutdown_asked{});
+  }
   /// Returns true if the run was left for the next process.
   bool was_left() const noexcept { return left_; }
   /// Returns true if another daemon continues the run; in this one it is over.
   bool was_taken_over() const noexcept { return records_.taken_over(); }
   /// Returns true if the run is parked and the caller has not sent the results of its own tools yet.
-  bool waits_for_its_caller() const noexcept { return core_.parked() && !results_taken_; }
+  bool waits_for_its_caller() const noexcept { return core_.facts().parked && !results_taken_; }
   /// Hands over the journal of a run that was left for the next process, else null. To be called after live().
   std::unique_ptr<run_journal> take_left() { return left_ ? records_.take_journal() : nullptr; }
   struct answer_given {
@@ -141,9 +146,6 @@ class live_run final : public providers::model_events,
 
  private:
   // Items of the inbox.
-  struct settled {};  // the tool servers have started, or the wait for them is over
-  // Check again whether there is memory, or whether the session is free.
-  struct look_again {};
   struct call_done {
     std::string id;
     mcp::call_outcome outcome;
@@ -164,9 +166,9 @@ class live_run final : public providers::model_events,
   struct results_given {
     std::vector<record::caller_result> results;
   };
-  using item = std::variant<settled, providers::model_reply, providers::model_error, call_done, stop_asked,
-                            answer_given, results_given, retry_due, status_writer::line, shutdown_asked, time_due,
-                            look_again, no_answerer, server_questions::asked, server_questions::gone>;
+  using item = std::variant<providers::model_reply, providers::model_error, call_done, stop_asked, answer_given,
+                            results_given, retry_due, status_writer::line, shutdown_asked, time_due, no_answerer,
+                            server_questions::asked, server_questions::gone>;
   using records = std::vector<run_record>;
   // Consequence of an item: records to apply, and how to go on after that.
   struct reaction {
@@ -176,14 +178,12 @@ class live_run final : public providers::model_events,
     std::string_view what;                   // subject of the error message in the latter case
   };
 
-  // Beginning (live_beginning.cpp, live_opening.cpp).
+  // Beginning (live_beginning.cpp).
   void use(run_models models);
-  boost::asio::awaitable<result<void>> wait_for_room();
-  boost::asio::awaitable<result<void>> wait_for_session();
+  boost::asio::awaitable<result<void>> wait_to_begin();
   boost::asio::awaitable<result<void>> inherit();
   result<void> inherit_terms();
   result<void> begin_beside();
-  boost::asio::awaitable<std::vector<item>> wait_for_tools();
   void tell_of_logins();
   bool misses_tools();
   void keep_to_limits();
@@ -244,14 +244,14 @@ class live_run final : public providers::model_events,
   std::shared_ptr<run_feed> feed_;
   std::weak_ptr<live_run> before_, next_;  // the run that it waits for, and the one that waits for it
   bool stopping_ = false, over_ = false;
-  bool left_ = false;       // the run was left for the next process
-  bool picked_up_ = false;  // an earlier process began the run
-  journal::history inherited_;
-  std::vector<record::meant_tool> meant_before_;  // of messages that another session gave
-  std::unordered_set<std::string> call_ids_;      // of all calls in the conversation before the run's first reply
+  bool left_ = false;                         // the run was left for the next process
+  bool picked_up_ = false;                    // an earlier process began the run
+  session_before before_this_;                // until the first record has it
+  std::unordered_set<std::string> call_ids_;  // of all calls in the conversation before the run's first reply
   run_core core_;
   std::deque<run_command> todo_;
   inbox<item> inbox_;
+  first_waits waits_;
   short_wait model_wait_, tools_wait_;
   event_json::kept_part kept_;  // part of the run that the journal has since the last append
   bool results_taken_ = false;  // the results of the parked calls have come

@@ -29,14 +29,14 @@ void model_calls::prepare() {
   if (!planned_) return;
   const auto c = *std::exchange(planned_, std::nullopt);
   providers::model_request ask;
-  ask.messages = of_.core.messages();
-  ask.answer_schema = of_.core.started().answer_schema;
-  ask.settings = of_.core.started().settings;
+  ask.messages = of_.facts.messages;
+  ask.answer_schema = of_.facts.started.answer_schema;
+  ask.settings = of_.facts.started.settings;
   if (of_.request.limits.timeout_ms > 0) ask.needed_by = of_.time.now() + of_.clock.left();
   if (!of_.offer.now()->set->tools.empty()) {
     ask.tools = of_.offer.now()->set;
     choose_tools(ask, c);
-    ask.note = words::round_prompt(of_.core.limits(), of_.core.rounds(), c.depth, c.with_tools);
+    ask.note = words::round_prompt(of_.facts.limits, of_.facts.rounds, c.depth, c.with_tools);
   }
   open_ = model_->prepare(std::move(ask), events_);
 }

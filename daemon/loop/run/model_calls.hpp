@@ -22,7 +22,7 @@ class model_calls {
  public:
   /// Data that the requests are built from. All of it must outlive this object.
   struct subject {
-    const run_core& core;
+    const run_facts& facts;
     const run_request& request;
     const tool_offer& offer;
     const run_clock& clock;

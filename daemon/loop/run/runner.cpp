@@ -12,9 +12,11 @@
 #include "mcp/support/text.hpp"
 
 #include <boost/asio/post.hpp>
+#include <boost/system/system_error.hpp>
 
 #include <algorithm>
 #include <exception>
+#include <string>
 #include <unordered_map>
 #include <utility>
 
@@ -32,9 +34,9 @@ std::size_t depth_class(int depth) {
   return place;
 }
 
-void count_end(loop_counters& counters, const run_core& core) {
-  ++counters.depth[depth_class(core.depth())];
-  const std::string reason(to_string(core.answer().reason));
+void count_end(loop_counters& counters, const run_facts& run) {
+  ++counters.depth[depth_class(run.depth)];
+  const std::string reason(to_string(run.answer.reason));
   auto found = std::ranges::find(counters.stops, reason, &std::pair<std::string, std::uint64_t>::first);
   if (found == counters.stops.end())
     counters.stops.emplace_back(reason, 1);
@@ -135,12 +137,19 @@ class runner::impl : public std::enable_shared_from_this<impl> {
     auto feed = std::make_shared<run_feed>(r.run, run_feed::options{.principal = r.principal});
     auto run = std::make_shared<live_run>(around_, std::move(r), goes_on, std::move(models), std::move(feed));
     // NOLINTNEXTLINE(cppcoreguidelines-avoid-capturing-lambda-coroutines) as in launch()
-    scope_.spawn("preview",
-                 [run, counted = previews_, then = std::move(then)]() mutable -> boost::asio::awaitable<void> {
-                   auto seen = co_await run->preview();
-                   counted.reset();
-                   then(std::move(seen));
-                 });
+    scope_.spawn(
+        "preview", [run, counted = previews_, then = std::move(then)]() mutable -> boost::asio::awaitable<void> {
+          result<run_preview> seen;
+          try {
+            seen = co_await run->preview();
+          } catch (const boost::system::system_error&) {
+            throw;  // the daemon stops
+          } catch (const std::exception& e) {
+            seen = fail(errc::internal, "the look at the run failed by a fault of mcpbx: " + std::string(e.what()));
+          }
+          counted.reset();
+          then(std::move(seen));
+        });
   }
 
   void resume(unfinished_run left) {
@@ -209,21 +218,19 @@ class runner::impl : public std::enable_shared_from_this<impl> {
   }
 
   void recall(std::string_view name, std::uint64_t likeness, std::function<void(result<recalled_run>)> then) {
-    around_.store.find_ended(
-        std::string(name), [weak = weak_from_this(), name = std::string(name), likeness,
-                            then = std::move(then)](const result<std::vector<run_record>>& records) {
-          const auto self = weak.lock();
-          if (!self) return;
-          if (!records && records.error().code != errc::not_found && !self->knows(name))
-            return then(std::unexpected(records.error()));
-          run_core core;
-          if (records)
-            for (const auto& r : *records) core.apply(r);
-          const auto& started = core.started();
-          const bool meant = core.ended() && (likeness == 0 || (started.detached && started.likeness == likeness));
-          if (!meant) return then(self->unknown(name, ""));
-          then(recalled_run{self->told_by(core), started.session});
-        });
+    around_.store.find_ended(std::string(name), [weak = weak_from_this(), name = std::string(name), likeness,
+                                                 then =
+                                                     std::move(then)](const result<std::vector<run_record>>& records) {
+      const auto self = weak.lock();
+      if (!self) return;
+      if (!records && records.error().code != errc::not_found && !self->knows(name))
+        return then(std::unexpected(records.error()));
+      const auto core = records ? run_core::of(*records) : run_core();
+      const auto& started = core.facts().started;
+      const bool meant = core.facts().ended && (likeness == 0 || (started.detached && started.likeness == likeness));
+      if (!meant) return then(self->unknown(name, ""));
+      then(recalled_run{self->told_by(core.facts()), started.session});
+    });
   }
 
   bool cancel(std::string_view name, std::string text, std::function<void(result<void>)> done) {
@@ -271,24 +278,21 @@ class runner::impl : public std::enable_shared_from_this<impl> {
     reason.text += ", and could not be continued: " + why;
     // NOLINTNEXTLINE(cppcoreguidelines-avoid-capturing-lambda-coroutines) as in launch()
     scope_.spawn(kept->run, [kept, reason]() -> boost::asio::awaitable<void> {
-      run_core core;
-      for (const auto& r : kept->records) core.apply(r);
-      auto closing = core.recovery(reason);
+      auto closing = run_core::of(kept->records).recovery(reason);
       if (!closing.empty()) (void)co_await kept->journal->append(std::move(closing), true);
     });
   }
 
   // Makes the feed of an ended run from its state. All numbers that callers have from before are lower, so every caller
   // gets a snapshot, as after any restart.
-  std::shared_ptr<run_feed> told_by(const run_core& ended) const {
-    auto feed =
-        std::make_shared<run_feed>(ended.started().run, run_feed::options{.keep = true,
-                                                                          .numbers_above = numbers_of_this_life(),
-                                                                          .principal = ended.started().principal});
+  std::shared_ptr<run_feed> told_by(const run_facts& ended) const {
+    auto feed = std::make_shared<run_feed>(
+        ended.started.run,
+        run_feed::options{.keep = true, .numbers_above = numbers_of_this_life(), .principal = ended.started.principal});
     // These events lie before the reopen(), so readers get them as a snapshot.
-    if (ended.rounds() > 0)
-      feed->push({run_event::kind::round, {}, {}, event_json::round(ended.rounds(), ended.started().model)});
-    const auto& said = ended.answer();
+    if (ended.rounds > 0)
+      feed->push({run_event::kind::round, {}, {}, event_json::round(ended.rounds, ended.started.model)});
+    const auto& said = ended.answer;
     const auto& text = said.text->empty() ? said.partial_text : *said.text;
     if (!text.empty()) feed->push({run_event::kind::text, {}, text, {}});
     feed->reopen();
@@ -325,7 +329,7 @@ class runner::impl : public std::enable_shared_from_this<impl> {
         run->deliver();
         left_.emplace(run->name(), std::move(left));
       } else if (fault.empty()) {
-        if (run->core().ended() && !run->was_taken_over()) count_end(around_.counters, run->core());
+        if (run->facts().ended && !run->was_taken_over()) count_end(around_.counters, run->facts());
         run->deliver();
       } else {
         run->deliver_failure(fault);
@@ -423,7 +427,7 @@ class runner::impl : public std::enable_shared_from_this<impl> {
   std::function<result<void>(run_request&)> keep_to_present_terms_;
   std::function<void()> run_ended_;
   std::size_t max_runs_, max_detached_, awake_runs_;
-  // Each preview that goes on holds a reference, so that it is counted until its end, whatever that is.
+  // Each preview that goes on holds a reference, so that it is counted until it ends in any way.
   std::shared_ptr<const char> previews_ = std::make_shared<const char>();
   bool stopping_ = false;
   std::uint64_t dropped_logs_ = 0;  // of runs that have ended

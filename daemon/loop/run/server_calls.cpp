@@ -70,7 +70,7 @@ void server_calls::send(const std::string& id, const std::weak_ptr<listener>& to
     if (const auto uri = read_result::linked_uri(call.arguments); !uri.empty()) return read_link(id, uri, told);
   if (read_result::is(*entry))
     return ended({mcp::call_outcome::kind::result,
-                  read_result::page(by_.core.kept(), call.arguments, by_.core.limits().max_result_bytes),
+                  read_result::page(by_.core.facts().kept, call.arguments, by_.core.facts().limits.max_result_bytes),
                   {}});
   if (!server)  // the server was removed after the intent
     return ended(mcp::call_outcome::failed(errc::unavailable, "the server \"" + entry->server + "\" is gone"));
@@ -101,11 +101,11 @@ void server_calls::read_link(const std::string& id, const std::string& uri, cons
     if (const auto l = told.lock()) l->on_outcome(id, {mcp::call_outcome::kind::result, words::error_result(why), {}});
   };
   const std::string shown = json_quoted(cut_utf8(uri, longest_shown_uri));
-  if (!has_link(by_.core.kept(), uri))
+  if (!has_link(by_.core.facts().kept, uri))
     return ended("Not read: no result that is still kept in this conversation links to " + shown + ".");
   const auto tools = by_.tools.snapshot();
   auto route = tools->route_resource(uri);
-  for (const auto* rules : {&by_.core.started().links, &by_.links}) {
+  for (const auto* rules : {&by_.core.facts().started.links, &by_.links}) {
     if (!route || *rules == record::link_rules()) continue;
     const auto view = std::make_shared<const mcp::uri_filter>(mcp::item_filter{rules->allow, rules->deny});
     // Another server may be found under these rules, which must not open the way to the one that they deny.
@@ -121,7 +121,7 @@ void server_calls::read_link(const std::string& id, const std::string& uri, cons
   out.has_meta = false;
   out.asker = this;
   out.scope = by_.scope;
-  out.principal = by_.core.started().principal;
+  out.principal = by_.core.facts().started.principal;
   out.done = [told, id](mcp::call_outcome outcome) {
     if (outcome.type == mcp::call_outcome::kind::result) outcome.value = resource_as_result(outcome.value);
     if (const auto l = told.lock()) l->on_outcome(id, std::move(outcome));

@@ -119,7 +119,7 @@ void server_questions::attach_to(mcp::server_call& call, const std::string& id, 
   json_writer w(json);
   w.begin_object();
   if (reachable()) w.key("elicitation").token(R"({"form":{},"url":{}})");
-  const auto& server = of_.core.report(id).server;
+  const auto& server = of_.core.facts().report(id).server;
   if (of_.answers && of_.answers->has_roots_for(server)) w.key("roots").token("{}");
   if (of_.answers && of_.answers->samples_for(server)) w.key("sampling").token(R"({"tools":{}})");
   w.end_object();
@@ -201,7 +201,7 @@ std::string server_questions::hash_of(const asked& a) const {
 }
 
 std::string server_questions::tool_of(const std::string& call) const {
-  return of_.core.report(call).name;
+  return of_.core.facts().report(call).name;
 }
 
 record::question server_questions::question_of(const asked& a, std::string_view kind, raw_json body) const {

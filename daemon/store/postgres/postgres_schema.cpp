@@ -256,7 +256,7 @@ result<std::vector<run_row>> postgres_store::abandoned_runs(std::int64_t now_ms)
 }
 
 // Takes over the runs of a daemon in one transaction, holding its lock so that it cannot come back meanwhile, and
-// appends a record behind which it cannot write.
+// appends a record after which that daemon cannot write.
 result<std::vector<run_row>> postgres_store::take_from(std::int64_t owner, std::int64_t now_ms) {
   if (auto begun = execute("BEGIN"); !begun) return std::unexpected(std::move(begun.error()));
   bool gone = false;

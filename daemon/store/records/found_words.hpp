@@ -2,7 +2,7 @@
 #pragma once
 #include "daemon/store/records/record.hpp"
 #include "daemon/store/records/sessions.hpp"
-#include "mcp/support/word_match.hpp"
+#include "mcp/search/word_match.hpp"
 
 #include <cstdint>
 #include <string>

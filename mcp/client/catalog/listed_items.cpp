@@ -62,7 +62,7 @@ std::vector<listed_items::wanted> listed_items::choose(const listed& l, taken_ke
     name_prefixed(l, items, taken);
     return items;
   }
-  // The first server that lists a URI has it; that of a later one says whose it is (mcp/README.md).
+  // The first server that lists a URI has it; that of a later one says whose it is (docs/passing-on.md).
   for (wanted& w : items) {
     const std::string& own = w.item->key;
     w.key = own.starts_with(own_scheme) || !taken.insert(own).second ? uri_at(l.s.prefix, own) : own;

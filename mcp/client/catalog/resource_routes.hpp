@@ -1,4 +1,4 @@
-// The way of a URI to the server that has the resource (mcp/README.md, "Resources of several servers").
+// The way of a URI to the server that has the resource (docs/passing-on.md, "Resources of several servers").
 #pragma once
 #include "mcp/client/catalog/feature_entries.hpp"
 #include "mcp/client/catalog/item_filter.hpp"

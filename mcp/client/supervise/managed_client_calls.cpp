@@ -168,7 +168,7 @@ void managed_client::call_progress(ticket t, const raw_json& params) {
   handler(params);
 }
 
-// Returns the call in whose own stream the server speaks at present, or null.
+// Returns the call whose own stream brought the message that is being handled, or null.
 const managed_client::ticketed_call* managed_client::call_spoken_in() const {
   const call_number about = session_ && session_->core() ? session_->core()->spoken_in() : 0;
   if (about == 0) return nullptr;

@@ -202,8 +202,8 @@ void managed_client::note_unanswered() {
   lingers_until_ = context_.time.now() + longest_afterlife;
 }
 
-// Takes back what the session that has ended has asked: its ids mean other questions in the next one. The calls of the
-// questions are over, but for those that come back unseen.
+// Withdraws the questions of the session that has ended, because its ids mean other questions in the next one. Their
+// calls are over, except for those that the server has not seen.
 void managed_client::forget_questions(std::string_view why) {
   lingers_until_ = {};
   ++sessions_;

@@ -1,4 +1,4 @@
-// Watches of resources and logs at one tool server: held over restarts, and passed to whoever watches.
+// Watches of resources and logs at one tool server: kept over restarts, with their updates passed to all watchers.
 #include "mcp/client/supervise/managed_client.hpp"
 #include "mcp/protocol/extensions.hpp"
 

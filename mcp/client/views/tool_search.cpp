@@ -1,7 +1,7 @@
 // Scores each word at each tool, and weighs it by the number of tools that have it.
 #include "mcp/client/views/tool_search.hpp"
 
-#include "mcp/support/word_match.hpp"
+#include "mcp/search/word_match.hpp"
 
 #include <algorithm>
 #include <cctype>

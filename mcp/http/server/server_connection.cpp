@@ -2,6 +2,7 @@
 // socket is looked at from time to time, so that the end of the caller is noticed while its answer is being made.
 #include "mcp/http/server/server_connection.hpp"
 
+#include "mcp/http/server/answer_bytes.hpp"
 #include "mcp/http/stream_socket.hpp"
 #include "mcp/support/read_size.hpp"
 #include "mcp/support/shared_bytes.hpp"
@@ -9,15 +10,12 @@
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/error.hpp>
 #include <boost/asio/post.hpp>
-#include <boost/beast/http/status.hpp>
 
 #include <poll.h>
 #include <sys/socket.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cstring>
-#include <ctime>
 #include <optional>
 
 namespace mcpbx::http {
@@ -36,26 +34,6 @@ constexpr std::size_t linger_bytes = std::size_t{1} << 20, linger_bytes_of_413 =
 /// Time between two looks for the end of a caller from which no more is read.
 constexpr milliseconds look_gap{1'000};
 
-/// The value of the header Date, made once in a second.
-class date_text {
- public:
-  std::string_view at(std::int64_t wall_ms) {
-    const auto seconds = static_cast<std::time_t>(wall_ms / 1000);
-    if (size_ > 0 && seconds == seconds_) return {text_, size_};
-    seconds_ = seconds;
-    std::tm parts{};
-    ::gmtime_r(&seconds, &parts);
-    size_ = std::strftime(text_, sizeof text_, "%a, %d %b %Y %H:%M:%S GMT", &parts);
-    return {text_, size_};
-  }
-
- private:
-  std::time_t seconds_ = 0;
-  char text_[40];
-  std::size_t size_ = 0;
-};
-thread_local date_text date;  // one for all connections of a thread
-
 }  // namespace
 
 class server_connection::impl : public std::enable_shared_from_this<impl> {
@@ -71,7 +49,6 @@ class server_connection::impl : public std::enable_shared_from_this<impl> {
     socket_.non_blocking(true, ignored);
     parser_.emplace(limits_.size);
   }
-  ~impl() { account(0); }
   impl(const impl&) = delete;
   impl& operator=(const impl&) = delete;
 
@@ -83,9 +60,9 @@ class server_connection::impl : public std::enable_shared_from_this<impl> {
 
   void answer(server_answer a) {
     if (phase_ != phase::answering) return;
-    head_of(a.status, a.headers);
-    pending_ += "Content-Length: " + std::to_string(a.body.size()) + "\r\n\r\n";
-    if (!without_body_) pending_ += a.body;
+    bytes_.append_head(a.status, a.headers, !keep_, time_.wall_ms());
+    bytes_.append("Content-Length: " + std::to_string(a.body.size()) + "\r\n\r\n");
+    if (!without_body_) bytes_.append(a.body);
     answered();
   }
 
@@ -102,33 +79,31 @@ class server_connection::impl : public std::enable_shared_from_this<impl> {
     chunks_ = parser_->takes_chunks();
     // For a caller of HTTP/1.0, which knows no chunks, the end of the connection ends the body.
     keep_ = keep_ && chunks_;
-    head_of(status, headers);
-    pending_ += chunks_ ? "Transfer-Encoding: chunked\r\n\r\n" : "\r\n";
+    bytes_.append_head(status, headers, !keep_, time_.wall_ms());
+    bytes_.append(chunks_ ? "Transfer-Encoding: chunked\r\n\r\n" : "\r\n");
     phase_ = phase::streaming;
     flush();
   }
 
   void send(std::string_view part, bool alone = false) {
     if (phase_ != phase::streaming || part.empty()) return;
-    if (chunks_) {
-      char size[16];
-      pending_.append(size, std::to_chars(size, size + sizeof size, part.size(), 16).ptr).append("\r\n", 2);
-    }
-    pending_ += part;
-    if (chunks_) pending_ += "\r\n";
+    if (chunks_)
+      bytes_.append_chunk(part);
+    else
+      bytes_.append(part);
     flush(alone);
   }
 
   void finish(bool whole) {
     if (phase_ != phase::streaming) return;
-    if (whole && chunks_) pending_ += "0\r\n\r\n";
+    if (whole && chunks_) bytes_.append("0\r\n\r\n");
     keep_ = keep_ && whole;
     answered();
   }
 
-  std::size_t unsent() const { return pending_.size() + (leaving_.size() - taken_); }
+  std::size_t unsent() const { return bytes_.unsent(); }
 
-  std::uint64_t taken() const { return ever_taken_; }
+  std::uint64_t taken() const { return bytes_.taken(); }
 
   void close() {
     if (phase_ == phase::closed) return;
@@ -137,8 +112,7 @@ class server_connection::impl : public std::enable_shared_from_this<impl> {
     timer_->cancel();
     boost::system::error_code ignored;
     socket_.close(ignored);
-    pending_.clear();
-    account(leaving_.size());
+    bytes_.drop_waiting();
   }
 
  private:
@@ -277,7 +251,7 @@ class server_connection::impl : public std::enable_shared_from_this<impl> {
       return false;
     }
     if (body_wanted && parser_->waits_to_continue()) {
-      pending_ += "HTTP/1.1 100 Continue\r\n\r\n";
+      bytes_.append("HTTP/1.1 100 Continue\r\n\r\n");
       flush();
     }
     return true;
@@ -303,16 +277,6 @@ class server_connection::impl : public std::enable_shared_from_this<impl> {
   }
 
   // Answers.
-
-  void head_of(int status, const std::vector<header>& headers) {
-    pending_ += "HTTP/1.1 " + std::to_string(status) + " ";
-    const auto reason =
-        boost::beast::http::obsolete_reason(boost::beast::http::int_to_status(static_cast<unsigned>(status)));
-    pending_.append(reason.data(), reason.size());
-    pending_.append("\r\nDate: ").append(date.at(time_.wall_ms())).append("\r\n");
-    if (!keep_) pending_ += "Connection: close\r\n";
-    for (const auto& h : headers) pending_.append(h.name).append(": ").append(h.value).append("\r\n");
-  }
 
   // Finishes an answer. The next request may be in the buffer already.
   void answered() {
@@ -344,11 +308,9 @@ class server_connection::impl : public std::enable_shared_from_this<impl> {
   }
 
   void flush(bool at_once = false) {
-    account(unsent());
-    if (writing_ || pending_.empty() || !open()) return;
-    leaving_.swap(pending_);
-    pending_.clear();
-    taken_ = 0;
+    bytes_.account();
+    if (writing_ || !bytes_.any_waiting() || !open()) return;
+    bytes_.begin_write();
     if ((at_once || phase_ == phase::reading) && left_at_once()) return;
     stalled_since_ = time_.now();
     writing_ = true;
@@ -360,28 +322,19 @@ class server_connection::impl : public std::enable_shared_from_this<impl> {
   // to write().
   bool left_at_once() {
     boost::system::error_code ec;
-    const auto n = socket_.write_some(asio::buffer(leaving_), ec);
-    if (ec) return false;
-    taken_ = n;
-    ever_taken_ += n;
-    if (taken_ < leaving_.size()) return false;
-    all_left();
-    account(0);
+    const auto rest = bytes_.to_write();
+    const auto n = socket_.write_some(asio::buffer(rest.data(), rest.size()), ec);
+    if (ec || !bytes_.written(n, kept_memory())) return false;
+    bytes_.account();
     return true;
   }
 
-  // Begins anew with empty buffers.
-  void all_left() {
-    leaving_.clear();
-    taken_ = 0;
-    // Do not keep the memory of a large answer for small ones, and none for a silent stream.
-    const auto most = phase_ == phase::streaming ? small_ : large_;
-    for (auto* s : {&leaving_, &pending_})
-      if (s->empty() && s->capacity() > most) std::string().swap(*s);
-  }
+  // Keeps no memory of a large answer for small ones, and none for a silent stream.
+  std::size_t kept_memory() const { return phase_ == phase::streaming ? small_ : large_; }
 
   void write() {
-    socket_.async_write_some(asio::buffer(leaving_.data() + taken_, leaving_.size() - taken_),
+    const auto rest = bytes_.to_write();
+    socket_.async_write_some(asio::buffer(rest.data(), rest.size()),
                              [self = shared_from_this()](const boost::system::error_code& ec, std::size_t n) {
                                if (self->open()) self->on_written(ec, n);
                              });
@@ -389,14 +342,11 @@ class server_connection::impl : public std::enable_shared_from_this<impl> {
 
   void on_written(const boost::system::error_code& ec, std::size_t n) {
     if (ec) return leave("");
-    taken_ += n;
-    ever_taken_ += n;
     stalled_since_ = time_.now();
-    if (taken_ < leaving_.size()) return write();
+    if (!bytes_.written(n, kept_memory())) return write();
     writing_ = false;
-    all_left();
-    if (!pending_.empty()) return flush();
-    account(0);
+    if (bytes_.any_waiting()) return flush();
+    bytes_.account();
     arm();
     if (phase_ == phase::streaming) return events_->on_drained();
     if (phase_ == phase::ending) return linger();
@@ -418,14 +368,6 @@ class server_connection::impl : public std::enable_shared_from_this<impl> {
     auto* const told = std::exchange(events_, nullptr);
     close();
     if (told != nullptr) told->on_left(why);
-  }
-
-  void account(std::size_t bytes) {
-    if (bytes > accounted_)
-      byte_account::add(bytes - accounted_);
-    else
-      byte_account::sub(accounted_ - bytes);
-    accounted_ = bytes;
   }
 
   // Limits, with one timer.
@@ -478,11 +420,9 @@ class server_connection::impl : public std::enable_shared_from_this<impl> {
   std::optional<request_parser> parser_;
   phase phase_ = phase::reading;
   time_point since_, stalled_since_, lingers_since_;
-  time_point looks_at_ = never;    // while no more is read
-  std::string pending_, leaving_;  // bytes that wait, and bytes of the present write
-  std::size_t taken_ = 0;          // written part of leaving_
-  std::uint64_t ever_taken_ = 0;
-  std::size_t accounted_ = 0, lingered_ = 0, most_lingered_ = linger_bytes;
+  time_point looks_at_ = never;  // while no more is read
+  answer_bytes bytes_;
+  std::size_t lingered_ = 0, most_lingered_ = linger_bytes;
   bool filled_ = false;  // the last read filled the buffer, so the next one gets more space
   bool reading_ = false, writing_ = false, input_ended_ = false;
   bool local_ = false;  // a Unix socket

@@ -6,7 +6,7 @@
 #include "mcp/protocol/revisions.hpp"
 #include "mcp/server/base/param_reader.hpp"
 #include "mcp/server/base/rpc_errors.hpp"
-#include "mcp/support/has_word.hpp"
+#include "mcp/search/has_word.hpp"
 #include "mcp/support/text.hpp"
 
 #include <cstddef>

@@ -42,7 +42,7 @@ std::string told_uri(const catalog& all, const resource_route& route, std::strin
 /// Searches in parts: a few in a turn, the others in later turns, since one search may cost as much as many messages.
 class paced_searches {
  public:
-  /// Most searches in one turn, and bytes of their URIs, but for a longer first one.
+  /// Most searches in one turn, and bytes of their URIs. The first URI may be longer.
   static constexpr std::size_t most = 16, most_bytes = std::size_t{16} << 10;
   /// Does the next search and returns the bytes of its URI; 0: there is none. May close the caller's session.
   using step = std::function<std::size_t()>;

@@ -1,4 +1,4 @@
-// Recognition of marks, and the first guess about JSON without one, which goes by the first member of an object.
+// Recognition of marks, and the first guess about JSON without one, by the first member of its object.
 #include "providers/text/marks/marks.hpp"
 
 #include "providers/text/marks/markup_marks.hpp"

@@ -127,6 +127,38 @@ TEST_CASE("reload: a stop ends those that wait, refuses others, and nothing foll
   CHECK(r.followed == 0);
 }
 
+TEST_CASE("reload: a look at the files tells changes once, in a later turn, and none after the stop or the limit") {
+  rig r("{}");
+  std::vector<std::vector<std::string>> told;
+  const auto look = [&](milliseconds at_most = reloading::look_limit) {
+    r.reload->look([&](const std::vector<std::string>& changed) { told.push_back(changed); }, at_most);
+  };
+  const auto run_until = [&](std::size_t n) {
+    while (told.size() < n && r.base->io.run_one() > 0) {
+    }
+  };
+  look(milliseconds(60'000));
+  CHECK(told.empty());
+  run_until(1);
+  CHECK(told.back().empty());
+  r.write(R"({"mcpServers": {}})");
+  look(milliseconds(60'000));
+  run_until(2);
+  CHECK(told.back() == std::vector<std::string>{r.options.config});
+  // Whichever of the limit and the look comes first answers alone.
+  look(milliseconds(0));
+  look(milliseconds(60'000));
+  run_until(4);
+  r.base->io.poll();
+  CHECK(told.size() == 4);
+  look();
+  r.reload->stop();
+  CHECK(told.size() == 5);
+  CHECK(told.back().empty());
+  look();
+  CHECK(told.size() == 6);
+}
+
 TEST_CASE("reload: one who asked may destroy the daemon's part from its answer") {
   rig r("{}");
   r.reload->ask("a test", [&r](const result<reload_report>& told) {

@@ -60,24 +60,24 @@ TEST_CASE("cli: a file that is replaced while it is being read counts as changed
   const auto loaded = conf::load_files(c.env, c.options);
   c.write("config.json", "{}");
   started_world world(c.env, c.options, loaded.config, loaded.read, true);
-  CHECK(world.changed_files() == names{c.path("config.json")});
+  CHECK(world.files()->changed() == names{c.path("config.json")});
 }
 
 TEST_CASE("cli: a file that is new or another one or gone is told, one that was only written again is not") {
   configured c;
   auto world = c.begin();
   CHECK(world.variables() == names{"SOME_KEY"});
-  CHECK(world.changed_files().empty());
+  CHECK(world.files()->changed().empty());
   c.write("config.json", R"({"models":{"m":{"api":"openai-chat","model":"x","apiKey":"${env:SOME_KEY}"}}})");
-  CHECK(world.changed_files().empty());
+  CHECK(world.files()->changed().empty());
   c.write("config.d/a.json", "{}");
-  CHECK(world.changed_files() == names{c.path("config.d/a.json")});
+  CHECK(world.files()->changed() == names{c.path("config.d/a.json")});
   fs::remove(c.path("config.d/a.json"));
-  CHECK(world.changed_files().empty());
+  CHECK(world.files()->changed().empty());
   c.write("config.json", R"({"models":{}})");
-  CHECK(world.changed_files() == names{c.path("config.json")});
+  CHECK(world.files()->changed() == names{c.path("config.json")});
   fs::remove(c.path("config.json"));
-  CHECK(world.changed_files() == names{c.path("config.json")});
+  CHECK(world.files()->changed() == names{c.path("config.json")});
 }
 
 TEST_CASE("cli: without a configuration the keys of the defaults count, and so does a file that appears") {
@@ -86,7 +86,7 @@ TEST_CASE("cli: without a configuration the keys of the defaults count, and so d
   auto world = c.begin();
   CHECK(world.variables() == names{"ANTHROPIC_API_KEY", "OPENAI_API_KEY"});
   c.write("config.json", "{}");
-  CHECK(world.changed_files() == names{c.path("config.json")});
+  CHECK(world.files()->changed() == names{c.path("config.json")});
 }
 
 TEST_CASE(

@@ -178,6 +178,52 @@ TEST_CASE("logins of callers: a name in the file counts for nothing without the 
   CHECK(world.rows() == rows{"uid:1000 logged_in"});
 }
 
+TEST_CASE("logins of callers: the client of an entry stays at the authorization server that one of them used it at") {
+  for (const bool restarted : {false, true}) {
+    callers_world world;
+    auto e = world.entry({.url = world.as.server_url(), .client_id = "corp"});
+    e.fingerprint += " client";
+    e.per_caller = true;
+    world.all->set_entries({e}, {"http"});
+    world.log_in("");
+    if (restarted) {
+      world.all = world.beside();
+      world.all->set_entries({e}, {"http"});
+    }
+    world.as.instead["/.well-known/oauth-protected-resource/mcp"] = [&](const std::string&) {
+      return authorization_server::reply{200, R"({"resource":")" + world.as.server_url() +
+                                                  R"(","authorization_servers":[")" + world.as.base() + R"(/other"]})"};
+    };
+    world.as.instead["/.well-known/oauth-authorization-server/other"] = [&](const std::string&) {
+      const auto& base = world.as.base();
+      return authorization_server::reply{200, R"({"issuer":")" + base + R"(/other","authorization_endpoint":")" + base +
+                                                  R"(/authorize","token_endpoint":")" + base +
+                                                  R"(/token","code_challenge_methods_supported":["S256"]})"};
+    };
+    std::string why;
+    world.all->begin({"files", "http"}, nullptr,
+                     [&](const result<login_invitation>& i) { why = i ? "begun" : i.error().message; });
+    REQUIRE(world.loop.until([&] { return !why.empty(); }));
+    CHECK(why.find("than the one that auth.clientId was used at before") != std::string::npos);
+  }
+  SUBCASE("and while the tokens that tell it cannot be read, none is begun") {
+    callers_world world;
+    auto e = world.entry({.url = world.as.server_url(), .client_id = "corp"});
+    e.fingerprint += " client";
+    e.per_caller = true;
+    world.all->set_entries({e}, {"http"});
+    world.log_in("");
+    world.locked = true;
+    world.all = world.beside();
+    world.all->set_entries({e}, {"http"});
+    std::string why;
+    world.all->begin({"files", "http"}, nullptr,
+                     [&](const result<login_invitation>& i) { why = i ? "begun" : i.error().message; });
+    REQUIRE(world.loop.until([&] { return !why.empty(); }));
+    CHECK(why.find("no login is begun with the client of its entry") != std::string::npos);
+  }
+}
+
 TEST_CASE("logins of callers: a caller that there is not, and a shared entry, are told with a way on") {
   callers_world world;
   CHECK(world.refusal({"files", "htpp"}) ==

@@ -46,6 +46,21 @@ TEST_CASE("logins: tokens of one address are not sent to another one, whatever i
   CHECK(world.prepared().empty());
 }
 
+TEST_CASE("logins: of two entries at one address each keeps its own tokens when the configuration changes") {
+  login_world world;
+  auto second = world.entry();
+  second.server = "mails";
+  world.all->set_entries({world.entry(), second});
+  world.log_in();
+  world.all->set_entries({second, world.entry()});
+  CHECK(world.tokens().header() == "Bearer token-number-1");
+  CHECK(world.all->tokens_of("mails")->header().empty());
+  world.all->set_entries({second});
+  CHECK_FALSE(world.all->tokens_of("files"));
+  REQUIRE(world.all->tokens_of("mails"));
+  CHECK(world.all->tokens_of("mails")->header().empty());
+}
+
 TEST_CASE("logins: what a person pastes is as good as the browser") {
   login_world world;
   std::optional<login_invitation> told;

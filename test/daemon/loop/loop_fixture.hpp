@@ -20,6 +20,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -68,7 +69,10 @@ class scripted_model final : public providers::model {
   scripted_model(asio::io_context& context, std::function<void(std::string)> note)
       : context_(context), note_(std::move(note)) {}
   const std::string& name() const override { return name_; }
-  const std::string& id() const override { return id_; }
+  const std::string& id() const override {
+    if (broken) throw std::runtime_error("a broken model");
+    return id_;
+  }
   const std::string& api() const override { return api_; }
   std::string_view default_system() const override { return system; }
   std::size_t max_tools() const override { return most_tools; }
@@ -78,6 +82,7 @@ class scripted_model final : public providers::model {
     return std::make_unique<running>(*this, std::move(request), events);
   }
 
+  bool broken = false;         ///< id() throws
   std::string system;          ///< returned by default_system()
   std::size_t most_tools = 0;  ///< returned by max_tools()
   std::deque<step> script;

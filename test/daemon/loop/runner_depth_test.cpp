@@ -51,7 +51,7 @@ TEST_CASE("G32: the property of the fold holds at depth 50") {
   std::size_t model_calls = 0;
   for (std::size_t count = 1; count <= records.size(); ++count) {
     const auto core = fold(records, count);
-    CHECK(fault_of(core.messages()) == "");
+    CHECK(fault_of(core.facts().messages) == "");
     for (const auto& c : core.commands()) model_calls += std::holds_alternative<command::call_model>(c) ? 1 : 0;
   }
   CHECK(model_calls == 51);

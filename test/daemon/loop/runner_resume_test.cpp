@@ -745,10 +745,10 @@ TEST_CASE("L8 G24: a ceiling that was lowered holds for good, also for a round t
       left.insert(left.end(), second.added().begin(), second.added().end());
     }
     const auto whole = fold(left, left.size());
-    CHECK(whole.limits().max_rounds == 2);
-    CHECK(whole.ended() == !answers);
+    CHECK(whole.facts().limits.max_rounds == 2);
+    CHECK(whole.facts().ended == !answers);
     if (!answers) {
-      CHECK(whole.answer().reason == stop_reason::max_rounds);
+      CHECK(whole.facts().answer.reason == stop_reason::max_rounds);
       continue;
     }
     next_process third;  // a process without that ceiling

@@ -59,7 +59,7 @@ TEST_CASE("L15: a quick model writes the line about the tool at work, and its to
   CHECK(input_tokens(f) == 30);
   CHECK(f.caller_.done[0].text().find("Looking up") == std::string_view::npos);
   // The records alone give the same number.
-  CHECK(fold(f.written(), f.written().size()).usage().input == 30);
+  CHECK(fold(f.written(), f.written().size()).facts().usage.input == 30);
   CHECK(f.time.armed() == 0);
 }
 

@@ -154,11 +154,11 @@ TEST_CASE("L11: each stop reason has its sentence, its status, one done, and lea
     }
     if (unkept) continue;
     const auto core = fold(f.written(), f.written().size());
-    CHECK(core.answer().reason == c.reason);
-    CHECK(core.answer().reason_text == whole);
-    CHECK(core.messages().size() >= 4);  // includes the round that went well
-    CHECK(fault_of(core.messages()) == "");
-    CHECK(wire_fault_of(core.messages()) == "");
+    CHECK(core.facts().answer.reason == c.reason);
+    CHECK(core.facts().answer.reason_text == whole);
+    CHECK(core.facts().messages.size() >= 4);  // includes the round that went well
+    CHECK(fault_of(core.facts().messages) == "");
+    CHECK(wire_fault_of(core.facts().messages) == "");
   }
   for (int i = 0; i <= static_cast<int>(stop_reason::repeated_calls); ++i)
     // needs_approval is left out: only detached runs end with it, and none of these runs is detached.
@@ -371,4 +371,25 @@ TEST_CASE("G18: runs that wait for room begin in the order in which they came, w
     CHECK(f.runs->active() == 0);
   }
   byte_account::set_limit(limit);
+}
+
+TEST_CASE("E1: a look at a run that fails by a fault is answered with it, and counts no longer") {
+  fixture f;
+  f.unproven = "nothing is kept of a look";
+  f.model->broken = true;
+  std::size_t failed = 0;
+  const auto look = [&](const std::function<void(result<run_preview>)>& then) {
+    f.runs->preview(fixture::ask(), then);
+    f.settle();
+  };
+  // More than the limit of runs, so that one that went on counting would be refused.
+  for (int i = 0; i < 1'100; ++i)
+    look([&](const result<run_preview>& seen) {
+      failed += !seen && seen.error().code == errc::internal && seen.error().message.contains("a broken model") ? 1 : 0;
+    });
+  CHECK(failed == 1'100);
+  f.model->broken = false;
+  bool good = false;
+  look([&](const result<run_preview>& seen) { good = seen.has_value(); });
+  CHECK(good);
 }

@@ -24,7 +24,7 @@ std::string counted(const fixture& f) {
 
 /// Returns the same from the records alone.
 std::string folded(const fixture& f) {
-  const auto u = fold(f.written(), f.written().size()).usage();
+  const auto u = fold(f.written(), f.written().size()).facts().usage;
   return (u.estimated ? "about " : "") + std::to_string(u.input) + " " + std::to_string(u.output);
 }
 

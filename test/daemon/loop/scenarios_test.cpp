@@ -56,8 +56,8 @@ TEST_CASE("L1 L3: one question, two tools of two servers, the second asked for w
   CHECK(contains(last_result(f.model->requests.at(1)).result.text(), "Acme Corp"));
   CHECK(contains(last_result(f.model->requests.at(2)).result.text(), "anvils"));
   const auto core = fold(f.written(), f.written().size());
-  CHECK(roles(core.messages()) == "system user assistant tool_results assistant tool_results assistant");
-  CHECK(core.messages().at(2)->text() == "Let me find him.");
+  CHECK(roles(core.facts().messages) == "system user assistant tool_results assistant tool_results assistant");
+  CHECK(core.facts().messages.at(2)->text() == "Let me find him.");
   CHECK(f.caller_.member("text") == "John Doe works at Acme Corp, which makes anvils.");
   CHECK(f.caller_.member("rounds") == "3");
 }
@@ -234,9 +234,9 @@ TEST_CASE("L16 L17: what was said in all rounds is kept and told when the model 
   CHECK(f.caller_.member("rounds") == "3");
   for (const auto* id : {"\"a\"", "\"b\"", "\"c\""}) CHECK(contains(f.caller_.member("toolCalls"), id));
   const auto core = fold(f.written(), f.written().size());
-  CHECK(roles(core.messages()) == "system user assistant tool_results assistant tool_results");
-  CHECK(core.usage().output == 10);
-  CHECK(wire_fault_of(core.messages()) == "");
+  CHECK(roles(core.facts().messages) == "system user assistant tool_results assistant tool_results");
+  CHECK(core.facts().usage.output == 10);
+  CHECK(wire_fault_of(core.facts().messages) == "");
 }
 
 TEST_CASE("L20: a tool's progress is told while it runs, before its result and never after") {

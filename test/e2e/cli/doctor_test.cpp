@@ -3,10 +3,15 @@
 
 #include <doctest/doctest.h>
 
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <string>
 
 using namespace mcpbx::e2e;
 
@@ -97,6 +102,37 @@ TEST_CASE("D4: doctor tells every error of a configuration that cannot be read, 
   CHECK(found(examined(w, {}, 1), "config-wrong").is_object());
   w.env.back() = "MCPBX_CONFIG=" + w.file("none");
   CHECK(found(examined(w, {}, 1), "config-wrong").is_object());
+}
+
+TEST_CASE("D4: doctor connects to no lazy server at an address unless it is named, with a daemon and without") {
+  sockaddr_in at{};
+  at.sin_family = AF_INET;
+  at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  const int listener = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  socklen_t size = sizeof at;
+  REQUIRE(::bind(listener, reinterpret_cast<const sockaddr*>(&at), size) == 0);
+  REQUIRE(::listen(listener, 8) == 0);
+  REQUIRE(::getsockname(listener, reinterpret_cast<sockaddr*>(&at), &size) == 0);
+  const auto asked = [&] {
+    pollfd p{listener, POLLIN, 0};
+    return ::poll(&p, 1, 0) != 0;
+  };
+  const std::string entry =
+      R"({"start": "lazy", "url": "http://127.0.0.1:)" + std::to_string(ntohs(at.sin_port)) + R"(/mcp"})";
+  const std::string gone = R"({"start": "lazy", "url": "http://127.0.0.1:1/mcp"})";
+  {
+    world w;
+    w.env.push_back("MCPBX_CONFIG=" +
+                    w.write("config.json", R"({"mcpServers": {"lazy": )" + entry + R"(, "gone": )" + gone + "}}"));
+    CHECK(found(examined(w, {}, 0), "server-lazy", "server lazy").is_object());
+    CHECK_FALSE(asked());
+    CHECK(found(examined(w, {"gone"}, 1), "server-unreachable", "server gone").is_object());
+  }
+  daemon_under_test d(config().entry("lazy", entry));
+  d.env.push_back("MCPBX_CONFIG=" + d.file("config.json"));
+  CHECK(found(examined(d, {}, 0), "server-lazy", "server lazy").is_object());
+  CHECK_FALSE(asked());
+  ::close(listener);
 }
 
 TEST_CASE("D4: doctor asks a running daemon, starts a lazy server by name only, and finds those that fail") {

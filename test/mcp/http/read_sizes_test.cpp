@@ -7,10 +7,10 @@
 #include "test/fixtures/model/scripted_model.hpp"
 #include "test/mcp/http/client/client_harness.hpp"
 #include "test/mcp/http/client/tls_peer.hpp"
+#include "test/mcp/http/packed.hpp"
 #include "test/support/manual_time.hpp"
 
 #include <doctest/doctest.h>
-#include <zlib.h>
 
 #include <sys/socket.h>
 #include <unistd.h>
@@ -31,20 +31,6 @@ std::string body_of(std::size_t size) {
   for (int i = 0; b.size() < size; ++i) b += "data: {\"n\":" + std::to_string(i) + ",\"t\":\"\xC3\xA4\"}\r\n\n";
   b.resize(size);
   return b;
-}
-
-std::string packed(const std::string& text) {
-  z_stream z{};
-  REQUIRE(deflateInit2(&z, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) == Z_OK);
-  std::string out(deflateBound(&z, text.size()) + 64, '\0');
-  z.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
-  z.avail_in = static_cast<uInt>(text.size());
-  z.next_out = reinterpret_cast<Bytef*>(out.data());
-  z.avail_out = static_cast<uInt>(out.size());
-  REQUIRE(deflate(&z, Z_FINISH) == Z_STREAM_END);
-  out.resize(z.total_out);
-  deflateEnd(&z);
-  return out;
 }
 
 std::string chunked(const std::string& text, std::size_t step) {

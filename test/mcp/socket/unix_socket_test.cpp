@@ -196,7 +196,8 @@ TEST_CASE("G42: a second listener is told that a daemon runs") {
   auto second = unix_listener::open(io.get_executor(), still, path);
   REQUIRE_FALSE(second);
   CHECK(second.error().code == errc::unavailable);
-  CHECK(second.error().message == "a daemon already runs at " + path);
+  CHECK(second.error().message ==
+        "a daemon already runs at " + path + ": use that one, or end it with `mcpbx --socket " + path + " stop`");
   first->reset();
   auto third = unix_listener::open(io.get_executor(), still, path);
   CHECK(third);

@@ -1,8 +1,8 @@
 // Searches of long texts find the same byte as a loop does, wherever it stands and however long the text is.
-#include "mcp/support/long_search.hpp"
+#include "mcp/search/long_search.hpp"
 
 #include "mcp/support/byte_search.hpp"
-#include "mcp/support/has_word.hpp"
+#include "mcp/search/has_word.hpp"
 
 #include <doctest/doctest.h>
 
@@ -16,7 +16,7 @@ namespace {
 using namespace mcpbx::byte_search;
 
 TEST_CASE("each byte is found at each place of texts with all lengths around the steps of a search") {
-  for (const std::size_t size : {0, 1, 15, 16, 17, 127, 128, 129, 143, 144, 145, 256, 300}) {
+  for (const std::size_t size : {0, 1, 7, 8, 9, 15, 16, 17, 127, 128, 129, 143, 144, 145, 256, 300}) {
     // A vector ends where its text ends, so that AddressSanitizer sees a read behind it.
     std::vector<char> text(size, 'x');
     const char *const begin = text.data(), *const end = begin + size;

@@ -1,5 +1,5 @@
 // Searching texts by words.
-#include "mcp/support/word_match.hpp"
+#include "mcp/search/word_match.hpp"
 
 #include <doctest/doctest.h>
 

@@ -251,7 +251,11 @@ void message_post::judge() {
                                                   : "does not speak MCP: it answers initialize with " + what,
                              status_ == 403 || status_ / 100 == 5 ? "refused" : "protocol");
   const std::string wants = status_ == 403 && core_->tokens() ? core_->tokens()->sentence() : std::string();
-  lost(errc::peer, "was answered with " + what + (wants.empty() ? wants : "; the server " + wants));
+  const bool own_headers = status_ == 403 && !core_->tokens();
+  lost(errc::peer, "was answered with " + what +
+                       (own_headers     ? "; check that the \"headers\" of its entry give the right to it"
+                        : wants.empty() ? wants
+                                        : "; the server " + wants));
 }
 
 // Looks at the refusal of a notification or a response. A server that is busy has not taken it, and an answer that it

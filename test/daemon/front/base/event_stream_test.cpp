@@ -75,6 +75,24 @@ TEST_CASE("L20: events leave as lines with request, run and seq, deltas of a tur
                                                 R"(answer to 7: {"text":"Hello"})"});
 }
 
+TEST_CASE("the body of an event is in its line byte for byte, short or long, whole or in pieces") {
+  for (const std::size_t size : {1, 900, 1'100, 100'000}) {
+    const std::string text(size, 'x');
+    for (const bool whole : {true, false}) {
+      stream_fixture f;
+      const auto s = f.stream(7);
+      segments body;
+      body.append_copy(R"({"type":"tool_result",)" + (whole ? "\"content\":\"" + text + "\"}" : std::string()));
+      if (!whole) body.append_copy("\"content\":");
+      if (!whole) body.append_copy("\"" + text + "\"}");
+      f.feed->push({kind::tool_result, "", "", body});
+      f.queue.flush();
+      CHECK(f.line.sent ==
+            std::vector<std::string>{line_of(7, 1, R"("type":"tool_result","content":")" + text + "\"")});
+    }
+  }
+}
+
 TEST_CASE("L18: two streams of a run on one connection have its events under the same numbers") {
   stream_fixture f;
   const auto one = f.stream(1);

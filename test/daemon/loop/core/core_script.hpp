@@ -115,7 +115,7 @@ struct script {
   explicit script(std::vector<run_record> left) : records(std::move(left)) {
     for (const auto& r : records) core.apply(r);
     core.resume();
-    handed_over = core.parked();
+    handed_over = core.facts().parked;
     for (const auto& c : core.commands()) todo.push_back(c);
   }
 

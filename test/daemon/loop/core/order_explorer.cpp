@@ -28,17 +28,17 @@ record::answer unanswered(const std::string& question, bool unattended, bool mut
 // Returns the commands that follow if each further round makes one call, which fails, until the run ends.
 lines future_of(script s) {
   const auto known = s.started.size();
-  for (int i = 0; i < 4 && !s.core.ended(); ++i) {
+  for (int i = 0; i < 4 && !s.core.facts().ended; ++i) {
     const auto id = "later" + std::to_string(i);
     s.model(reply("", {call(id)}));
     if (!s.running.empty()) s.answer(failed(id));
   }
-  if (!s.core.ended()) s.model(reply("{}"));
+  if (!s.core.facts().ended) s.model(reply("{}"));
   lines all;
   for (std::size_t i = known; i < s.started.size(); ++i)
     all.insert(all.end(), s.started[i].begin(), s.started[i].end());
-  REQUIRE(s.core.ended());
-  all.push_back(s.core.answer().reason_text);
+  REQUIRE(s.core.facts().ended);
+  all.push_back(s.core.facts().answer.reason_text);
   return all;
 }
 
@@ -79,7 +79,7 @@ void check_prefixes(const script& s) {
   for (std::size_t i = 0; i < s.records.size(); ++i) {
     core.apply(s.records[i]);
     REQUIRE(print(core.commands()) == s.started[i]);
-    REQUIRE(fault_of(core.messages()) == "");
+    REQUIRE(fault_of(core.facts().messages) == "");
   }
 }
 
@@ -95,8 +95,8 @@ void check_recovery(const script& s) {
     }
     REQUIRE(fault_of(all) == "");
     const auto whole = fold(all, all.size());
-    REQUIRE(fault_of(whole.messages()) == "");
-    REQUIRE(wire_fault_of(whole.messages()) == "");
+    REQUIRE(fault_of(whole.facts().messages) == "");
+    REQUIRE(wire_fault_of(whole.facts().messages) == "");
   }
 }
 
@@ -104,9 +104,9 @@ void check_resumption(const script& s) {
   for (const bool well : {true, false})
     for (std::size_t cut = 1; cut < s.records.size(); ++cut) {
       script again(prefix(s.records, cut));
-      for (int steps = 0; !again.core.ended() && steps < 100; ++steps) {
+      for (int steps = 0; !again.core.facts().ended && steps < 100; ++steps) {
         again.settle();
-        if (again.core.ended()) break;
+        if (again.core.facts().ended) break;
         if (again.model_open)
           again.model(reply("{}"));
         else if (!again.asked.empty())
@@ -116,15 +116,15 @@ void check_resumption(const script& s) {
         else
           again.gives();
       }
-      REQUIRE(again.core.ended());
+      REQUIRE(again.core.facts().ended);
       REQUIRE(fault_of(again.records) == "");
-      REQUIRE(fault_of(again.core.messages()) == "");
-      REQUIRE(wire_fault_of(again.core.messages()) == "");
+      REQUIRE(fault_of(again.core.facts().messages) == "");
+      REQUIRE(wire_fault_of(again.core.facts().messages) == "");
       // Applying all records gives the same run, whatever the crash interrupted.
       const auto whole = fold(again.records, again.records.size());
-      REQUIRE(whole.ended());
-      REQUIRE(*whole.answer().text == *again.core.answer().text);
-      REQUIRE(fault_of(whole.messages()) == "");
+      REQUIRE(whole.facts().ended);
+      REQUIRE(*whole.facts().answer.text == *again.core.facts().answer.text);
+      REQUIRE(fault_of(whole.facts().messages) == "");
     }
 }
 
@@ -179,7 +179,7 @@ std::vector<record::assistant> order_explorer::replies(std::size_t played) const
 // and on single calls only if they are counted.
 std::string order_explorer::place_of(const script& s, std::size_t played) const {
   std::string all = std::to_string(played) + " " + print(s.core.commands()).front() + " ";
-  for (const auto& m : s.core.messages()) {
+  for (const auto& m : s.core.facts().messages) {
     std::size_t failures = 0;
     for (const auto& b : m->blocks)
       if (const auto* r = std::get_if<providers::tool_result_block>(&b)) failures += r->is_error ? 1 : 0;
@@ -197,7 +197,7 @@ std::string order_explorer::place_of(const script& s, std::size_t played) const 
 }
 
 bool order_explorer::first_time_here(const script& s, std::size_t played) {
-  check_history(s.core.messages());
+  check_history(s.core.facts().messages);
   const auto [place, first] = places_.try_emplace(place_of(s, played));
   if (first) {
     place->second = future_of(s);
@@ -211,7 +211,7 @@ bool order_explorer::first_time_here(const script& s, std::size_t played) {
 void order_explorer::follow(script s, std::size_t played) {
   for (;;) {
     ++steps;
-    if (s.core.ended()) return finished(s);
+    if (s.core.facts().ended) return finished(s);
     inject(s);
     if (s.todo.empty()) break;
     s.carry_out_one();
@@ -286,30 +286,30 @@ void order_explorer::inject(const script& s) {
        {stop_reason::cancelled, stop_reason::timeout, stop_reason::interrupted, stop_reason::store_error}) {
     script next = s;
     next.take(record::cancel{why, ""});
-    while (!next.core.ended()) {
+    while (!next.core.facts().ended) {
       ++steps;
       next.carry_out_one();
-      if (why != stop_reason::cancelled || next.core.ended()) continue;
+      if (why != stop_reason::cancelled || next.core.facts().ended) continue;
       script broken = next;
       broken.take(record::cancel{stop_reason::store_error, "disk full"});
       broken.settle();
-      REQUIRE(broken.core.answer().reason == stop_reason::store_error);
+      REQUIRE(broken.core.facts().answer.reason == stop_reason::store_error);
       finished(broken);
     }
-    if (why == stop_reason::store_error) REQUIRE(next.core.answer().reason == why);
+    if (why == stop_reason::store_error) REQUIRE(next.core.facts().answer.reason == why);
     finished(next);
   }
 }
 
 void order_explorer::finished(const script& s) {
   ++ends;
-  ++reasons[s.core.answer().reason];
+  ++reasons[s.core.facts().answer.reason];
   REQUIRE(fault_of(s.records) == "");
   REQUIRE(s.running.empty());
   REQUIRE(s.asked.empty());
   REQUIRE_FALSE(s.model_open);
   REQUIRE_FALSE(s.handed_over);
-  check_history(s.core.messages());
+  check_history(s.core.facts().messages);
   if (ends % crash_every != 0) return;
   check_prefixes(s);
   check_recovery(s);

@@ -38,7 +38,7 @@ providers::model_error too_long() {
 }
 
 std::size_t bytes_of(const run_core& core, std::size_t message) {
-  return std::get<providers::tool_result_block>(core.messages().at(message)->blocks.at(0)).result.text().size();
+  return std::get<providers::tool_result_block>(core.facts().messages.at(message)->blocks.at(0)).result.text().size();
 }
 
 const std::string large(5000, 'x');
@@ -57,7 +57,7 @@ TEST_CASE("L12: calls of one serial group run one after another in call order wh
   CHECK(s.running == lines{"c", "e"});
   s.answer(answered("e")).answer(answered("c")).model(reply("done"));
   CHECK(fault_of(s.records) == "");
-  CHECK(fault_of(s.core.messages()) == "");
+  CHECK(fault_of(s.core.facts().messages) == "");
 }
 
 TEST_CASE("L12: a call that is held back takes no place of those that run at the same time") {
@@ -145,19 +145,19 @@ TEST_CASE("L14: the whole of a result that was cut is kept, also over a crash") 
   l.max_result_bytes = 1000;
   script s(l);
   s.model(reply("", {call("a"), call("b")}));
-  CHECK(s.core.kept().empty());
+  CHECK(s.core.facts().kept.empty());
   s.answer(answered("a", large)).answer(answered("b", "short"));
-  REQUIRE(s.core.kept().find("a"));
-  CHECK(s.core.kept().find("a")->text().size() > 5000);
-  CHECK(s.core.kept().find("b") == nullptr);
+  REQUIRE(s.core.facts().kept.find("a"));
+  CHECK(s.core.facts().kept.find("a")->text().size() > 5000);
+  CHECK(s.core.facts().kept.find("b") == nullptr);
   script again(s.records);
-  CHECK(again.core.kept().ids() == s.core.kept().ids());
+  CHECK(again.core.facts().kept.ids() == s.core.facts().kept.ids());
   // A page that the model has read is shown as it is and not kept itself.
   again.settle();
   again.model(reply("", {call("p", std::string(read_result::name))}));
   again.answer(answered("p", std::string(1500, 'y')));
   CHECK(bytes_of(again.core, 5) > 1500);
-  CHECK(again.core.kept().ids().size() == 1);
+  CHECK(again.core.facts().kept.ids().size() == 1);
 }
 
 TEST_CASE("L14: when the model refuses for length the oldest results are cut and the request is made once more") {
@@ -165,7 +165,7 @@ TEST_CASE("L14: when the model refuses for length the oldest results are cut and
   s.model(reply("", {call("a")})).answer(answered("a", large));
   s.model(reply("", {call("b")})).answer(answered("b", large));
   s.model(reply("", {call("c")})).answer(answered("c", large));
-  const auto depth = s.core.depth();
+  const auto depth = s.core.facts().depth;
   REQUIRE(s.model_open);
   s.model_open = false;
   s.take(record::model_failed{too_long(), 1});
@@ -174,30 +174,30 @@ TEST_CASE("L14: when the model refuses for length the oldest results are cut and
   CHECK(bytes_of(s.core, 3) < 1000);
   CHECK(bytes_of(s.core, 5) < 1000);
   CHECK(bytes_of(s.core, 7) > 5000);
-  CHECK(fault_of(s.core.messages()) == "");
+  CHECK(fault_of(s.core.facts().messages) == "");
   s.settle();
-  CHECK(s.core.depth() == depth);
+  CHECK(s.core.facts().depth == depth);
   // Every prefix of the records commands what the run started there.
   for (std::size_t n = 1; n <= s.records.size(); ++n) CHECK(print(fold(s.records, n).commands()) == s.started[n - 1]);
   // A second refusal ends the run.
   s.fails(too_long());
-  CHECK(s.core.answer().reason == stop_reason::context_full);
-  CHECK(s.core.answer().reason_text == "Unable to complete task: the conversation is too long for \"m\".");
+  CHECK(s.core.facts().answer.reason == stop_reason::context_full);
+  CHECK(s.core.facts().answer.reason_text == "Unable to complete task: the conversation is too long for \"m\".");
 }
 
 TEST_CASE("L14: each request is made once more, and one without large results is not") {
   script s;
   s.model(reply("", {call("a")})).answer(answered("a", large)).fails(too_long());
-  CHECK_FALSE(s.core.ended());
+  CHECK_FALSE(s.core.facts().ended);
   s.model(reply("", {call("b")})).answer(answered("b", large)).fails(too_long());
-  CHECK_FALSE(s.core.ended());
+  CHECK_FALSE(s.core.facts().ended);
   s.model(reply("done"));
-  CHECK(s.core.answer().reason == stop_reason::final);
-  CHECK(s.core.kept().ids().size() == 2);
+  CHECK(s.core.facts().answer.reason == stop_reason::final);
+  CHECK(s.core.facts().kept.ids().size() == 2);
 
   script small;
   small.model(reply("", {call("a")})).answer(answered("a")).fails(too_long());
-  CHECK(small.core.answer().reason == stop_reason::context_full);
+  CHECK(small.core.facts().answer.reason == stop_reason::context_full);
 }
 
 TEST_CASE("G28: an answer that came whole after a broken one has no part of that") {
@@ -206,8 +206,8 @@ TEST_CASE("G28: an answer that came whole after a broken one has no part of that
   broken.partial_text = "half an";
   s.model(reply("", {call("a")})).answer(answered("a", large)).fails(broken);
   s.model(reply("done"));
-  CHECK(s.core.answer().reason == stop_reason::final);
-  CHECK(s.core.answer().partial_text == "");
+  CHECK(s.core.facts().answer.reason == stop_reason::final);
+  CHECK(s.core.facts().answer.partial_text == "");
 }
 
 TEST_CASE("L14: a crash between the refusal and the new request makes that request") {

@@ -14,7 +14,7 @@ using namespace mcpbx::daemon::test;
 namespace {
 
 std::string result_text(const run_core& core, std::size_t index) {
-  const auto& block = core.messages().at(core.messages().size() - 1)->blocks.at(index);
+  const auto& block = core.facts().messages.at(core.facts().messages.size() - 1)->blocks.at(index);
   return std::string(std::get<providers::tool_result_block>(block).result.text());
 }
 
@@ -35,7 +35,7 @@ TEST_CASE("L19: a call that needs a yes is made after it, and others need not wa
   s.says("q_a", true);
   CHECK(s.running == std::vector<std::string>{"a"});
   s.answer(answered("a")).model(reply("done"));
-  CHECK(s.core.answer().reason == stop_reason::final);
+  CHECK(s.core.facts().answer.reason == stop_reason::final);
 }
 
 TEST_CASE("L19: a no and no answer are both told the model, and nothing is made") {
@@ -45,7 +45,7 @@ TEST_CASE("L19: a no and no answer are both told the model, and nothing is made"
   CHECK(s.running.empty());
   CHECK(result_text(s.core, 0).find("the user refused this call") != std::string::npos);
   CHECK(result_text(s.core, 1).find("nobody answered in time") != std::string::npos);
-  CHECK(s.core.calls().front().is_error);
+  CHECK(s.core.facts().calls.front().is_error);
 }
 
 TEST_CASE("G39: a yes holds for the very definition and arguments that were shown, \"always\" for the definition") {
@@ -72,14 +72,14 @@ TEST_CASE("L21: calls of the caller's tools are handed over together, when nothi
   CHECK_FALSE(s.handed_over);
   s.answer(answered("b"));
   CHECK(s.handed_over);
-  CHECK(s.core.parked());
+  CHECK(s.core.facts().parked);
   CHECK(s.core.handed() == std::vector<std::string_view>{"a", "c"});
-  CHECK(s.core.calls().front().pending);
+  CHECK(s.core.facts().calls.front().pending);
   s.gives();
-  CHECK_FALSE(s.core.parked());
-  CHECK_FALSE(s.core.calls().front().pending);
+  CHECK_FALSE(s.core.facts().parked);
+  CHECK_FALSE(s.core.facts().calls.front().pending);
   s.model(reply("done"));
-  CHECK(s.core.answer().reason == stop_reason::final);
+  CHECK(s.core.facts().answer.reason == stop_reason::final);
 }
 
 TEST_CASE("L9: a run that stops at the first failure asks nobody any more") {
@@ -90,7 +90,7 @@ TEST_CASE("L9: a run that stops at the first failure asks nobody any more") {
   s.answer(failed("c"));
   CHECK(s.asked.empty());
   CHECK_FALSE(s.handed_over);
-  CHECK(s.core.answer().reason == stop_reason::tool_error);
+  CHECK(s.core.facts().answer.reason == stop_reason::tool_error);
 }
 
 TEST_CASE("L9 G24: a run that was ending when mcpbx was interrupted ends, and makes nothing again") {
@@ -105,8 +105,8 @@ TEST_CASE("L9 G24: a run that was ending when mcpbx was interrupted ends, and ma
   script again(s.records);
   again.settle();
   CHECK(again.running.empty());
-  REQUIRE(again.core.ended());
-  CHECK(again.core.answer().reason == stop_reason::tool_error);
+  REQUIRE(again.core.facts().ended);
+  CHECK(again.core.facts().answer.reason == stop_reason::tool_error);
   CHECK(fault_of(again.records) == "");
 }
 
@@ -117,16 +117,16 @@ TEST_CASE("L11 L19: when nobody was there to be asked the run ends, and its sess
   s.model(reply("", {call("a", "guarded"), call("b", "mine"), call("c")}));
   s.take(record::answer{"q_a", {}, true, true});
   s.settle();
-  CHECK_FALSE(s.core.ended());
+  CHECK_FALSE(s.core.facts().ended);
   s.answer(answered("c"));
-  REQUIRE(s.core.ended());
-  CHECK(s.core.answer().reason == stop_reason::needs_approval);
+  REQUIRE(s.core.facts().ended);
+  CHECK(s.core.facts().answer.reason == stop_reason::needs_approval);
   CHECK(
-      s.core.answer().reason_text ==
+      s.core.facts().answer.reason_text ==
       "Unable to complete task: the call of \"guarded\" needs approval, and nobody was there to give it; continue the "
       "session ses_1 to be asked again.");
   CHECK(fault_of(s.records) == "");
-  CHECK(fault_of(s.core.messages()) == "");
+  CHECK(fault_of(s.core.facts().messages) == "");
 }
 
 TEST_CASE("G24: a run that goes on after a crash repeats what is safe and closes what may have happened") {
@@ -166,7 +166,7 @@ TEST_CASE("G24: a repeatable call is made again after a crash, and a parked run 
   CHECK(later.todo.empty());
   CHECK(later.handed_over);
   later.gives().model(reply("done"));
-  CHECK(later.core.answer().reason == stop_reason::final);
+  CHECK(later.core.facts().answer.reason == stop_reason::final);
 }
 
 TEST_CASE("G24: a crash before the model answered calls it again, after the last reply only the end is missing") {
@@ -184,7 +184,7 @@ TEST_CASE("G24: a crash before the model answered calls it again, after the last
   s.records.pop_back();
   auto ended = after_crash(s);
   ended.settle();
-  CHECK(ended.core.answer().reason == stop_reason::final);
+  CHECK(ended.core.facts().answer.reason == stop_reason::final);
 }
 
 TEST_CASE("G24 L9: a run that was stopping at its first failure ends after a crash, and begins no other call") {
@@ -202,10 +202,10 @@ TEST_CASE("G24 L9: a run that was stopping at its first failure ends after a cra
   s.carry_out_one();  // "b" has its result; the crash comes before the intent of "a"
   script again(s.records);
   again.settle();
-  CHECK(again.core.answer().reason == stop_reason::tool_error);
+  CHECK(again.core.facts().answer.reason == stop_reason::tool_error);
   CHECK(again.running.empty());
   CHECK(fault_of(again.records) == "");
-  CHECK(fault_of(again.core.messages()) == "");
+  CHECK(fault_of(again.core.facts().messages) == "");
 }
 
 TEST_CASE("L19: a server's question during a call waits beside the call and its answer goes to the server") {
@@ -229,7 +229,7 @@ TEST_CASE("L19: a server's question during a call waits beside the call and its 
   CHECK_FALSE(s.core.waits_for_people());
   CHECK_FALSE(s.core.find_question("d_a"));
   s.answer(answered("a")).model(reply("done"));
-  CHECK(s.core.answer().reason == stop_reason::final);
+  CHECK(s.core.facts().answer.reason == stop_reason::final);
   CHECK(fault_of(s.records) == "");
 }
 
@@ -275,6 +275,6 @@ TEST_CASE("L18 L19: a run that is resumed after a crash closes the questions of 
   CHECK(again.running == lines{"b"});  // the one that may be repeated is
   CHECK(result_text(again.answer(answered("b")).core, 0).find("it may have taken effect") != std::string::npos);
   again.model(reply("done"));
-  CHECK(again.core.answer().reason == stop_reason::final);
+  CHECK(again.core.facts().answer.reason == stop_reason::final);
   CHECK(fault_of(again.records) == "");
 }

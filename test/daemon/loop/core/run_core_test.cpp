@@ -24,7 +24,7 @@ run_limits limits_of(int max_rounds, limit_policy at_limit = limit_policy::synth
 }
 
 const providers::tool_result_block& result_block(const run_core& core, std::size_t message, std::size_t block) {
-  return std::get<providers::tool_result_block>(core.messages().at(message)->blocks.at(block));
+  return std::get<providers::tool_result_block>(core.facts().messages.at(message)->blocks.at(block));
 }
 
 std::string result_text(const run_core& core, std::size_t message, std::size_t block) {
@@ -40,12 +40,12 @@ TEST_CASE("L1: a reply without calls is the base case") {
   CHECK(s.started.at(1) == lines{"call_model 0"});
   s.model(reply("hello"));
   CHECK(s.started.at(2) == lines{"end final"});
-  CHECK(s.core.ended());
-  CHECK(s.core.answer().reason == stop_reason::final);
-  CHECK(s.core.answer().reason_text.empty());
-  CHECK(*s.core.answer().text == "hello");
-  CHECK(s.core.rounds() == 1);
-  CHECK(s.core.messages().size() == 3);
+  CHECK(s.core.facts().ended);
+  CHECK(s.core.facts().answer.reason == stop_reason::final);
+  CHECK(s.core.facts().answer.reason_text.empty());
+  CHECK(*s.core.facts().answer.text == "hello");
+  CHECK(s.core.facts().rounds == 1);
+  CHECK(s.core.facts().messages.size() == 3);
 }
 
 TEST_CASE("L1: the last result of a level opens the next one") {
@@ -55,11 +55,11 @@ TEST_CASE("L1: the last result of a level opens the next one") {
   CHECK(s.started.at(3) == lines{"run_call a"});
   s.answer(answered("a"));
   CHECK(s.started.at(4) == lines{"begin_round 1"});
-  CHECK(s.core.depth() == 1);
+  CHECK(s.core.facts().depth == 1);
   s.model(reply("done"));
-  CHECK(s.core.answer().reason == stop_reason::final);
-  CHECK(s.core.rounds() == 2);
-  CHECK(fault_of(s.core.messages()) == "");
+  CHECK(s.core.facts().answer.reason == stop_reason::final);
+  CHECK(s.core.facts().rounds == 2);
+  CHECK(fault_of(s.core.facts().messages) == "");
 }
 
 TEST_CASE("L3: history keeps its order and text beside calls") {
@@ -67,7 +67,7 @@ TEST_CASE("L3: history keeps its order and text beside calls") {
   s.model(reply("let me see", {call("a"), call("b")}));
   s.answer(answered("b", "second")).answer(answered("a", "first"));
   s.model(reply("done"));
-  const auto& m = s.core.messages();
+  const auto& m = s.core.facts().messages;
   REQUIRE(m.size() == 5);
   CHECK(m[2]->text() == "let me see");
   CHECK(m[2] == std::get<record::assistant>(s.records[2]).message);  // the same object as in the record
@@ -88,14 +88,14 @@ TEST_CASE("L4: a thousand levels share their messages and copy none") {
   for (int depth = 0; depth < 1000; ++depth) {
     const auto id = "c" + std::to_string(depth);
     s.model(reply("", {call(id)})).answer(answered(id));
-    earlier.push_back(s.core.messages().back());
-    REQUIRE(s.core.messages().size() == 4 + 2 * static_cast<std::size_t>(depth));
+    earlier.push_back(s.core.facts().messages.back());
+    REQUIRE(s.core.facts().messages.size() == 4 + 2 * static_cast<std::size_t>(depth));
   }
   s.model(reply("at last"));
-  CHECK(s.core.answer().reason == stop_reason::final);
-  CHECK(s.core.rounds() == 1001);
-  for (std::size_t i = 0; i < earlier.size(); ++i) REQUIRE(s.core.messages()[3 + 2 * i] == earlier[i]);
-  CHECK(fault_of(s.core.messages()) == "");
+  CHECK(s.core.facts().answer.reason == stop_reason::final);
+  CHECK(s.core.facts().rounds == 1001);
+  for (std::size_t i = 0; i < earlier.size(); ++i) REQUIRE(s.core.facts().messages[3 + 2 * i] == earlier[i]);
+  CHECK(fault_of(s.core.facts().messages) == "");
 }
 
 TEST_CASE("L5: after the last round one call without tools is made") {
@@ -104,19 +104,19 @@ TEST_CASE("L5: after the last round one call without tools is made") {
   s.model(reply("", {call("b")})).answer(answered("b"));
   CHECK(s.started.back() == lines{"call_model 2 without tools"});
   s.model(reply("what I know"));
-  CHECK(s.core.answer().reason == stop_reason::max_rounds);
-  CHECK(*s.core.answer().text == "what I know");
-  CHECK(s.core.rounds() == 3);
-  CHECK(contains(s.core.answer().reason_text, "limit of 2 rounds"));
-  CHECK_FALSE(contains(s.core.answer().reason_text, "Unable"));
+  CHECK(s.core.facts().answer.reason == stop_reason::max_rounds);
+  CHECK(*s.core.facts().answer.text == "what I know");
+  CHECK(s.core.facts().rounds == 3);
+  CHECK(contains(s.core.facts().answer.reason_text, "limit of 2 rounds"));
+  CHECK_FALSE(contains(s.core.facts().answer.reason_text, "Unable"));
 }
 
 TEST_CASE("L5: onLimit stop ends without another model call") {
   script s(limits_of(1, limit_policy::stop));
   s.model(reply("", {call("a")})).answer(answered("a"));
-  CHECK(s.core.answer().reason == stop_reason::max_rounds);
-  CHECK(s.core.rounds() == 1);
-  CHECK(s.core.answer().reason_text == "Unable to complete task: the limit of 1 round was reached.");
+  CHECK(s.core.facts().answer.reason == stop_reason::max_rounds);
+  CHECK(s.core.facts().rounds == 1);
+  CHECK(s.core.facts().answer.reason_text == "Unable to complete task: the limit of 1 round was reached.");
 }
 
 TEST_CASE("L5: a call in the last reply is not executed and has its result") {
@@ -124,17 +124,17 @@ TEST_CASE("L5: a call in the last reply is not executed and has its result") {
   s.model(reply("", {call("a")})).answer(answered("a"));
   s.model(reply("", {call("b")}));
   CHECK(s.running.empty());
-  CHECK(s.core.answer().reason == stop_reason::max_rounds);
-  CHECK(fault_of(s.core.messages()) == "");
+  CHECK(s.core.facts().answer.reason == stop_reason::max_rounds);
+  CHECK(fault_of(s.core.facts().messages) == "");
   CHECK(contains(result_text(s.core, 5, 0), "no tools are offered"));
-  CHECK(contains(s.core.answer().reason_text, "Unable to complete task"));
+  CHECK(contains(s.core.facts().answer.reason_text, "Unable to complete task"));
 }
 
 TEST_CASE("L4: with no rounds at all the model answers without tools and that is final") {
   script s(limits_of(0));
   CHECK(s.started.at(0) == lines{"begin_round 0 without tools"});
   s.model(reply("plain"));
-  CHECK(s.core.answer().reason == stop_reason::final);
+  CHECK(s.core.facts().answer.reason == stop_reason::final);
 }
 
 TEST_CASE("L8: more calls than a reply may have get an error result each") {
@@ -146,7 +146,7 @@ TEST_CASE("L8: more calls than a reply may have get an error result each") {
   s.answer(answered("a")).answer(answered("b"));
   CHECK(contains(result_text(s.core, 3, 2), "at most 2 calls"));
   CHECK(result_block(s.core, 3, 3).is_error);
-  CHECK_FALSE(s.core.ended());
+  CHECK_FALSE(s.core.facts().ended);
 }
 
 TEST_CASE("G32: of a thousand calls in one reply 64 are run and each has one result") {
@@ -161,8 +161,8 @@ TEST_CASE("G32: of a thousand calls in one reply 64 are run and each has one res
     ++ran;
   }
   CHECK(ran == 64);
-  CHECK(s.core.messages().back()->blocks.size() == 1000);
-  CHECK(fault_of(s.core.messages()) == "");
+  CHECK(s.core.facts().messages.back()->blocks.size() == 1000);
+  CHECK(fault_of(s.core.facts().messages) == "");
 }
 
 TEST_CASE("L8: the call budget leads to a last call without tools") {
@@ -174,7 +174,7 @@ TEST_CASE("L8: the call budget leads to a last call without tools") {
   CHECK(contains(result_text(s.core, 5, 1), "budget of 2 calls"));
   CHECK(s.started.back() == lines{"call_model 2 without tools"});
   s.model(reply("so far"));
-  CHECK(s.core.answer().reason == stop_reason::call_budget);
+  CHECK(s.core.facts().answer.reason == stop_reason::call_budget);
 }
 
 TEST_CASE("L8: calls are not run once the token budget is used up") {
@@ -184,19 +184,19 @@ TEST_CASE("L8: calls are not run once the token budget is used up") {
   s.model(reply("", {call("a")})).answer(answered("a"));
   s.model(reply("", {call("b")}));
   CHECK(s.running.empty());
-  CHECK(s.core.answer().reason == stop_reason::token_budget);
-  CHECK(contains(s.core.answer().reason_text, "30 tokens"));
-  CHECK(fault_of(s.core.messages()) == "");
+  CHECK(s.core.facts().answer.reason == stop_reason::token_budget);
+  CHECK(contains(s.core.facts().answer.reason_text, "30 tokens"));
+  CHECK(fault_of(s.core.facts().messages) == "");
 }
 
 TEST_CASE("L8: time up closes what is open with the reason timeout") {
   script s;
   s.model(reply("", {call("a")}));
   s.cancel(stop_reason::timeout, "the time limit of 120 s for the run was reached");
-  CHECK(s.core.answer().reason == stop_reason::timeout);
-  CHECK(contains(s.core.answer().reason_text, "120 s"));
+  CHECK(s.core.facts().answer.reason == stop_reason::timeout);
+  CHECK(contains(s.core.facts().answer.reason_text, "120 s"));
   CHECK(std::get<record::call_result>(s.records[s.records.size() - 2]).cause == record::result_cause::timed_out);
-  CHECK(fault_of(s.core.messages()) == "");
+  CHECK(fault_of(s.core.facts().messages) == "");
 }
 
 TEST_CASE("L8: the same call more than three times in a row is not run again") {
@@ -209,7 +209,7 @@ TEST_CASE("L8: the same call more than three times in a row is not run again") {
   CHECK(s.running.empty());
   CHECK(s.started.back() == lines{"call_model 4 without tools"});
   s.model(reply("enough"));
-  CHECK(s.core.answer().reason == stop_reason::repeated_calls);
+  CHECK(s.core.facts().answer.reason == stop_reason::repeated_calls);
 }
 
 TEST_CASE("L8: the same call in other bytes is the same call") {
@@ -223,7 +223,7 @@ TEST_CASE("L8: the same call in other bytes is the same call") {
   s.model(reply("", {call("c3", "lookup", spellings[3])}));
   CHECK(s.running.empty());
   s.model(reply("enough"));
-  CHECK(s.core.answer().reason == stop_reason::repeated_calls);
+  CHECK(s.core.facts().answer.reason == stop_reason::repeated_calls);
 }
 
 TEST_CASE("L8: another value in the arguments makes another call") {
@@ -252,7 +252,7 @@ TEST_CASE("L9: a tool error goes back to the model and the run goes on") {
   CHECK(result_block(s.core, 3, 0).is_error);
   CHECK(contains(result_text(s.core, 3, 0), "no such user"));
   s.model(reply("there is no such user"));
-  CHECK(s.core.answer().reason == stop_reason::final);
+  CHECK(s.core.facts().answer.reason == stop_reason::final);
 }
 
 TEST_CASE("L9: three failing rounds in a row end the run") {
@@ -261,9 +261,9 @@ TEST_CASE("L9: three failing rounds in a row end the run") {
     const auto id = "c" + std::to_string(i);
     s.model(reply("", {call(id)})).answer(failed(id));
   }
-  CHECK(s.core.answer().reason == stop_reason::consecutive_errors);
-  CHECK(s.core.answer().reason_text == "Unable to complete task: the tool calls of 3 rounds in a row failed.");
-  CHECK(fault_of(s.core.messages()) == "");
+  CHECK(s.core.facts().answer.reason == stop_reason::consecutive_errors);
+  CHECK(s.core.facts().answer.reason_text == "Unable to complete task: the tool calls of 3 rounds in a row failed.");
+  CHECK(fault_of(s.core.facts().messages) == "");
 }
 
 TEST_CASE("L9: one success resets the count of failing rounds") {
@@ -283,11 +283,11 @@ TEST_CASE("L9: onToolError stop lets running calls finish and begins nothing new
   s.model(reply("", {call("a"), call("b"), call("c")}));
   s.answer(failed("a"));
   CHECK(s.running == std::vector<std::string>{"b"});
-  CHECK_FALSE(s.core.ended());
+  CHECK_FALSE(s.core.facts().ended);
   s.answer(answered("b"));
-  CHECK(s.core.answer().reason == stop_reason::tool_error);
+  CHECK(s.core.facts().answer.reason == stop_reason::tool_error);
   CHECK(contains(result_text(s.core, 3, 2), "Not executed"));
-  CHECK(contains(s.core.answer().reason_text, "\"lookup\" failed"));
+  CHECK(contains(s.core.facts().answer.reason_text, "\"lookup\" failed"));
 }
 
 TEST_CASE("L9: onToolError stop also ends after the last result of a level") {
@@ -296,7 +296,7 @@ TEST_CASE("L9: onToolError stop also ends after the last result of a level") {
   script s(l);
   s.model(reply("", {call("a"), call("b")}));
   s.answer(answered("a")).answer(failed("b"));
-  CHECK(s.core.answer().reason == stop_reason::tool_error);
+  CHECK(s.core.facts().answer.reason == stop_reason::tool_error);
 }
 
 TEST_CASE("L9 G24: records in which an older mcpbx began a call behind a failure fold as they did") {
@@ -331,7 +331,7 @@ TEST_CASE("L10: arguments that cannot be read become an error result with the re
   s.answer(answered("c"));
   CHECK(contains(result_text(s.core, 3, 0), "ends in the middle"));
   CHECK(contains(result_text(s.core, 3, 1), "no JSON object"));
-  CHECK_FALSE(s.core.ended());
+  CHECK_FALSE(s.core.facts().ended);
 }
 
 TEST_CASE("L10: a problem that says what to do is told the model as it is, and nothing that contradicts it") {
@@ -348,7 +348,7 @@ TEST_CASE("L10: a problem that says what to do is told the model as it is, and n
 TEST_CASE("L10: an unknown tool is refused without an intent and counts as an error") {
   script s;
   for (int i = 0; i < 3; ++i) s.model(reply("", {call("c" + std::to_string(i), "unknown")}));
-  CHECK(s.core.answer().reason == stop_reason::consecutive_errors);
+  CHECK(s.core.facts().answer.reason == stop_reason::consecutive_errors);
   CHECK(std::ranges::none_of(s.records, [](const auto& r) { return std::holds_alternative<record::call_intent>(r); }));
 }
 
@@ -357,19 +357,19 @@ TEST_CASE("L11: a failed model call ends the run with the provider's sentence") 
   e.message = "the model \"m\" answered with status 500";
   script s;
   s.fails(e);
-  CHECK(s.core.answer().reason == stop_reason::provider_error);
-  CHECK(s.core.answer().reason_text == "Unable to complete task: the model \"m\" answered with status 500.");
-  CHECK(*s.core.answer().text == "");
+  CHECK(s.core.facts().answer.reason == stop_reason::provider_error);
+  CHECK(s.core.facts().answer.reason_text == "Unable to complete task: the model \"m\" answered with status 500.");
+  CHECK(*s.core.facts().answer.text == "");
 
   e.type = providers::model_error::kind::context_full;
-  CHECK(script().fails(e).core.answer().reason == stop_reason::context_full);
+  CHECK(script().fails(e).core.facts().answer.reason == stop_reason::context_full);
   e.type = providers::model_error::kind::time_limit;
-  CHECK(script().fails(e).core.answer().reason == stop_reason::timeout);
+  CHECK(script().fails(e).core.facts().answer.reason == stop_reason::timeout);
 }
 
 TEST_CASE("L11: refusals and filters end the run as refused") {
-  CHECK(script().model(reply("no", {}, end_reason::refusal)).core.answer().reason == stop_reason::refused);
-  CHECK(script().model(reply("", {}, end_reason::filter)).core.answer().reason == stop_reason::refused);
+  CHECK(script().model(reply("no", {}, end_reason::refusal)).core.facts().answer.reason == stop_reason::refused);
+  CHECK(script().model(reply("", {}, end_reason::filter)).core.facts().answer.reason == stop_reason::refused);
   auto with_block = reply("");
   auto m = std::make_shared<providers::message>();
   m->role = providers::role::assistant;
@@ -377,23 +377,24 @@ TEST_CASE("L11: refusals and filters end the run as refused") {
   with_block.message = m;
   script s;
   s.model(with_block);
-  CHECK(s.core.answer().reason == stop_reason::refused);
-  CHECK(contains(s.core.answer().reason_text, "I will not do that"));
+  CHECK(s.core.facts().answer.reason == stop_reason::refused);
+  CHECK(contains(s.core.facts().answer.reason_text, "I will not do that"));
 }
 
 TEST_CASE("L11: a cut answer ends the run as truncated") {
   script s;
   s.model(reply("half an ans", {}, end_reason::length));
-  CHECK(s.core.answer().reason == stop_reason::truncated);
-  CHECK(*s.core.answer().text == "half an ans");
+  CHECK(s.core.facts().answer.reason == stop_reason::truncated);
+  CHECK(*s.core.facts().answer.text == "half an ans");
 }
 
 TEST_CASE("L11: a reply that filled the context keeps its text and is truncated, without text the context is full") {
   script s;
   s.model(reply("half an ans", {}, end_reason::context_full));
-  CHECK(s.core.answer().reason == stop_reason::truncated);
-  CHECK(*s.core.answer().text == "half an ans");
-  CHECK(script().model(reply("", {}, end_reason::context_full)).core.answer().reason == stop_reason::context_full);
+  CHECK(s.core.facts().answer.reason == stop_reason::truncated);
+  CHECK(*s.core.facts().answer.text == "half an ans");
+  CHECK(script().model(reply("", {}, end_reason::context_full)).core.facts().answer.reason ==
+        stop_reason::context_full);
 }
 
 TEST_CASE("G29: calls of a reply that was cut or stopped are never executed") {
@@ -405,8 +406,8 @@ TEST_CASE("G29: calls of a reply that was cut or stopped are never executed") {
     script s;
     s.model(reply("x", {call("a"), call("b")}, reason));
     CHECK(s.running.empty());
-    CHECK(s.core.answer().reason == expected);
-    CHECK(fault_of(s.core.messages()) == "");
+    CHECK(s.core.facts().answer.reason == expected);
+    CHECK(fault_of(s.core.facts().messages) == "");
     CHECK(fault_of(s.records) == "");
     CHECK(contains(result_text(s.core, 3, 1), "Not executed"));
   }
@@ -417,8 +418,9 @@ TEST_CASE("G29: the model may try again after a malformed call") {
   s.model(reply("", {call("a")}, end_reason::malformed_call));
   CHECK(s.running.empty());
   s.model(reply("then without"));
-  CHECK(s.core.answer().reason == stop_reason::final);
-  CHECK(script().model(reply("", {}, end_reason::malformed_call)).core.answer().reason == stop_reason::provider_error);
+  CHECK(s.core.facts().answer.reason == stop_reason::final);
+  CHECK(script().model(reply("", {}, end_reason::malformed_call)).core.facts().answer.reason ==
+        stop_reason::provider_error);
 }
 
 TEST_CASE("L11: a reply that filled the context or was only a call that nobody can read names its model and the mend") {
@@ -432,10 +434,10 @@ TEST_CASE("L11: a reply that filled the context or was only a call that nobody c
       "Unable to complete task: the conversation is too long for the model \"m\" (claude) at api.example.com: shorten "
       "it, "
       "begin a new one, or use a model with a larger context.";
-  CHECK(script().model(by(reply("part", {}, end_reason::context_full))).core.answer().reason_text == filled);
-  CHECK(script().model(by(reply("", {call("a")}, end_reason::context_full))).core.answer().reason_text == filled);
+  CHECK(script().model(by(reply("part", {}, end_reason::context_full))).core.facts().answer.reason_text == filled);
+  CHECK(script().model(by(reply("", {call("a")}, end_reason::context_full))).core.facts().answer.reason_text == filled);
   CHECK(
-      script().model(by(reply("", {}, end_reason::malformed_call))).core.answer().reason_text ==
+      script().model(by(reply("", {}, end_reason::malformed_call))).core.facts().answer.reason_text ==
       "Unable to complete task: the model \"m\" (claude) at api.example.com tried to call a tool in a form nobody can "
       "read: ask again, and if that goes on, offer fewer tools or use another model.");
 }
@@ -451,7 +453,7 @@ TEST_CASE("L11: a reply that was cut, filtered or refused names its model and th
     r.raw_reason = raw_reason;
     auto begun = opening({});
     begun.settings.max_output_tokens = asked;
-    return script(std::vector<run_record>{std::move(begun)}).model(std::move(r)).core.answer().reason_text;
+    return script(std::vector<run_record>{std::move(begun)}).model(std::move(r)).core.facts().answer.reason_text;
   };
   const std::string who = "model \"m\" (claude) at api.example.com";
   for (const bool calls : {false, true}) {
@@ -480,17 +482,17 @@ TEST_CASE("L11: a reply that was cut, filtered or refused names its model and th
 TEST_CASE("L11: an empty answer is final and says so") {
   script s;
   s.model(reply(""));
-  CHECK(s.core.answer().reason == stop_reason::final);
-  CHECK(s.core.answer().reason_text == "Unable to complete task: the model gave an empty answer.");
-  CHECK(fault_of(s.core.messages()) == "");  // no empty message in the history
+  CHECK(s.core.facts().answer.reason == stop_reason::final);
+  CHECK(s.core.facts().answer.reason_text == "Unable to complete task: the model gave an empty answer.");
+  CHECK(fault_of(s.core.facts().messages) == "");  // no empty message in the history
 }
 
 TEST_CASE("run_core: a paused reply is gone on with") {
   script s;
   s.model(reply("working", {}, end_reason::pause));
-  CHECK(s.core.depth() == 1);
+  CHECK(s.core.facts().depth == 1);
   s.model(reply("done"));
-  CHECK(s.core.answer().reason == stop_reason::final);
+  CHECK(s.core.facts().answer.reason == stop_reason::final);
 }
 
 TEST_CASE("L12: calls run in parallel up to the limit and results are appended in call order") {
@@ -502,8 +504,8 @@ TEST_CASE("L12: calls run in parallel up to the limit and results are appended i
   s.answer(answered("b"));
   CHECK(s.running == std::vector<std::string>{"a", "c"});
   s.answer(answered("c")).answer(answered("d")).answer(answered("a"));
-  CHECK(fault_of(s.core.messages()) == "");
-  CHECK(s.core.messages().size() == 4);
+  CHECK(fault_of(s.core.facts().messages) == "");
+  CHECK(s.core.facts().messages.size() == 4);
 }
 
 TEST_CASE("L12: toolConcurrency 1 is strict sequence") {
@@ -515,7 +517,7 @@ TEST_CASE("L12: toolConcurrency 1 is strict sequence") {
     CHECK(s.running == std::vector<std::string>{id});
     s.answer(answered(id));
   }
-  CHECK(s.core.depth() == 1);
+  CHECK(s.core.facts().depth == 1);
 }
 
 TEST_CASE("L14: what the model sees is cut and the record keeps the whole") {
@@ -534,7 +536,7 @@ TEST_CASE("L16: the result tells text and reason and rounds and calls and usage 
   script s;
   s.model(reply("", {call("a")})).answer(answered("a", "42"));
   s.model(reply("it is 42"));
-  const auto r = event_json::run_result(s.core);
+  const auto r = event_json::run_result(s.core.facts());
   CHECK(
       r.text() ==
       R"({"run":"r","text":"it is 42","stopReason":"final","rounds":2,)"
@@ -555,8 +557,8 @@ TEST_CASE("L16: the result tells when the model could not be called as it is con
     e.type = type;
     script s;
     s.fails(e);
-    CHECK(s.core.answer().reason == stop_reason::provider_error);
-    const auto cause = find_member(event_json::run_result(s.core), "cause");
+    CHECK(s.core.facts().answer.reason == stop_reason::provider_error);
+    const auto cause = find_member(event_json::run_result(s.core.facts()), "cause");
     CHECK(cause.as_string().value_or("none") ==
           (type == providers::model_error::kind::configuration ? "config" : "none"));
   }
@@ -573,18 +575,18 @@ TEST_CASE("L18: a cancel closes every call and then ends") {
       std::ranges::find_if(s.records, [](const auto& r) { return std::holds_alternative<record::cancel>(r); }) -
       s.records.begin());
   CHECK(s.started[at] == lines{"cancel_open", "close_call b cancelled", "close_call c cancelled"});
-  CHECK(s.core.answer().reason == stop_reason::cancelled);
+  CHECK(s.core.facts().answer.reason == stop_reason::cancelled);
   CHECK(contains(result_text(s.core, 3, 1), "may have taken effect"));
   CHECK(fault_of(s.records) == "");
-  CHECK(fault_of(s.core.messages()) == "");
+  CHECK(fault_of(s.core.facts().messages) == "");
 }
 
 TEST_CASE("L18: a cancel during the model call ends at once") {
   script s;
   s.settle();
   s.cancel(stop_reason::cancelled, "you asked for it");
-  CHECK(s.core.answer().reason == stop_reason::cancelled);
-  CHECK(s.core.answer().reason_text == "Unable to complete task: you asked for it.");
+  CHECK(s.core.facts().answer.reason == stop_reason::cancelled);
+  CHECK(s.core.facts().answer.reason_text == "Unable to complete task: you asked for it.");
   CHECK_FALSE(s.model_open);
 }
 
@@ -594,9 +596,9 @@ TEST_CASE("L23: one that fits ends the run, and its value is kept") {
       raw_json::literal(R"({"type":"object","required":["n"],"properties":{"n":{"type":"integer"}}})");
   script s({run_record(start)});
   s.model(reply("```json\n{\"n\": 7}\n```"));
-  CHECK(s.core.ended());
-  CHECK(s.core.answer().reason == stop_reason::final);
-  CHECK(s.core.answer().data.text() == R"({"n": 7})");
+  CHECK(s.core.facts().ended);
+  CHECK(s.core.facts().answer.reason == stop_reason::final);
+  CHECK(s.core.facts().answer.data.text() == R"({"n": 7})");
 }
 
 TEST_CASE("L23: one that stands on several lines is kept on one, as the caller gets it in a line") {
@@ -604,8 +606,8 @@ TEST_CASE("L23: one that stands on several lines is kept on one, as the caller g
   start.answer_schema = raw_json::literal(R"({"type":"object"})");
   script s({run_record(start)});
   s.model(reply("{\n  \"n\": [\r\n    7\n  ],\n  \"t\": \"a\\nb\"\n}"));
-  CHECK(s.core.answer().reason == stop_reason::final);
-  CHECK(s.core.answer().data.text() == R"({   "n": [      7   ],   "t": "a\nb" })");
+  CHECK(s.core.facts().answer.reason == stop_reason::final);
+  CHECK(s.core.facts().answer.data.text() == R"({   "n": [      7   ],   "t": "a\nb" })");
 }
 
 TEST_CASE("L23: the model is told once what is wrong, without tools, and may put it right") {
@@ -614,17 +616,17 @@ TEST_CASE("L23: the model is told once what is wrong, without tools, and may put
       raw_json::literal(R"({"type":"object","required":["n"],"properties":{"n":{"type":"integer"}}})");
   script s({run_record(start)});
   s.model(reply("seven"));
-  CHECK_FALSE(s.core.ended());
+  CHECK_FALSE(s.core.facts().ended);
   CHECK(s.model_open);
   CHECK(s.started.back() == lines{"call_model 1 without tools"});
-  CHECK(s.core.messages().back()->role == providers::role::user);
-  CHECK(s.core.messages().back()->text().find("is not one JSON value") != std::string::npos);
-  CHECK(fault_of(s.core.messages()) == "");
+  CHECK(s.core.facts().messages.back()->role == providers::role::user);
+  CHECK(s.core.facts().messages.back()->text().find("is not one JSON value") != std::string::npos);
+  CHECK(fault_of(s.core.facts().messages) == "");
   s.model(reply(R"({"n":7})"));
-  CHECK(s.core.answer().reason == stop_reason::final);
-  CHECK(s.core.answer().reason_text == "");
-  CHECK(s.core.answer().data.text() == R"({"n":7})");
-  CHECK(s.core.rounds() == 2);
+  CHECK(s.core.facts().answer.reason == stop_reason::final);
+  CHECK(s.core.facts().answer.reason_text == "");
+  CHECK(s.core.facts().answer.data.text() == R"({"n":7})");
+  CHECK(s.core.facts().rounds == 2);
 }
 
 TEST_CASE("L23: an empty or blank one is put right like one that cannot be read, or is an error") {
@@ -635,16 +637,17 @@ TEST_CASE("L23: an empty or blank one is put right like one that cannot be read,
     script s({run_record(start)});
     s.model(reply(nothing));
     REQUIRE(s.model_open);
-    CHECK(contains(s.core.messages().back()->text(), "the answer is empty"));
-    CHECK(fault_of(s.core.messages()) == "");
+    CHECK(contains(s.core.facts().messages.back()->text(), "the answer is empty"));
+    CHECK(fault_of(s.core.facts().messages) == "");
     script twice = s;
     s.model(reply(R"({"n":7})"));
-    CHECK(s.core.answer().reason == stop_reason::final);
-    CHECK(s.core.answer().reason_text == "");
-    CHECK(s.core.answer().data.text() == R"({"n":7})");
+    CHECK(s.core.facts().answer.reason == stop_reason::final);
+    CHECK(s.core.facts().answer.reason_text == "");
+    CHECK(s.core.facts().answer.data.text() == R"({"n":7})");
     twice.model(reply(nothing));
-    CHECK(twice.core.answer().reason == stop_reason::provider_error);
-    CHECK(contains(twice.core.answer().reason_text, "still does not have the requested format: the answer is empty"));
+    CHECK(twice.core.facts().answer.reason == stop_reason::provider_error);
+    CHECK(contains(twice.core.facts().answer.reason_text,
+                   "still does not have the requested format: the answer is empty"));
   }
 }
 
@@ -653,12 +656,12 @@ TEST_CASE("L23: one whose check is ended by a bound is no answer that fits") {
   start.answer_schema = raw_json::literal(R"({"$ref":"#"})");
   script s({run_record(start)});
   s.model(reply("1"));
-  CHECK_FALSE(s.core.ended());
-  CHECK(contains(s.core.messages().back()->text(), "could not be held against the whole schema"));
+  CHECK_FALSE(s.core.facts().ended);
+  CHECK(contains(s.core.facts().messages.back()->text(), "could not be held against the whole schema"));
   s.model(reply("2"));
-  CHECK(s.core.answer().reason == stop_reason::provider_error);
-  CHECK(contains(s.core.answer().reason_text, "could not be held against the whole schema"));
-  CHECK(s.core.answer().data.empty());
+  CHECK(s.core.facts().answer.reason == stop_reason::provider_error);
+  CHECK(contains(s.core.facts().answer.reason_text, "could not be held against the whole schema"));
+  CHECK(s.core.facts().answer.data.empty());
 }
 
 TEST_CASE("L23: one that is wrong twice is an error with its reason") {
@@ -667,20 +670,20 @@ TEST_CASE("L23: one that is wrong twice is an error with its reason") {
       raw_json::literal(R"({"type":"object","required":["n"],"properties":{"n":{"type":"integer"}}})");
   script s({run_record(start)});
   s.model(reply("seven")).model(reply(R"({"n":"7"})"));
-  CHECK(s.core.answer().reason == stop_reason::provider_error);
-  CHECK(s.core.answer().reason_text.starts_with(
+  CHECK(s.core.facts().answer.reason == stop_reason::provider_error);
+  CHECK(s.core.facts().answer.reason_text.starts_with(
       "Unable to complete task: the model's corrected answer still does not have the requested format: "));
-  CHECK(s.core.answer().reason_text.find("answer.n: expected an integer") != std::string::npos);
-  CHECK(s.core.answer().data.empty());
-  CHECK(*s.core.answer().text == R"({"n":"7"})");
+  CHECK(s.core.facts().answer.reason_text.find("answer.n: expected an integer") != std::string::npos);
+  CHECK(s.core.facts().answer.data.empty());
+  CHECK(*s.core.facts().answer.text == R"({"n":"7"})");
   // A crash at any record leads to the same end.
   for (std::size_t cut = 1; cut < s.records.size(); ++cut) {
     script again(std::vector<run_record>(s.records.begin(), s.records.begin() + static_cast<std::ptrdiff_t>(cut)));
     again.settle();
-    if (again.model_open && again.core.messages().size() < 3) again.model(reply("seven"));
+    if (again.model_open && again.core.facts().messages.size() < 3) again.model(reply("seven"));
     if (again.model_open) again.model(reply(R"({"n":"7"})"));
-    CHECK(again.core.answer().reason == stop_reason::provider_error);
-    CHECK(again.core.answer().reason_text == s.core.answer().reason_text);
+    CHECK(again.core.facts().answer.reason == stop_reason::provider_error);
+    CHECK(again.core.facts().answer.reason_text == s.core.facts().answer.reason_text);
   }
 }
 
@@ -691,14 +694,14 @@ TEST_CASE("L23: what was made at a limit is checked too, and tools in the correc
   start.answer_schema = raw_json::literal(R"({"type":"array"})");
   script s({run_record(start)});
   s.model(reply("", {call("a")})).answer(answered("a")).model(reply("{}")).model(reply("[1]"));
-  CHECK(s.core.answer().reason == stop_reason::max_rounds);
-  CHECK(s.core.answer().data.text() == "[1]");
+  CHECK(s.core.facts().answer.reason == stop_reason::max_rounds);
+  CHECK(s.core.facts().answer.data.text() == "[1]");
   auto second = opening();
   second.answer_schema = start.answer_schema;
   script t({run_record(second)});
   t.model(reply("{}")).model(reply("", {call("a")}));
-  CHECK(t.core.ended());
-  CHECK(t.core.answer().reason == stop_reason::provider_error);
+  CHECK(t.core.facts().ended);
+  CHECK(t.core.facts().answer.reason == stop_reason::provider_error);
   CHECK(fault_of(t.records) == "");
-  CHECK(fault_of(t.core.messages()) == "");
+  CHECK(fault_of(t.core.facts().messages) == "");
 }

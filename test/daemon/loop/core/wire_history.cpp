@@ -259,7 +259,7 @@ std::string resent_fault_of(const run_core& core) {
   std::vector<providers::message_ptr> said;
   std::string fault;
   const auto said_wrong = [](const message_fault& f) { return f.place + ": expected " + f.expected; };
-  for_each_element(find_member(event_json::run_result(core), "messages"), [&](const raw_json& element) {
+  for_each_element(find_member(event_json::run_result(core.facts()), "messages"), [&](const raw_json& element) {
     auto m = read_message(element);
     if (m)
       said.push_back(std::move(*m));

@@ -3,6 +3,7 @@
 
 #include "test/fixtures/model/scripted_model.hpp"
 #include "test/mcp/http/client/client_harness.hpp"
+#include "test/mcp/http/packed.hpp"
 
 #include <doctest/doctest.h>
 #include <zlib.h>
@@ -14,20 +15,6 @@ namespace {
 using namespace mcpbx;
 using namespace mcpbx::test;
 using http::gunzip;
-
-std::string packed(std::string_view text) {
-  z_stream z{};
-  REQUIRE(deflateInit2(&z, 9, Z_DEFLATED, 16 + MAX_WBITS, 8, Z_DEFAULT_STRATEGY) == Z_OK);
-  std::string out(deflateBound(&z, text.size()) + 64, '\0');
-  z.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
-  z.avail_in = static_cast<uInt>(text.size());
-  z.next_out = reinterpret_cast<Bytef*>(out.data());
-  z.avail_out = static_cast<uInt>(out.size());
-  REQUIRE(deflate(&z, Z_FINISH) == Z_STREAM_END);
-  out.resize(z.total_out);
-  deflateEnd(&z);
-  return out;
-}
 
 struct unpacked {
   gunzip::verdict verdict = gunzip::verdict::more;

@@ -1,5 +1,5 @@
 // File access with the checks and the fsync calls that small files need which people rely on.
-#include "mcp/support/whole_file.hpp"
+#include "mcp/files/whole_file.hpp"
 
 #include <fcntl.h>
 #include <sys/file.h>

@@ -1,15 +1,12 @@
-// Builds the first record of a run: system prompt, messages, tools and settings of the conversation with the model.
+// Builds the system prompt, and puts together the messages, the tools and the settings of a run.
+#include "daemon/loop/run/opening.hpp"
+
 #include "daemon/loop/core/call_ids.hpp"
 #include "daemon/loop/results/result_mark.hpp"
 #include "daemon/loop/results/result_order.hpp"
-#include "daemon/loop/run/live_run.hpp"
 #include "daemon/loop/run_words.hpp"
 #include "mcp/crypto/sha256.hpp"
-#include "mcp/json/json_writer.hpp"
 #include "mcp/support/text.hpp"
-#include "providers/model/message_format.hpp"
-
-#include <boost/asio/post.hpp>
 
 #include <algorithm>
 #include <utility>
@@ -88,102 +85,58 @@ providers::message_ptr in_shown_names(const providers::message_ptr& m, const ren
 
 }  // namespace
 
-// Builds run_started: the system prompt (the request's, else the model's) with the guidance and the servers'
-// instructions, then the conversation as the caller sent it, with the results in the order of their calls. Moves the
-// messages out of the request.
-record::run_started live_run::opening() {
-  take_offer();
-  auto& messages = request_.messages;
+run_opening opening_of(run_request& request, session_before before, const opening_parts& of) {
+  auto& messages = request.messages;
   if (!messages.empty() && messages.front()->role == providers::role::system) {
     const auto own = messages.front()->text();
-    request_.system = request_.system.empty() ? own : request_.system + "\n\n" + own;
+    request.system = request.system.empty() ? own : request.system + "\n\n" + own;
     messages.erase(messages.begin());
   }
-  request_.system = without_marked_instructions(request_.system);
-  if (request_.system.empty()) request_.system = model_.model().default_system();
-  if (const auto names = renamed_tools(offer_.own(), *offer_.now()); !names.empty())
+  request.system = without_marked_instructions(request.system);
+  if (request.system.empty()) request.system = of.model.default_system();
+  if (const auto names = renamed_tools(of.offer.own(), *of.offer.now()); !names.empty())
     for (auto& m : messages) m = in_shown_names(m, names);
-  add_guidance(request_.system, request_.limits, offer_.now()->guidance);
-  if (request_.answer_schema) add_paragraph(request_.system, words::answer_format(request_.answer_schema));
+  add_guidance(request.system, request.limits, of.offer.now()->guidance);
+  if (request.answer_schema) add_paragraph(request.system, words::answer_format(request.answer_schema));
   order_results(messages);
   record::run_started r;
-  r.run = name();
-  r.session = request_.session;
-  r.principal = request_.principal;
-  r.model = model_.model().name();
-  r.inherited_count = inherited_.size();
-  r.inherited_after = inherited_.last_run;
-  r.inherited_results = std::move(inherited_.results);
-  r.inherited = std::move(inherited_);
-  r.meant = std::move(meant_before_);
+  r.run = request.run;
+  r.session = request.session;
+  r.principal = request.principal;
+  r.model = of.model.name();
+  r.inherited_count = before.history.size();
+  r.inherited_after = before.history.last_run;
+  r.inherited_results = std::move(before.history.results);
+  r.inherited = std::move(before.history);
+  r.meant = std::move(before.meant);
   r.messages.reserve(messages.size() + 1);
-  if (const auto instructions = instructions_for(request_.limits, *offer_.now());
-      !request_.system.empty() || !instructions.empty())
-    r.messages.push_back(system_prompt(request_.system, instructions));
+  if (const auto instructions = instructions_for(request.limits, *of.offer.now());
+      !request.system.empty() || !instructions.empty())
+    r.messages.push_back(system_prompt(request.system, instructions));
   r.messages.insert(r.messages.end(), messages.begin(), messages.end());
   messages.clear();
-  call_ids_ = ids_of(r.inherited);
-  separate_ids(r.messages, call_ids_);
-  r.profile = request_.profile;
-  r.tools = request_.tools;
-  r.approve = request_.approve;
-  r.client_tools = request_.client_tools;
-  if (request_.detach || !request_.client_tools.empty()) {
+  auto call_ids = ids_of(r.inherited);
+  separate_ids(r.messages, call_ids);
+  r.profile = request.profile;
+  r.tools = request.tools;
+  r.approve = request.approve;
+  r.client_tools = request.client_tools;
+  if (request.detach || !request.client_tools.empty()) {
     // Only rules that select or rename tools depend on the names in the catalog.
-    const auto& t = request_.tools;
+    const auto& t = request.tools;
     const bool allows_all = t.only.empty() && t.allow.empty() && t.rename.empty();
-    auto& servers = request_.configured->servers;
-    r.servers = allows_all ? servers.configured() : servers.under(around_.tools.snapshot());
+    auto& servers = request.configured->servers;
+    r.servers = allows_all ? servers.configured() : servers.under(of.tools.snapshot());
   }
-  r.links = request_.links;
-  r.answer_schema = request_.answer_schema;
-  r.settings = request_.settings;
-  r.detached = request_.detach;
-  r.likeness = request_.likeness;
-  r.limits = request_.limits;
-  r.asked_limits = request_.asked_limits;
-  if (r.limits.mark_results) r.nonce = hex(around_.random.next(), 16);
-  return r;
-}
-
-boost::asio::awaitable<result<run_preview>> live_run::preview() {
-  auto begun = co_await inherit();
-  if (!begun) co_return std::unexpected(std::move(begun.error()));
-  (void)co_await wait_for_tools();
-  const auto first = opening();
-  const auto& offered = *offer_.now();
-  run_preview p;
-  p.model = first.model;
-  p.id = model_.model().id();
-  p.api = model_.model().api();
-  p.profile = first.profile;
-  for (const auto& m : conversation_of(first)) {
-    std::string json;
-    json_writer w(json);
-    providers::append_message(w, *m);
-    ++p.messages;
-    p.message_bytes += json.size();
-  }
-  p.left_out = offered.left_out;
-  if (first.limits.max_rounds > 0)
-    for (const auto& tool : offered.set->tools) {
-      p.tools.push_back(tool.name);
-      p.tool_bytes += tool.name.size() + tool.description.size() + tool.schema.text().size();
-    }
-  co_return p;
-}
-
-void live_run::take_offer() {
-  offer_.take(model_.model(), request_.messages.empty() ? core_.started().messages : request_.messages,
-              !core_.kept().empty());
-}
-
-void live_run::prepare_meanwhile(const command::call_model& c) {
-  model_.plan(c);
-  if (around_.store.keeps_sessions() && !records_.all_written())
-    boost::asio::post(around_.executor, [weak = weak_from_this()] {
-      if (const auto self = weak.lock()) self->model_.prepare();
-    });
+  r.links = request.links;
+  r.answer_schema = request.answer_schema;
+  r.settings = request.settings;
+  r.detached = request.detach;
+  r.likeness = request.likeness;
+  r.limits = request.limits;
+  r.asked_limits = request.asked_limits;
+  if (r.limits.mark_results) r.nonce = hex(of.random.next(), 16);
+  return {std::move(r), std::move(call_ids)};
 }
 
 }  // namespace mcpbx::daemon

@@ -1,5 +1,5 @@
 // The search of long texts. The program is built for any x86-64, so it asks the processor before it uses AVX2.
-#include "mcp/support/has_word.hpp"
+#include "mcp/search/has_word.hpp"
 
 #if defined(__x86_64__)
 #include <immintrin.h>

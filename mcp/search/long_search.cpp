@@ -1,5 +1,5 @@
 // The program is built for any x86-64, so it asks the processor before it uses AVX2.
-#include "mcp/support/long_search.hpp"
+#include "mcp/search/long_search.hpp"
 
 #include "mcp/support/byte_search.hpp"
 

@@ -1,5 +1,5 @@
 // Folds case without changing the number of bytes, and looks for words byte by byte.
-#include "mcp/support/word_match.hpp"
+#include "mcp/search/word_match.hpp"
 
 #include "mcp/support/text.hpp"
 

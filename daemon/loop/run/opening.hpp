@@ -1,0 +1,42 @@
+// The first record of a run: the system prompt, the messages, the tools and the settings of its conversation with the
+// model. No I/O.
+#pragma once
+#include "daemon/loop/run/runner.hpp"
+#include "daemon/loop/tools/tool_offer.hpp"
+#include "daemon/loop/tools/tool_source.hpp"
+#include "daemon/store/journal.hpp"
+#include "daemon/store/records/record.hpp"
+#include "mcp/support/time.hpp"
+#include "providers/model/message.hpp"
+
+#include <string>
+#include <unordered_set>
+#include <vector>
+
+namespace mcpbx::daemon {
+
+/// Conversation and names that a run takes over from earlier runs.
+struct session_before {
+  journal::history history;               ///< of the session that it continues
+  std::vector<record::meant_tool> meant;  ///< tools behind the names in messages that another session gave
+};
+
+/// Services for opening_of(). `offer` has taken the tools of the first round.
+struct opening_parts {
+  const providers::model& model;
+  const tool_offer& offer;
+  const tool_source& tools;
+  random_source& random;
+};
+
+struct run_opening {
+  record::run_started first;
+  std::unordered_set<std::string> call_ids;  ///< of all calls in the conversation
+};
+
+/// Builds run_started: the system prompt (the request's, else the model's) with the guidance and the servers'
+/// instructions, then the conversation as the caller sent it, with the results in the order of their calls. Moves the
+/// messages out of the request.
+run_opening opening_of(run_request& request, session_before before, const opening_parts& of);
+
+}  // namespace mcpbx::daemon
