@@ -32,6 +32,7 @@ function(mcpbx_packages)
   install(DIRECTORY conf/samples/ DESTINATION "${doc}/examples" COMPONENT all)
   file(GLOB guides CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/docs/*.md")
   install(FILES ${guides} DESTINATION "${doc}/docs" COMPONENT all)
+  install(DIRECTORY docs/clients docs/schemas DESTINATION "${doc}/docs" COMPONENT all)
   install(FILES README.md DESTINATION "${doc}" COMPONENT all)
   install(DIRECTORY "${PROJECT_BINARY_DIR}/debian/doc/" DESTINATION "${doc}" COMPONENT all)
   # The units name /usr/bin, so they are for packages; `mcpbx service enable` writes those of the tarball.

@@ -1,6 +1,7 @@
 // Programs on the clients of OpenAI's Responses and Anthropic's Messages, against /v1: the official clients, Vercel's AI SDK
 // with its providers for both, and LangChain.js. Behind mcpbx stands a model endpoint from elsewhere (aimock).
-// @google/genai has no OpenAI mode (its packages know no chat/completions), so it has no door here to call.
+// @google/genai has no OpenAI mode: its package (3.3.0) calls {model}:generateContent and knows no chat/completions. The
+// OpenAI mode that Google documents for Gemini is the openai client with another base URL (openai_clients.mjs).
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import Anthropic from '@anthropic-ai/sdk';

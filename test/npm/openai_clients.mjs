@@ -204,6 +204,15 @@ await checks({
     assert.equal(elsewhere.status, 403);
     assert.equal(elsewhere.headers.get('access-control-allow-origin'), null);
   },
+  // Google's models are used so: the official openai client, with a base URL that ends with a slash, and a system message.
+  'D2: a program written for Gemini by its OpenAI mode changes the base URL, the key and the model': async () => {
+    const gemini = new OpenAI({ baseURL: `${http}/v1/`, apiKey, maxRetries: 0 });
+    const messages = [{ role: 'system', content: 'You are a helpful assistant.' }, { role: 'user', content: 'compute for me' }];
+    const r = await gemini.chat.completions.create({ model: 'gpt', messages });
+    assert.equal(r.choices[0].message.content, 'Let me see.\n\nIt is 42.');
+    const chunks = await chunksOf(await gemini.chat.completions.create({ model: 'gpt', messages, stream: true }));
+    assert.equal(textOf(chunks), 'Let me see.\n\nIt is 42.');
+  },
   'E2: the token and the key are in no output': async () => {
     const all = d.log + JSON.stringify(await status());
     assert.ok(!all.includes(apiKey) && !all.includes('mock-key-0123456789'));

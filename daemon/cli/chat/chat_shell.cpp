@@ -224,7 +224,7 @@ class chat_shell {
     const auto got = call("mcpbx/tools", params);
     if (!got) return;
     const auto list = raw_json::own(tools_with(find_member(*got, "tools"), a.words));
-    const auto lines = tool_lines(list, std::max<std::size_t>(c_.screen->err_width(), 40));
+    const auto lines = tool_lines(list, std::max<std::size_t>(c_.screen->err_width(), 40), c_.screen->cut_mark());
     for (const auto& line : lines) c_.screen->err_line(line);
     if (lines.empty())
       tell(a.words.empty() ? "there are no tools; `mcpbx servers` tells how the tool servers are"

@@ -21,9 +21,9 @@ constexpr std::string_view help_text =
 /clear            clear the screen
 /help             this list
 /exit             end; Ctrl-D does the same
-A line that ends in \ goes on in the next one; """ begins and ends an input of several lines.
-Ctrl-C ends the answer that is coming. What begins with // is sent with one slash; what begins with a blank is not kept
-in the history.)";
+A line that ends in \ goes on in the next one; """ begins and ends an input
+of several lines. Ctrl-C ends the answer that is coming. What begins with // is
+sent with one slash; what begins with a blank is not kept in the history.)";
 
 constexpr std::array<std::string_view, 10> words{"/clear", "/exit",   "/file",    "/help",  "/model",
                                                  "/quit",  "/system", "/session", "/tools", "/undo"};
@@ -129,8 +129,7 @@ chat::actions conversation::command(std::string_view word, std::string_view rest
     keep_.reset();
     return said("a new session begins with the next question");
   }
-  return said("there is no " + std::string(word) + did_you_mean(word, words) +
-                  "; /help lists the commands, and // begins a question with a slash",
+  return said("there is no " + std::string(word) + did_you_mean(word, words) + "; // begins a question with a slash",
               true);
 }
 

@@ -98,9 +98,11 @@ std::size_t display_columns(std::string_view text) {
   return all;
 }
 
-std::string cut_columns(const std::string& text, std::size_t width) {
+std::string cut_columns(const std::string& text, std::size_t width, std::string_view mark) {
   if (display_columns(text) <= width) return text;
-  return text.substr(0, fitting_bytes(text, width - 1)) + "…";
+  const auto room = display_columns(mark);
+  if (room >= width) return text.substr(0, fitting_bytes(text, width));
+  return text.substr(0, fitting_bytes(text, width - room)).append(mark);
 }
 
 std::vector<std::string> wrapped(std::string_view text, std::size_t width) {
@@ -113,7 +115,7 @@ std::vector<std::string> wrapped(std::string_view text, std::size_t width) {
   }
 }
 
-std::vector<styled> fitted_table::lines(std::size_t width) const {
+std::vector<styled> fitted_table::lines(std::size_t width, std::string_view mark) const {
   const std::size_t last = columns_.size() - 1;
   std::vector<row> clean = rows_;
   for (auto& r : clean) {
@@ -179,7 +181,7 @@ std::vector<styled> fitted_table::lines(std::size_t width) const {
         rest = wrapped(c.text, width == 0 ? 0 : widths[i]);
         c.text = rest.front();
       } else if (width != 0) {
-        c.text = cut_columns(c.text, widths[i]);
+        c.text = cut_columns(c.text, widths[i], mark);
       }
       line.add(c, widths[i]);
     }
@@ -195,7 +197,7 @@ std::vector<styled> fitted_table::lines(std::size_t width) const {
 }
 
 void show(terminal& screen, const fitted_table& table) {
-  for (const auto& line : table.lines(screen.out_width())) screen.out_line(line);
+  for (const auto& line : table.lines(screen.out_width(), screen.cut_mark())) screen.out_line(line);
 }
 
 }  // namespace mcpbx::cli

@@ -12,8 +12,8 @@ namespace mcpbx::cli {
 /// Returns the columns that a terminal needs for `text`: two for wide characters, none for combining ones.
 std::size_t display_columns(std::string_view text);
 
-/// Returns a text of at most `width` columns, with … at its end if it was cut. `width` is at least 2.
-std::string cut_columns(const std::string& text, std::size_t width);
+/// Returns a text of at most `width` columns, with `mark` at its end if it was cut, which needs fewer.
+std::string cut_columns(const std::string& text, std::size_t width, std::string_view mark = "…");
 
 /// Breaks `text` between words into lines of at most `width` columns, and words that are longer anywhere. Keeps its
 /// line breaks. `width` 0 breaks at those only. Never empty.
@@ -45,8 +45,9 @@ class fitted_table {
   /// cells, and those of the last column without this, are cut where the table is too wide.
   void wrap_last() { wraps_ = true; }
 
-  /// Returns the lines for a terminal of `width` columns; 0: as wide as the cells are. Cells are made printable.
-  std::vector<styled> lines(std::size_t width) const;
+  /// Returns the lines for a terminal of `width` columns; 0: as wide as the cells are. Cells are made printable, and
+  /// `mark` ends those that are cut.
+  std::vector<styled> lines(std::size_t width, std::string_view mark = "…") const;
 
  private:
   std::vector<column> columns_;

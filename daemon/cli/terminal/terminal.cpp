@@ -14,10 +14,12 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <string>
+#include <string_view>
 #include <utility>
 
 namespace mcpbx::cli {
@@ -26,6 +28,27 @@ namespace {
 bool set_and_filled(const char* name) {
   const char* value = std::getenv(name);
   return value != nullptr && *value != '\0';
+}
+
+// The first of these variables that is filled decides (POSIX, Base Definitions, section 8.2).
+bool locale_is_utf8() {
+  for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"})
+    if (set_and_filled(name)) {
+      std::string locale = std::getenv(name);
+      std::ranges::transform(locale, locale.begin(),
+                             [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+      return locale.contains("utf-8") || locale.contains("utf8");
+    }
+  return false;
+}
+
+// Replaces the few signs of our own texts that are not ASCII, and leaves all that others have written.
+std::string in_ascii(std::string text) {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 3> signs{{{"…", "..."}, {"→", "->"}, {"µ", "u"}}};
+  for (const auto& [sign, ascii] : signs)
+    for (auto at = text.find(sign); at != text.npos; at = text.find(sign, at + ascii.size()))
+      text.replace(at, sign.size(), ascii);
+  return text;
 }
 
 std::size_t width_of(int fd) {
@@ -74,6 +97,7 @@ terminal::terminal() : out_tty_(::isatty(1) == 1), err_tty_(::isatty(2) == 1) {
   const bool dumb = term != nullptr && std::string_view(term) == "dumb";
   capable_ = set_and_filled("TERM") && !dumb;
   colour_ = !set_and_filled("NO_COLOR") && !dumb;
+  utf8_ = locale_is_utf8();
 }
 
 std::size_t terminal::out_width() const {
@@ -128,7 +152,7 @@ std::string terminal::rendered(const styled& text, bool tty) const {
     all += tty ? printable(p.text, true) : p.text;
     if (painted) all += "\x1b[0m";
   }
-  return all;
+  return tty && !utf8_ ? in_ascii(std::move(all)) : all;
 }
 
 void terminal::out(std::string_view text) {

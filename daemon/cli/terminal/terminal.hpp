@@ -101,6 +101,8 @@ class terminal {
   void prompt(std::string_view text);
   /// Ends a started line of streamed text.
   void finish_line();
+  /// Returns the mark at the end of a text that was cut: "…", or "..." where the locale's characters are not UTF-8.
+  std::string_view cut_mark() const noexcept { return utf8_ ? "…" : "..."; }
   /// Returns true if the terminal understands escape sequences: TERM is neither unset nor "dumb".
   bool is_capable() const noexcept { return capable_; }
   /// Clears the line of a prompt and all below it, so that the prompt can be drawn anew.
@@ -125,6 +127,7 @@ class terminal {
   std::string rendered(const styled& text, bool tty) const;
   bool put_out(std::string_view bytes);
   bool out_tty_, err_tty_, capable_, colour_;
+  bool utf8_;  // by the locale: signs of our own may be none of ASCII
   bool status_shown_ = false, mid_line_ = false;
   bool json_errors_ = false;
   std::string help_;     ///< command for errors that name none, or ""

@@ -156,7 +156,7 @@ std::string summary_of(const raw_json& definition) {
   return text.substr(0, text.find('\n'));
 }
 
-std::vector<styled> tool_lines(const raw_json& list, std::size_t width) {
+std::vector<styled> tool_lines(const raw_json& list, std::size_t width, std::string_view mark) {
   std::vector<std::pair<std::string, std::string>> tools;
   std::size_t widest = 0;
   for_each_element(list, [&](const raw_json& tool) {
@@ -169,7 +169,7 @@ std::vector<styled> tool_lines(const raw_json& list, std::size_t width) {
   for (auto& [name, text] : tools) {
     const auto used = display_columns(name);
     const bool below = used > widest;
-    text = cut_columns(text, room);
+    text = cut_columns(text, room, mark);
     styled line(look::bold, std::move(name));
     if (below) lines.push_back(std::exchange(line, styled("")));
     if (!text.empty()) line = line + std::string(begin - (below ? 0 : used), ' ') + text;

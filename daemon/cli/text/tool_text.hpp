@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace mcpbx::cli {
@@ -14,7 +15,7 @@ std::string summary_of(const raw_json& definition);
 
 /// Returns lines for a terminal of `width` columns: each tool with the beginning of its description, which stands below
 /// a long name.
-std::vector<styled> tool_lines(const raw_json& list, std::size_t width);
+std::vector<styled> tool_lines(const raw_json& list, std::size_t width, std::string_view mark = "…");
 
 /// Returns name, server (if not ""), title, description and annotations of a tool: a row for each that it has.
 fitted_table tool_facts(const raw_json& definition, const std::string& server);

@@ -56,7 +56,7 @@ double per_second(const raw_json& server) {
 
 }  // namespace
 
-std::vector<styled> top_lines(const raw_json& live, std::size_t width, std::size_t height) {
+std::vector<styled> top_lines(const raw_json& live, std::size_t width, std::size_t height, std::string_view mark) {
   const raw_json runs = find_member(live, "runs"), memory = find_member(live, "memory");
   struct seen_server {
     double speed = 0;  ///< negative calls in a second, so that the busiest one is first
@@ -75,7 +75,7 @@ std::vector<styled> top_lines(const raw_json& live, std::size_t width, std::size
   std::ranges::sort(servers, {}, [](const seen_server& s) { return std::pair(s.speed, s.place); });
   std::vector<styled> lines;
   const auto head = [&](std::string text, look how) {
-    lines.push_back({how, width == 0 ? std::move(text) : cut_columns(text, std::max<std::size_t>(width, 2))});
+    lines.push_back({how, width == 0 ? std::move(text) : cut_columns(text, std::max<std::size_t>(width, 2), mark)});
   };
   const auto tenths = static_cast<std::int64_t>(calls * 10 + 0.5);
   head("mcpbx " + member_text(live, "version") + ", up " + duration_in_words(whole(live, "uptimeMs")) + ", " +
@@ -117,7 +117,7 @@ std::vector<styled> top_lines(const raw_json& live, std::size_t width, std::size
     head("no tool servers are configured; `mcpbx add` or `mcpbx import` adds some", look::dim);
     return lines;
   }
-  for (auto& line : table.lines(width)) lines.push_back(std::move(line));
+  for (auto& line : table.lines(width, mark)) lines.push_back(std::move(line));
   if (shown < servers.size())
     head("… and " + counted(static_cast<std::int64_t>(servers.size() - shown), "server") + " more", look::dim);
   if (height != 0 && lines.size() > height)

@@ -153,10 +153,10 @@ verb verb_doctor() {
 server, its state, each model's key and address, the state folder and the journal. Each line is ok, a notice or a fault,
 with its cause and its mend. docs/troubleshooting.md has a row for each code of --json.
 
-It starts no daemon and no tool server by itself, asks no lazy one at an address, and runs no program of ${cmd:…}. With NAME a lazy
-tool server is started or asked; without a daemon, this command starts its program, talks to it and ends it. `mcpbx --standalone doctor` checks
-with a private daemon. --fix changes modes of your own files, removes a socket that nobody holds, reads the
-configuration again and restarts servers that failed.
+It starts no daemon and no tool server by itself, asks no lazy one at an address, and runs no program of ${cmd:…}. With
+NAME a lazy tool server is started or asked; without a daemon, this command starts its program, talks to it and ends it.
+`mcpbx --standalone doctor` checks with a private daemon. --fix changes modes of your own files, removes a socket that
+nobody holds, reads the configuration again and restarts servers that failed.
 
 The status is 0 without faults, 1 with faults.
 

@@ -104,7 +104,7 @@ int tools(context& c, const tools_options& o) {
     return done;
   }
   if (c.screen->out_is_terminal()) {
-    const auto lines = tool_lines(list, c.screen->out_width());
+    const auto lines = tool_lines(list, c.screen->out_width(), c.screen->cut_mark());
     for (const auto& line : lines) c.screen->out_line(line);
     if (!lines.empty()) return done;
   }

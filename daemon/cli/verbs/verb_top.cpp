@@ -28,7 +28,7 @@ int print_once(context& c, daemon_connection& link) {
     c.screen->out_json(live->text());
     return done;
   }
-  for (const auto& line : top_lines(*live, c.screen->out_width(), 0)) c.screen->out_line(line);
+  for (const auto& line : top_lines(*live, c.screen->out_width(), 0, c.screen->cut_mark())) c.screen->out_line(line);
   return done;
 }
 
@@ -54,7 +54,8 @@ int watch_screen(context& c, daemon_connection& link, std::chrono::milliseconds 
         next = clock::now() + interval;
       }
       const auto height = c.screen->out_height();
-      auto lines = top_lines(live->result, c.screen->out_width(), height > 2 ? height - 1 : height);
+      auto lines =
+          top_lines(live->result, c.screen->out_width(), height > 2 ? height - 1 : height, c.screen->cut_mark());
       if (height > 2) lines.push_back(terminal::dim("q ends"));
       all.draw(lines);
       const auto left = std::chrono::ceil<std::chrono::milliseconds>(next - clock::now());

@@ -30,6 +30,14 @@ TEST_CASE("fitted table: without a width every column is there and a note is a l
         "  no such program in any of the folders\n");
 }
 
+TEST_CASE("fitted table: a cut text has the mark within its width, and none where there is no room for it") {
+  CHECK(cut_columns("abcdef", 4) == "abc…");
+  CHECK(cut_columns("abcdef", 4, "...") == "a...");
+  CHECK(cut_columns("abcdef", 3, "...") == "abc");
+  CHECK(cut_columns("abcdef", 2, "...") == "ab");
+  CHECK(cut_columns("abcdef", 6, "...") == "abcdef");
+}
+
 TEST_CASE("fitted table: columns are left out by rank and notes are broken between words") {
   CHECK(text_of(four_columns().lines(20)) ==
         "NAME   STATE   PID\n"

@@ -2,6 +2,7 @@
 #include "daemon/cli/terminal/terminal.hpp"
 
 #include "daemon/cli/link/daemon_connection.hpp"
+#include "daemon/cli/terminal/fitted_table.hpp"
 #include "test/support/captured_output.hpp"
 
 #include <doctest/doctest.h>
@@ -188,6 +189,29 @@ TEST_CASE("status: a line of its own leaves the live line below it, an error end
                         [](terminal& t) { t.error("no"); }, [](terminal& t) { t.err_line("last"); });
   CHECK(shown ==
         lines{"\r\x1b[KUsing Files...", "\r\x1b[K-> files\n\r\x1b[KUsing Files...", "\r\x1b[Kmcpbx: no\n", "last\n"});
+}
+
+TEST_CASE("signs: at a terminal whose locale is not UTF-8 our own ones are ASCII, and texts of others stay") {
+  const changed_variable term("TERM", "xterm"), plain("NO_COLOR", "1");
+  const auto shown = [](const char* all, const char* type, const char* language) {
+    const changed_variable a("LC_ALL", all), c("LC_CTYPE", type), l("LANG", language);
+    captured_terminal screen;
+    terminal t;
+    fitted_table table({{""}, {""}});
+    table.add({{"a → b", "Größe and more words than there is room for in this line"}});
+    show(t, table);
+    return std::string(t.cut_mark()) + " " + screen.shown();
+  };
+  for (const auto& said : {shown("", "", "C"), shown("C", "C.UTF-8", "C.UTF-8"), shown("", "POSIX", "en_US.UTF-8"),
+                           shown("", "", ""), shown("", "", "de_DE.ISO-8859-1")}) {
+    CHECK_MESSAGE(said.starts_with("... a -> b"), said);
+    CHECK(said.contains("Größe"));
+    CHECK_FALSE(said.contains("…"));
+  }
+  for (const auto& said : {shown("", "", "en_US.UTF-8"), shown("C.utf8", "C", "C"), shown("", "de_DE.UTF-8", "C")}) {
+    CHECK_MESSAGE(said.starts_with("… a → b"), said);
+    CHECK(said.contains("Größe"));
+  }
 }
 
 TEST_CASE("colours: on a terminal only and not with NO_COLOR or a dumb terminal") {
