@@ -4,9 +4,9 @@
 #include "mcp/json/json_writer.hpp"
 #include "mcp/protocol/log_levels.hpp"
 #include "mcp/protocol/revisions.hpp"
+#include "mcp/search/has_word.hpp"
 #include "mcp/server/base/param_reader.hpp"
 #include "mcp/server/base/rpc_errors.hpp"
-#include "mcp/search/has_word.hpp"
 #include "mcp/support/text.hpp"
 
 #include <cstddef>
