@@ -40,7 +40,8 @@ using extension_methods = std::map<std::string, std::vector<std::string>, std::l
 bool is_reserved_method(std::string_view method);
 /// Returns the names whose patterns match this method, in order; none for a reserved one.
 std::vector<std::string> extensions_with(const extension_methods& all, std::string_view method);
-/// Returns true if a client's or server's capabilities list the name in `extensions` or in `experimental`.
+/// Returns true if a client's or server's capabilities list the name in `extensions` or in `experimental`. Capabilities
+/// of a client of more than 64 KiB list none, here and below.
 bool lists_extension(const raw_json& capabilities, std::string_view name);
 bool lists_extension(const server_offers& offers, std::string_view name);
 bool lists_one_of(const raw_json& capabilities, const std::vector<std::string>& names);

@@ -3,12 +3,24 @@
 
 #include "daemon/front/base/door_context.hpp"
 #include "mcp/protocol/questions/questions.hpp"
+#include "mcp/support/text.hpp"
 
 #include <boost/asio/post.hpp>
 
+#include <string>
+#include <string_view>
 #include <utility>
 
 namespace mcpbx::daemon {
+namespace {
+
+// Returns the kind of answer that a question is for, as an object of "asked its caller for".
+std::string_view asked_for(std::string_view method) {
+  if (method == "elicitation/create") return "input";
+  return method == "sampling/createMessage" ? "the words of a model" : "an answer to a method of an extension";
+}
+
+}  // namespace
 
 opening_questions::opening_questions(rpc_caller& caller, const mcp::reply_once& reply)
     : executor_(caller.door().executor), caller_(caller), reply_(reply) {}
@@ -24,9 +36,9 @@ opening_questions::ticket opening_questions::ask(mcp::server_question q, done_ha
     return t;
   }
   auto& session = caller_.session();
-  if (session.may_be_asked(q.method, q.params)) {
+  if (session.may_be_asked(q)) {
     const auto params = mcp::question_params(q.params, q.server, false, "mcpbx-opening-" + std::to_string(t));
-    auto asked = params ? session.ask(q.method, *params, &reply_, session.question_limit(), then)
+    auto asked = params ? session.ask(q.method, *params, &reply_, session.question_limit(), then, !q.extensions.empty())
                         : std::unexpected(params.error());
     if (const auto found = open_.find(t); found != open_.end() && asked) found->second.asked = *asked;
     if (!asked) answered(t, mcp::call_outcome::failed(asked.error().code, asked.error().message));
@@ -40,8 +52,7 @@ opening_questions::ticket opening_questions::ask(mcp::server_question q, done_ha
   }
   if (unanswered_.empty() && q.method != "roots/list")
     unanswered_ =
-        "it asked its caller for " + std::string(q.method == "elicitation/create" ? "input" : "the words of a model") +
-        " (" + q.method +
+        "it asked its caller for " + std::string(asked_for(q.method)) + " (" + std::string(cut_utf8(q.method, 80)) +
         "), which a run cannot give before it has begun: `mcpbx ask` at a terminal or with --input can, and a "
         "caller that has declared it in initialize";
   bool error = false;

@@ -229,6 +229,31 @@ TEST_CASE("opening: a question that nobody can answer is declined, and the error
   CHECK(f.backend.started.empty());
 }
 
+TEST_CASE("opening: a question of an extension goes to a caller that lists it, and is no request for a model's words") {
+  for (const bool listed : {true, false}) {
+    CAPTURE(listed);
+    std::string answer;
+    opening_fixture f;
+    f.line.say(R"({"jsonrpc":"2.0","id":"i","method":"initialize","params":{"protocolVersion":"2025-11-25",)"
+               R"("capabilities":{"extensions":{)" +
+               std::string(listed ? R"("com.example/find":{})" : "") +
+               R"(}},"clientInfo":{"name":"t","version":"1"}}})");
+    f.line.say(R"({"jsonrpc":"2.0","method":"notifications/initialized"})");
+    f.turn();
+    f.chat(R"({"prompt":{"name":"s__p"}})");
+    f.server->calls.at(0).questions->ask({"s", "find/which", raw_json::own("{}"), {}, {"com.example/find"}},
+                                         [&](mcp::call_outcome&& o) { answer = o.value.text(); });
+    f.turn();
+    CHECK(contains(f.said(), R"("method":"find/which")") == listed);
+    if (listed) f.line.say(R"({"jsonrpc":"2.0","id":)" + parse_line(f.said()) + R"(,"result":{"one":1.0}})");
+    f.turn();
+    CHECK(contains(answer, listed ? R"({"one":1.0})" : "-32601"));
+    f.server->answer_error(0, R"({"code":-32602,"message":"no"})");
+    f.turn();
+    CHECK(contains(f.said(), "an answer to a method of an extension (find/which)") != listed);
+  }
+}
+
 TEST_CASE("G41: a run of a tool server begins with no prompt or resource that needs a yes of the user") {
   front_door::options o;
   o.approvals = [] {
