@@ -1,7 +1,7 @@
 // Reads, atomically replaces and locks small files of the state directory. All functions block; call them on a lane.
 #pragma once
-#include "mcp/support/error.hpp"
 #include "mcp/files/whole_file.hpp"
+#include "mcp/support/error.hpp"
 
 #include <cstddef>
 #include <cstdint>

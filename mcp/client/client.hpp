@@ -144,9 +144,12 @@ using watch_decided = std::function<void(const call_outcome&)>;
 struct server_call {
   std::string method = "tools/call";
   std::string name;  ///< name of the tool as its caller knows it, for messages
-  raw_json params;   ///< with the server's own name of the tool in place, and _meta as the caller sent it
-  /// False if the params are known to have no _meta, so that they need not be searched.
-  bool has_meta = true;
+  /// The server's own name of the tool, prompt, resource or task, if its sender knows it without a search in `params`.
+  std::string own_name = {};
+  raw_json params;  ///< with the server's own name of the tool in place, and _meta as the caller sent it
+  /// The _meta in `params`, as a part of their bytes, or absent if they have none; nullopt: not known, it is looked
+  /// for.
+  std::optional<raw_json> meta = {};
   caller_context caller;
   std::optional<call_limits> limits;  ///< absent: the server's limits
   pending_calls::done_handler done;   ///< called exactly once, never from inside call()

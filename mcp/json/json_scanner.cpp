@@ -3,8 +3,8 @@
 #include "mcp/json/json_scanner.hpp"
 
 #include "mcp/json/raw_json.hpp"
-#include "mcp/support/byte_search.hpp"
 #include "mcp/search/long_search.hpp"
+#include "mcp/support/byte_search.hpp"
 
 #include <algorithm>
 

@@ -2,8 +2,8 @@
 // inside strings, and a block that cannot close the container needs only a count of its brackets.
 #include "mcp/json/json_skip.hpp"
 
-#include "mcp/support/byte_search.hpp"
 #include "mcp/search/long_search.hpp"
+#include "mcp/support/byte_search.hpp"
 
 #include <array>
 #include <cstddef>

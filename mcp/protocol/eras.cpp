@@ -1,58 +1,92 @@
 // Crossing between the two families of MCP revisions, member by member.
 #include "mcp/protocol/eras.hpp"
 
-#include "mcp/json/json_writer.hpp"
+#include "mcp/json/json_walk.hpp"
 #include "mcp/protocol/revisions.hpp"
 
+#include <algorithm>
 #include <array>
+#include <cstddef>
+#include <functional>
 #include <string>
+#include <utility>
 
 namespace mcpbx::mcp {
 namespace {
 
-constexpr std::array modern_keys = {meta_key::protocol_version, meta_key::client_info, meta_key::client_capabilities,
-                                    meta_key::log_level};
-
-/// The usual case, without a `_meta` to respect: one text to stand before the other members.
-std::string fresh_meta(const request_meta& meta) {
-  std::string out;
-  out.reserve(64);  // a progress token fits
-  json_writer w(out);
-  w.begin_object().key("_meta").begin_object();
-  if (!meta.revision.empty()) {
-    w.member(meta_key::protocol_version, meta.revision);
-    w.given(meta_key::client_info, meta.client_info ? meta.client_info : meta.own_info);
-    w.key(meta_key::client_capabilities).token(meta.capabilities ? meta.capabilities.text() : "{}");
-    w.filled(meta_key::log_level, meta.log_level);
+/// Writes the `_meta` of a request: members of ours in the place of old ones or behind them, all others as they are.
+class meta_writer {
+ public:
+  explicit meta_writer(const request_meta& meta) {
+    const bool modern = !meta.revision.empty();
+    if (modern) append_quoted(version_, meta.revision);
+    if (!meta.log_level.empty()) append_quoted(level_, meta.log_level);
+    if (meta.progress_token) token_ = std::to_string(*meta.progress_token);
+    const raw_json& info = meta.client_info ? meta.client_info : meta.own_info;
+    own_ = {{{meta_key::protocol_version, version_},
+             {meta_key::client_info, modern ? info.text() : std::string_view(), modern && !meta.client_info},
+             {meta_key::client_capabilities, !modern             ? std::string_view()
+                                             : meta.capabilities ? meta.capabilities.text()
+                                                                 : std::string_view("{}")},
+             {meta_key::log_level, modern ? level_ : std::string_view(), modern && level_.empty()},
+             {meta_key::progress_token, token_}}};
   }
-  w.given(meta_key::progress_token, meta.progress_token).end_object();
-  return out;
-}
+  meta_writer(const meta_writer&) = delete;
+  meta_writer& operator=(const meta_writer&) = delete;
 
-result<raw_json> edited_meta(const raw_json& old, const request_meta& meta) {
-  auto m = raw_object::open(old, {meta_key::progress_token, meta_key::protocol_version, meta_key::client_info,
-                                  meta_key::client_capabilities, meta_key::log_level});
-  if (!m) return fail(m.error().code, "params._meta: " + m.error().message);
-  const auto set = [&m](std::string_view key, const raw_json& value) {
-    if (m->find(key).text() != value.text()) m->set(key, value);
+  /// Takes over the members of the caller's `_meta`. Fails with a clause about it.
+  result<void> take(const raw_json& old) {
+    if (!old.is_object()) return fail(errc::invalid_argument, "an object is expected here");
+    out_.reserve(old.text().size() + 64);
+    walk::member_walk members(old.text());
+    for (std::size_t n = 0; members.next(); ++n) {
+      if (n == most_members) return fail(errc::limit, "an object of so many members is too large here");
+      const auto own = std::ranges::find_if(own_, [&](const member& m) { return members.key_is(m.key); });
+      if (own == own_.end()) {
+        append(members.key, members.value);
+        continue;
+      }
+      if (std::exchange(own->seen, true))
+        return fail(errc::invalid_argument, "duplicate member " + json_quoted(own->key));
+      if (own->stays) append(members.key, members.value);
+      if (!own->stays && !own->value.empty()) append(members.key, own->value);
+    }
+    if (members.broken()) return fail(errc::parse, "an object with broken members cannot be edited");
+    return {};
+  }
+
+  /// Returns the text of the object.
+  std::string finish() {
+    out_.reserve(64);  // a progress token fits
+    for (const member& m : own_)
+      if (!m.seen && !m.value.empty()) {
+        begin_member();
+        out_.append("\"").append(m.key).append("\":").append(m.value);
+      }
+    out_ += '}';
+    return std::move(out_);
+  }
+
+ private:
+  struct member {
+    std::string_view key, value;  // "" as value: none
+    bool stays = false;           // the caller's counts, if there is one
+    bool seen = false;
   };
-  if (meta.revision.empty()) {
-    for (const std::string_view key : modern_keys) m->erase(key);
-  } else {
-    set(meta_key::protocol_version, raw_json::string(meta.revision));
-    if (meta.client_info)
-      set(meta_key::client_info, meta.client_info);
-    else if (meta.own_info && !m->contains(meta_key::client_info))
-      set(meta_key::client_info, meta.own_info);
-    set(meta_key::client_capabilities, meta.capabilities ? meta.capabilities : raw_json::literal("{}"));
-    if (!meta.log_level.empty()) set(meta_key::log_level, raw_json::string(meta.log_level));
+
+  void begin_member() {
+    if (out_.size() > 1) out_ += ',';
   }
-  if (meta.progress_token)
-    m->set(meta_key::progress_token, raw_json::integer(*meta.progress_token));
-  else
-    m->erase(meta_key::progress_token);
-  return m->json();
-}
+  // The key is a token as in the text.
+  void append(std::string_view key, std::string_view value) {
+    begin_member();
+    out_.append(key).append(":").append(value);
+  }
+
+  std::string version_, level_, token_;
+  std::array<member, 5> own_;
+  std::string out_ = "{";
+};
 
 bool has_elements(const raw_json& list) {
   bool any = false;
@@ -74,7 +108,7 @@ std::string required_capabilities(const raw_json& data) {
 
 // Returns true if the params can stay as they are: nothing to add, to remove or to check.
 bool needs_no_meta(const raw_json& params, const request_meta& meta) {
-  return meta.revision.empty() && !meta.progress_token && !(meta.in_params && find_member(params, "_meta"));
+  return meta.revision.empty() && !meta.progress_token && !(meta.old ? *meta.old : find_member(params, "_meta"));
 }
 
 bool has_members(const raw_json& object) {
@@ -82,10 +116,24 @@ bool has_members(const raw_json& object) {
   return first != std::string_view::npos && object.text()[first] != '}';
 }
 
+// Returns the `_meta` of params, or "". What is known of it counts as long as it is about these bytes.
+result<std::string_view> meta_of(const raw_json& params, const std::optional<raw_json>& known) {
+  const std::string_view all = params.text();
+  if (known && params.is_object()) {
+    const std::string_view old = known->text();
+    const bool within = std::greater_equal()(old.data(), all.data()) &&
+                        std::less_equal()(old.data() + old.size(), all.data() + all.size());
+    if (old.empty() || within) return old;
+  }
+  const auto members = read_members(params, {"_meta"});
+  if (!members) return std::unexpected(members.error());
+  return members->front().text();
+}
+
 // `params` is an object without a `_meta`.
 segments with_fresh_meta(const raw_json& params, const request_meta& meta) {
   segments out;
-  std::string head = fresh_meta(meta);
+  std::string head = R"({"_meta":)" + meta_writer(meta).finish();
   if (has_members(params)) head += ',';
   out.append_copy(head);
   out.append(params.slice(params.text().substr(1)));
@@ -101,20 +149,20 @@ result<segments> with_request_meta(const raw_json& params, const request_meta& m
     return out;
   }
   if (!params) {
-    out.append_copy(fresh_meta(meta) + "}");
+    out.append_copy(R"({"_meta":)" + meta_writer(meta).finish() + "}");
     return out;
   }
-  if (!meta.in_params && params.is_object()) return with_fresh_meta(params, meta);
-  const auto members = read_members(params, {"_meta"});
-  if (!members) return fail(members.error().code, "params: " + members.error().message);
-  const std::string_view old = members->front().text();
+  const auto found = meta_of(params, meta.old);
+  if (!found) return fail(found.error().code, "params: " + found.error().message);
+  const std::string_view old = *found;
   if (old.empty()) return with_fresh_meta(params, meta);
-  auto edited = edited_meta(params.slice(old), meta);
-  if (!edited) return std::unexpected(edited.error());
+  meta_writer edited(meta);
+  if (const auto taken = edited.take(params.slice(old)); !taken)
+    return fail(taken.error().code, "params._meta: " + taken.error().message);
   const std::string_view all = params.text();
   const auto begin = static_cast<std::size_t>(old.data() - all.data());
   out.append(params.slice(all.substr(0, begin)));
-  out.append(std::move(*edited));
+  out.append_copy(edited.finish());
   out.append(params.slice(all.substr(begin + old.size())));
   return out;
 }

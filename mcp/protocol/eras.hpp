@@ -18,7 +18,7 @@ struct request_meta {
   raw_json capabilities;                       ///< modern: capabilities of the client; absent: none
   std::optional<std::int64_t> progress_token;  ///< our token; absent: no progress is wanted
   std::string_view log_level = {};             ///< modern: lowest level of wanted logs; empty: as `_meta` says
-  bool in_params = true;                       ///< false: the params are known to have no `_meta`
+  std::optional<raw_json> old = {};            ///< the `_meta` of the params as a part of their bytes, if it is known
 };
 
 /// Returns `params` (absent counts as {}) for a tool server: sets or removes the progress token, and the three

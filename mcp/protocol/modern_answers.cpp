@@ -29,16 +29,26 @@ void set_hints(raw_object& result, const cache_hints& otherwise) {
     result.set("cacheScope", raw_json::string(word_of(true)));
 }
 
+/// Returns a `_meta` with serverInfo alone.
+std::string meta_with(const raw_json& info) {
+  std::string meta = "{\"";
+  return meta.append(meta_key::server_info).append("\":").append(info.text()).append("}");
+}
+
 void set_server_info(raw_object& result, const raw_json& info) {
   const raw_json meta = result.find("_meta");
-  if (!meta) {
-    std::string json = "{" + json_quoted(meta_key::server_info) + ":";
-    return result.set("_meta", raw_json::own(json.append(info.text()) + "}"));
-  }
+  if (!meta) return result.set("_meta", raw_json::own(meta_with(info)));
   auto members = raw_object::open(meta);
   if (!members || members->contains(meta_key::server_info)) return;
   members->set(meta_key::server_info, info);
   result.set("_meta", members->json());
+}
+
+/// Returns true if a result lacks nothing but `_meta`, as most do.
+bool lacks_meta_only(const raw_json& result, const modern_form& form) {
+  if (form.cache || !form.server_info) return false;
+  const auto members = read_members(result, {"resultType", "_meta"});
+  return members && (*members)[0].text() == "\"complete\"" && (*members)[1].empty();
 }
 
 bool lacks(const raw_json& capabilities, const raw_json& required) {
@@ -63,6 +73,12 @@ raw_json with_code(raw_object& error, int code, std::string message) {
 }  // namespace
 
 segments modern_result(const raw_json& result, const modern_form& form) {
+  if (lacks_meta_only(result, form)) {
+    segments out;
+    out.append(result.slice(result.text().substr(0, result.text().size() - 1)));
+    out.append_copy(R"(,"_meta":)" + meta_with(form.server_info) + "}");
+    return out;
+  }
   auto o = raw_object::open(result);
   // An object with too many members is not searched: the members stand before its own.
   if (!o) return modern_own_result(result, form);
@@ -84,10 +100,7 @@ segments modern_own_result(const raw_json& result, const modern_form& form) {
   if (form.cache)
     head += R"(,"ttlMs":)" + std::to_string(std::clamp<std::int64_t>(form.cache->ttl_ms, 0, longest_ttl_ms)) +
             R"(,"cacheScope":")" + std::string(word_of(form.cache->is_private)) + '"';
-  if (form.server_info) {
-    head += R"(,"_meta":{)" + json_quoted(meta_key::server_info) + ":";
-    head.append(form.server_info.text()) += '}';
-  }
+  if (form.server_info) head.append(R"(,"_meta":)").append(meta_with(form.server_info));
   segments out;
   const std::string_view text = result.text();
   const auto first = text.find_first_not_of(" \t\r\n", 1);

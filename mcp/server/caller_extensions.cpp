@@ -92,7 +92,7 @@ void caller_session::call_extension(const std::string& method, const raw_json& p
   server_call c;
   c.method = method;
   c.params = params;
-  c.has_meta = in.has_meta;
+  c.meta = in.meta;
   c.name = "(" + std::string(cut_utf8(found.extension, 80)) + ")";
   const auto passed = std::make_shared<passed_call>(*this, extension_shape, reply,
                                                     call_route{found.server, found.name, found.extension, {}});

@@ -15,15 +15,18 @@ std::unexpected<error> wrong(std::string what) {
   return fail(errc::invalid_argument, std::move(what));
 }
 
+result<raw_json> checked_token(raw_json token) {
+  if (!token || token.is_string() || rpc_id::from(token)) return token;
+  return wrong("params._meta.progressToken: expected a string or an integer, got " + describe(token));
+}
+
 result<raw_json> progress_token_of(const raw_json& meta) {
   if (meta.empty() || meta.is_null()) return raw_json();
   if (!meta.is_object()) return wrong("params._meta: expected an object, got " + describe(meta));
   const auto members = read_members(meta, {meta_key::progress_token});
   if (!members) return wrong("params._meta: " + members.error().message);
   if (members->front().empty()) return raw_json();
-  raw_json token = meta.slice(members->front().text());
-  if (token.is_string() || rpc_id::from(token)) return token;
-  return wrong("params._meta.progressToken: expected a string or an integer, got " + describe(token));
+  return checked_token(meta.slice(members->front().text()));
 }
 
 /// Reads the ref of a completion (2025-11-25, completion, "Reference Types").
@@ -63,9 +66,24 @@ result<void> read_answers(const raw_json& params, const raw_json& state, const r
   return {};
 }
 
+// Returns the params with the server's own name in them.
+own_params with_own_name(const raw_json& params, const incoming_call& call, const std::string& own) {
+  if (own == call.name) return {params, call.meta};
+  const std::string name = json_quoted(own);
+  own_params out{with_replaced(params, call.key, name), raw_json()};
+  if (!call.meta) return out;
+  const std::string_view meta = call.meta.text();
+  const bool behind = meta.data() > call.key.data();
+  const auto at =
+      static_cast<std::size_t>(meta.data() - params.text().data()) + (behind ? name.size() - call.key.size() : 0);
+  out.meta = out.params.slice(out.params.text().substr(at, meta.size()));
+  return out;
+}
+
 }  // namespace
 
-result<void> read_call(const call_shape& shape, const raw_json& params, incoming_call& to) {
+result<void> read_call(const call_shape& shape, const raw_json& params, const modern_request* modern,
+                       incoming_call& to) {
   if (params.empty())
     return wrong("params: expected an object with " + std::string(shape.key) +
                  (shape.has_arguments ? " and arguments" : ""));
@@ -74,7 +92,7 @@ result<void> read_call(const call_shape& shape, const raw_json& params, incoming
   if (!members) return wrong("params: " + members.error().message);
   const auto& [key, arguments, meta, task, state, responses] = *members;
   if (arguments) to.arguments = params.slice(arguments.text());
-  to.has_meta = !meta.empty();
+  if (meta) to.meta = params.slice(meta.text());
   to.has_task = !task.empty();
   if (shape.to == call_shape::target::completion) {
     if (auto read = read_ref(key, to); !read) return read;
@@ -86,8 +104,8 @@ result<void> read_call(const call_shape& shape, const raw_json& params, incoming
   }
   if (shape.has_arguments && arguments && !arguments.is_object() && !arguments.is_null())
     return wrong("params.arguments: expected an object, got " + describe(arguments));
-  if (meta) {
-    auto token = progress_token_of(params.slice(meta.text()));
+  if (to.meta) {
+    auto token = modern ? checked_token(modern->token) : progress_token_of(to.meta);
     if (!token) return std::unexpected(token.error());
     to.token = std::move(*token);
   }
@@ -98,20 +116,20 @@ result<void> read_extension_call(const raw_json& params, incoming_call& to) {
   if (params.empty()) return {};
   const auto members = read_members(params, {"_meta"});
   if (!members) return wrong("params: " + members.error().message);
-  to.has_meta = !members->front().empty();
-  auto token = progress_token_of(params.slice(members->front().text()));
+  if (const auto& meta = members->front()) to.meta = params.slice(meta.text());
+  auto token = progress_token_of(to.meta);
   if (!token) return std::unexpected(token.error());
   to.token = std::move(*token);
   return {};
 }
 
-raw_json params_for(const raw_json& params, const incoming_call& call, const std::string& own, bool modern_server) {
-  raw_json out = own == call.name ? params : with_replaced(params, call.key, json_quoted(own));
+own_params params_for(const raw_json& params, const incoming_call& call, const std::string& own, bool modern_server) {
+  own_params out = with_own_name(params, call, own);
   if (modern_server || !call.responses) return out;
-  auto o = raw_object::open(out);
+  auto o = raw_object::open(out.params);
   if (!o) return out;
   o->erase("inputResponses");
-  return o->json();
+  return {o->json(), std::nullopt};
 }
 
 }  // namespace mcpbx::mcp

@@ -136,7 +136,7 @@ void caller_session::add_call_methods(methods& m, bool modern) {
 
 void caller_session::call(const call_shape& shape, const raw_json& params, const tool_call_reply& reply, bool settled) {
   incoming_call in;
-  const auto read = read_call(shape, params, in);
+  const auto read = read_call(shape, params, reply.request().modern(), in);
   // A URI is all that a resource is asked for by, and stands for its arguments.
   reply.about(in.name, shape.to == call_shape::target::resource ? raw_json::own(in.key) : in.arguments);
   if (!read) return reply.refused(invalid_params(read.error().message));
@@ -156,9 +156,11 @@ void caller_session::call(const call_shape& shape, const raw_json& params, const
 
   server_call c;
   c.method = shape.method;
-  c.params = params_for(params, in, route->own, modern_server);
-  c.has_meta = in.has_meta;
+  auto own = params_for(params, in, route->own, modern_server);
+  c.params = std::move(own.params);
+  c.meta = std::move(own.meta);
   c.name = in.name;
+  c.own_name = route->own;
   c.limits = route->limits;
   const auto passed = std::make_shared<passed_call>(*this, shape, reply, *route);
   passed->start(std::move(c), std::move(in));

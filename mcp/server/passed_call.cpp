@@ -26,7 +26,7 @@ passed_call::passed_call(caller_session& session, const call_shape& shape, tool_
       modern_server_(route.server->era() == era::modern),
       time_(session.host().time()) {}
 
-void passed_call::start(server_call call, incoming_call in) {
+void passed_call::start(server_call&& call, incoming_call&& in) {
   const auto self = shared_from_this();
   const auto server = server_.lock();
   name_ = std::move(in.name);
@@ -164,7 +164,9 @@ void passed_call::report_uris(const raw_json& result) {
 // Remembers the task that a server has made of the call, if caller and server mean the same by it.
 void passed_call::note_task(const raw_json& result) {
   if (!session_ || modern() != modern_server_ || shape_.to != call_shape::target::tool) return;
-  if (modern_server_ ? member_text(result, "resultType") != "task" : !wants_task_) return;
+  const modern_request* m = reply_.request().modern();
+  // A server makes tasks only for a caller that knows them.
+  if (m ? !has_tasks(*m) || member_text(result, "resultType") != "task" : !wants_task_) return;
   task_routes* const tasks = session_->host().tasks();
   if (!tasks) return;
   std::string id = member_text(find_member(result, "task"), "taskId");

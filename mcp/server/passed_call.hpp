@@ -51,7 +51,7 @@ class passed_call final : public question_handler, public held_call, public std:
   passed_call(caller_session& session, const call_shape& shape, tool_call_reply reply, const call_route& route);
 
   /// Sends the call. `in` is what its params say.
-  void start(server_call call, incoming_call in);
+  void start(server_call&& call, incoming_call&& in);
 
   // question_handler
   ticket ask(server_question q, done_handler done) override;

@@ -50,7 +50,7 @@ void task_listing::start(caller_session& s, const raw_json& params, const reply_
     c.method = "tasks/get";
     c.name = page.tasks[i].id;
     c.params = raw_json::own(json_object("taskId", page.tasks[i].id));
-    c.has_meta = false;
+    c.meta = raw_json();
     s.describe_caller(c, reply, false, page.tasks[i].to.server);
     c.done = [self, i](const call_outcome& outcome) { self->told(i, outcome); };
     ++self->open_;

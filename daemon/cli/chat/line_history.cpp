@@ -3,9 +3,9 @@
 
 #include "conf/places.hpp"
 #include "daemon/cli/link/private_file.hpp"
+#include "mcp/files/whole_file.hpp"
 #include "mcp/json/json_writer.hpp"
 #include "mcp/redact/secret_name.hpp"
-#include "mcp/files/whole_file.hpp"
 
 #include <algorithm>
 #include <array>

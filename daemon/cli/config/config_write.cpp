@@ -11,10 +11,10 @@
 #include "daemon/cli/terminal/approval.hpp"
 #include "daemon/cli/terminal/foreign_text.hpp"
 #include "daemon/cli/terminal/read_line.hpp"
+#include "mcp/files/whole_file.hpp"
 #include "mcp/json/json_writer.hpp"
 #include "mcp/redact/hidden_text.hpp"
 #include "mcp/support/text.hpp"
-#include "mcp/files/whole_file.hpp"
 
 #include <CLI/CLI.hpp>
 

@@ -7,9 +7,9 @@
 #include "daemon/cli/doctor/in_time.hpp"
 #include "daemon/cli/hosts/found_programs.hpp"
 #include "daemon/cli/hosts/import_plan.hpp"
+#include "mcp/files/whole_file.hpp"
 #include "mcp/json/json_writer.hpp"
 #include "mcp/redact/hidden_text.hpp"
-#include "mcp/files/whole_file.hpp"
 
 #include <unistd.h>
 

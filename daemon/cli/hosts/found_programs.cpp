@@ -3,8 +3,8 @@
 #include "daemon/cli/hosts/found_programs.hpp"
 
 #include "conf/hosts/programs/program_files.hpp"
-#include "mcp/support/text.hpp"
 #include "mcp/files/whole_file.hpp"
+#include "mcp/support/text.hpp"
 
 #include <filesystem>
 #include <system_error>

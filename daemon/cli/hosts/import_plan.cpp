@@ -1,8 +1,8 @@
 // Joins the reading of all programs.
 #include "daemon/cli/hosts/import_plan.hpp"
 
-#include "mcp/support/text.hpp"
 #include "mcp/files/whole_file.hpp"
+#include "mcp/support/text.hpp"
 
 #include <algorithm>
 #include <iterator>

@@ -2,10 +2,10 @@
 // either the old file, with a backup of the same bytes, or the new one with all that takes it back.
 #include "daemon/cli/hosts/own_file.hpp"
 
+#include "mcp/files/whole_file.hpp"
 #include "mcp/json/json_writer.hpp"
 #include "mcp/json/raw_json.hpp"
 #include "mcp/support/text.hpp"
-#include "mcp/files/whole_file.hpp"
 
 #include <sys/stat.h>
 #include <unistd.h>

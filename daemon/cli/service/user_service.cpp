@@ -3,8 +3,8 @@
 
 #include "conf/places.hpp"
 #include "daemon/cli/service/unit_files.hpp"
-#include "mcp/process/unique_fd.hpp"
 #include "mcp/files/whole_file.hpp"
+#include "mcp/process/unique_fd.hpp"
 
 #include <fcntl.h>
 #include <poll.h>

@@ -7,8 +7,8 @@
 #include "daemon/cli/input/text_editor.hpp"
 #include "daemon/cli/terminal/approval.hpp"
 #include "daemon/cli/terminal/read_line.hpp"
-#include "mcp/support/text.hpp"
 #include "mcp/files/whole_file.hpp"
+#include "mcp/support/text.hpp"
 
 #include <CLI/CLI.hpp>
 

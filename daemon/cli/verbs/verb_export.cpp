@@ -2,9 +2,9 @@
 #include "daemon/cli/base/daemon_calls.hpp"
 #include "daemon/cli/base/session_pages.hpp"
 #include "daemon/cli/base/verb.hpp"
+#include "mcp/files/whole_file.hpp"
 #include "mcp/json/json_writer.hpp"
 #include "mcp/support/text.hpp"
-#include "mcp/files/whole_file.hpp"
 
 #include <CLI/CLI.hpp>
 

@@ -10,9 +10,9 @@
 #include "daemon/cli/hosts/own_dialog.hpp"
 #include "daemon/cli/hosts/own_file.hpp"
 #include "daemon/cli/terminal/fitted_table.hpp"
+#include "mcp/files/whole_file.hpp"
 #include "mcp/json/json_writer.hpp"
 #include "mcp/support/text.hpp"
-#include "mcp/files/whole_file.hpp"
 
 #include <CLI/CLI.hpp>
 

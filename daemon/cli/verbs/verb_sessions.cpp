@@ -6,8 +6,8 @@
 #include "daemon/cli/text/session_text.hpp"
 #include "daemon/cli/verbs/verb_ask.hpp"
 #include "mcp/json/json_writer.hpp"
-#include "mcp/support/text.hpp"
 #include "mcp/search/word_match.hpp"
+#include "mcp/support/text.hpp"
 
 #include <CLI/CLI.hpp>
 

@@ -34,6 +34,7 @@
 namespace mcpbx::daemon {
 
 class mcp_room;
+class opening_reads;
 class rpc_caller;
 using own_methods = mcp::method_table<rpc_caller>;
 
@@ -87,6 +88,8 @@ struct door_context {
   std::function<void()> relieve;         ///< called when more bytes are owned than permitted, to close callers
   std::function<door_load()> load;
   begun_names beginning{executor};
+  std::unordered_map<std::string, std::weak_ptr<opening_reads>>
+      openings{};                             ///< runs that wait for what they begin with
   handed_calls handed;                        ///< calls handed to callers over HTTP
   kept_responses responses{};                 ///< latest answers of /v1/responses
   mcp::held_calls held{time, settings.held};  ///< calls whose callers have been asked something

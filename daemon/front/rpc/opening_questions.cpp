@@ -2,14 +2,19 @@
 #include "daemon/front/rpc/opening_questions.hpp"
 
 #include "daemon/front/base/door_context.hpp"
+#include "daemon/loop/json/event_json.hpp"
+#include "daemon/loop/run/server_questions.hpp"
+#include "mcp/protocol/questions/elicitation.hpp"
 #include "mcp/protocol/questions/questions.hpp"
 #include "mcp/support/text.hpp"
 
 #include <boost/asio/post.hpp>
 
+#include <algorithm>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace mcpbx::daemon {
 namespace {
@@ -22,8 +27,62 @@ std::string_view asked_for(std::string_view method) {
 
 }  // namespace
 
-opening_questions::opening_questions(rpc_caller& caller, const mcp::reply_once& reply)
-    : executor_(caller.door().executor), caller_(caller), reply_(reply) {}
+opening_questions::opening_questions(rpc_caller& caller, const mcp::reply_once& reply, std::shared_ptr<run_feed> feed,
+                                     milliseconds limit)
+    : executor_(caller.door().executor), caller_(caller), reply_(reply), feed_(std::move(feed)), limit_(limit) {}
+
+// Sends the question as an event of the run. Returns false if nobody would answer that.
+bool opening_questions::ask_by_event(ticket t, const mcp::server_question& q) {
+  if (q.method != elicitation_method || !reaches_reader()) return false;
+  if (const auto read = mcp::read_input_request(q.params); !read) {
+    answered(t, mcp::call_outcome::failed(read.error().code, read.error().message));
+    return true;
+  }
+  auto& door = caller_.door();
+  question& open = open_[t];
+  open.event.id = "q_opening_" + std::to_string(t);
+  open.event.kind = "input";
+  open.event.body = event_json::input(q.server, "", q.params);
+  open.event.expires_ms = door.time.wall_ms() + limit_.count();
+  open.limit = door.time.make_timer();
+  open.limit->arm(door.time.now() + limit_, [weak = weak_from_this(), t] {
+    if (const auto self = weak.lock())
+      self->end_event(t, {.id = {}, .body = mcp::input_answer("cancel"), .expired = true});
+  });
+  feed_->push({run_event::kind::question, {}, open.event.id, event_json::question(open.event)});
+  return true;
+}
+
+// Tells the readers that a question is over, and its server the answer.
+void opening_questions::end_event(ticket t, record::answer a) {
+  const auto found = open_.find(t);
+  if (found == open_.end() || found->second.event.id.empty()) return;
+  const auto self = shared_from_this();
+  a.id = std::exchange(found->second.event.id, {});
+  found->second.limit.reset();
+  raw_json body = a.body;
+  if (!feed_->over()) feed_->push({run_event::kind::answer, {}, a.id, event_json::answer(a)});
+  answered(t, {mcp::call_outcome::kind::result, std::move(body), {}});
+}
+
+result<void> opening_questions::answer(const std::string& id, const raw_json& body) {
+  const auto found = std::ranges::find_if(open_, [&](const auto& one) { return one.second.event.id == id; });
+  if (id.empty() || found == open_.end())
+    return fail(errc::not_found,
+                "no question " + json_quoted(id) + " is open in this run; it was answered or has expired");
+  if (auto right = server_questions::check(found->second.event, body); !right) return right;
+  end_event(found->first, {.id = {}, .body = body.detached()});
+  return {};
+}
+
+void opening_questions::nobody_answers() {
+  const auto self = shared_from_this();
+  std::vector<ticket> asked;
+  for (const auto& [t, q] : open_)
+    if (!q.event.id.empty()) asked.push_back(t);
+  for (const ticket t : asked)
+    end_event(t, {.id = {}, .body = mcp::input_answer("cancel"), .expired = true, .mute = true});
+}
 
 opening_questions::ticket opening_questions::ask(mcp::server_question q, done_handler done) {
   const ticket t = ++last_;
@@ -35,6 +94,7 @@ opening_questions::ticket opening_questions::ask(mcp::server_question q, done_ha
     answered(t, mcp::call_outcome::failed(errc::cancelled, "its caller is gone"));
     return t;
   }
+  if (ask_by_event(t, q)) return t;
   auto& session = caller_.session();
   if (session.may_be_asked(q)) {
     const auto params = mcp::question_params(q.params, q.server, false, "mcpbx-opening-" + std::to_string(t));
@@ -51,10 +111,10 @@ opening_questions::ticket opening_questions::ask(mcp::server_question q, done_ha
     return t;
   }
   if (unanswered_.empty() && q.method != "roots/list")
-    unanswered_ =
-        "it asked its caller for " + std::string(asked_for(q.method)) + " (" + std::string(cut_utf8(q.method, 80)) +
-        "), which a run cannot give before it has begun: `mcpbx ask` at a terminal or with --input can, and a "
-        "caller that has declared it in initialize";
+    unanswered_ = "it asked its caller for " + std::string(asked_for(q.method)) + " (" +
+                  std::string(cut_utf8(q.method, 80)) +
+                  "), and nobody here answers: `mcpbx ask` at a terminal or with --input does, a caller that asks with "
+                  "\"answers\": true, and one that has declared it in initialize";
   bool error = false;
   raw_json declined = mcp::declined_answer(q.method, error);
   answered(t, {error ? mcp::call_outcome::kind::error : mcp::call_outcome::kind::result, std::move(declined), {}});
@@ -74,6 +134,10 @@ void opening_questions::withdraw(ticket t, std::string_view reason) {
   auto taken = open_.extract(t);
   if (taken.empty()) return;
   const question& q = taken.mapped();
+  if (!q.event.id.empty() && !feed_->over()) {
+    const record::answer gone{.id = q.event.id, .body = mcp::input_answer("cancel"), .withdrawn = true};
+    feed_->push({run_event::kind::answer, {}, gone.id, event_json::answer(gone)});
+  }
   if (q.other)
     q.other->withdraw(q.other_ticket, reason);
   else if (q.asked != 0 && reply_.open())

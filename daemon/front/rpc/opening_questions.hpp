@@ -1,9 +1,13 @@
-// Questions of tool servers about a prompt or a resource with which a run is to begin. The run does not exist yet, so
-// the caller itself is asked, as an MCP client, or a model of ours answers.
+// Questions of tool servers about a prompt or a resource with which a run is to begin. A caller that answers the
+// questions of its run gets these as well, as events of the run, which has its name and its feed by then. Other callers
+// are asked as MCP clients, or a model of ours answers.
 #pragma once
 #include "daemon/front/rpc/rpc_caller.hpp"
+#include "daemon/loop/run/run_feed.hpp"
+#include "daemon/store/records/record.hpp"
 #include "mcp/client/client.hpp"
 #include "mcp/server/base/reply_once.hpp"
+#include "mcp/support/time.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
 
@@ -16,11 +20,20 @@ namespace mcpbx::daemon {
 
 class opening_questions final : public mcp::question_handler, public std::enable_shared_from_this<opening_questions> {
  public:
-  /// `caller` must live while `reply`, the request of the run, is open.
-  opening_questions(rpc_caller& caller, const mcp::reply_once& reply);
+  /// `caller` must live while `reply`, the request of the run, is open. `feed`: that of the run, or null: no events can
+  /// be sent yet. `limit`: time for the answer to an event.
+  opening_questions(rpc_caller& caller, const mcp::reply_once& reply, std::shared_ptr<run_feed> feed,
+                    milliseconds limit);
 
   ticket ask(mcp::server_question q, done_handler done) override;
   void withdraw(ticket t, std::string_view reason) override;
+  /// Returns true if a reader of the feed answers questions.
+  bool reaches_reader() const { return feed_ && !feed_->over() && feed_->answers(); }
+  /// Answers a question that was sent as an event. errc::not_found: it is not open; errc::invalid_argument: the answer
+  /// is wrong, with the place.
+  result<void> answer(const std::string& question, const raw_json& body);
+  /// Ends the questions that were sent as events, because nobody can answer them any more.
+  void nobody_answers();
   /// Returns a clause about a question that nobody could answer, or "".
   const std::string& unanswered() const noexcept { return unanswered_; }
 
@@ -30,12 +43,18 @@ class opening_questions final : public mcp::question_handler, public std::enable
     mcp::call_number asked = 0;  // of the caller
     std::shared_ptr<mcp::question_handler> other;
     ticket other_ticket = 0;
+    record::question event;  // its id is "": it was not sent as one
+    std::unique_ptr<timer> limit;
   };
+  bool ask_by_event(ticket t, const mcp::server_question& q);
+  void end_event(ticket t, record::answer a);
   void answered(ticket t, mcp::call_outcome&& outcome);
 
   boost::asio::any_io_executor executor_;
   rpc_caller& caller_;
   mcp::reply_once reply_;
+  std::shared_ptr<run_feed> feed_;
+  milliseconds limit_;
   std::map<ticket, question> open_;
   ticket last_ = 0;
   std::string unanswered_;

@@ -30,29 +30,39 @@ error no_such(const mcp::feature_kind& kind, std::string_view key, const mcp::ca
 
 }  // namespace
 
-opening_reads::opening_reads(rpc_caller& c, chat_opening what, std::string profile, const mcp::reply_once& reply,
+opening_reads::opening_reads(rpc_caller& c, chat_opening what, beginning of, const mcp::reply_once& reply,
                              opened_handler then)
     : caller_(c),
       what_(std::move(what)),
-      profile_(std::move(profile)),
+      of_(std::move(of)),
+      principal_(c.principal()),
       reply_(reply),
       then_(std::move(then)),
       recorder_(c.recorder()),
-      questions_(std::make_shared<opening_questions>(c, reply)) {}
+      questions_(std::make_shared<opening_questions>(c, reply, of_.feed, of_.question_limit)) {}
 
-void opening_reads::start(rpc_caller& c, chat_opening what, std::string profile, const mcp::reply_once& reply,
-                          opened_handler then) {
+std::shared_ptr<opening_reads> opening_reads::start(rpc_caller& c, chat_opening what, beginning of,
+                                                    const mcp::reply_once& reply, opened_handler then) {
   const std::shared_ptr<opening_reads> reads(
-      new opening_reads(c, std::move(what), std::move(profile), reply, std::move(then)));
-  reply.on_cancel([weak = std::weak_ptr(reads)] {
+      new opening_reads(c, std::move(what), std::move(of), reply, std::move(then)));
+  const auto cancel = [weak = std::weak_ptr(reads)] {
     if (const auto self = weak.lock()) self->cancel("cancelled by its caller");
-  });
+  };
+  if (const auto& feed = reads->of_.feed) {
+    feed->when_abandoned([cancel](const std::string&) { cancel(); });
+    feed->when_mute([weak = std::weak_ptr(reads->questions_)] {
+      if (const auto questions = weak.lock()) questions->nobody_answers();
+    });
+  } else {
+    reply.on_cancel(cancel);
+  }
   reads->look(false);
+  return reads;
 }
 
 // Looks everything up; waits once for servers that are starting if something is not there.
 void opening_reads::look(bool settled) {
-  const auto tools = caller_.door().tools_for(profile_);
+  const auto tools = caller_.door().tools_for(of_.profile);
   error missing{errc::internal, ""};
   if (!what_.prompt.empty() && !tools->find(mcp::prompt_kind(), what_.prompt))
     missing = no_such(mcp::prompt_kind(), what_.prompt, *tools);
@@ -105,8 +115,13 @@ void opening_reads::send(std::string what, const std::weak_ptr<mcp::client>& own
   asks_.push_back({std::move(what), of, server, 0, {}, std::move(record)});
   ++open_;
   call.params = std::move(params);
-  call.has_meta = false;
+  call.meta = raw_json();
   if (server) caller_.session().describe_caller(call, reply_, server->era() == mcp::era::modern, of);
+  if (questions_->reaches_reader()) {
+    auto able = raw_object::open(call.caller.capabilities ? call.caller.capabilities : raw_json::literal("{}"));
+    if (able) able->set("elicitation", raw_json::literal(R"({"form":{},"url":{}})"));
+    if (able) call.caller.capabilities = able->json();
+  }
   call.questions = questions_;
   call.done = [self = shared_from_this(), number](const mcp::call_outcome& outcome) { self->arrived(number, outcome); };
   if (!server) return arrived(number, mcp::call_outcome::failed(errc::unavailable, "its server is no longer there"));
@@ -164,11 +179,16 @@ std::string opening_reads::unanswered() const {
 }
 
 void opening_reads::give_up(const error& why) {
+  const auto self = shared_from_this();
   cancel("another part of its request failed");
-  reply_.error(mcp::to_rpc_error(why));
+  if (of_.feed)
+    of_.feed->refuse(why);
+  else
+    reply_.error(mcp::to_rpc_error(why));
 }
 
 void opening_reads::cancel(std::string_view reason) {
+  const auto self = shared_from_this();
   then_ = {};
   for (const auto& one : asks_)
     if (const auto server = one.client.lock(); server && one.ticket != 0) server->cancel(one.ticket, reason);

@@ -7,6 +7,7 @@
 #include "mcp/client/catalog/catalog.hpp"
 #include "mcp/client/client.hpp"
 #include "mcp/server/base/reply_once.hpp"
+#include "mcp/support/time.hpp"
 
 #include <cstddef>
 #include <functional>
@@ -19,11 +20,24 @@ namespace mcpbx::daemon {
 class opening_reads : public std::enable_shared_from_this<opening_reads> {
  public:
   using opened_handler = std::function<void(const opened_chat&)>;
-  /// Fetches for a request of this caller under a profile ("": none). Calls `then` once all is here, in a later turn.
-  /// On a failure answers `reply` with the reason instead. Does neither if the request was cancelled or its caller
-  /// left.
-  static void start(rpc_caller& c, chat_opening what, std::string profile, const mcp::reply_once& reply,
-                    opened_handler then);
+  /// The run that is to begin.
+  struct beginning {
+    std::string profile;             ///< or "": none
+    std::shared_ptr<run_feed> feed;  ///< of the run, read by its caller; null: the run is a detached one
+    milliseconds question_limit;     ///< time for the answer to a question that is sent as an event
+  };
+  /// Fetches for a request of this caller. Calls `then` once all is here, in a later turn. On a failure tells the feed
+  /// or, without one, `reply` the reason instead. Does neither if the request was cancelled or its caller left.
+  static std::shared_ptr<opening_reads> start(rpc_caller& c, chat_opening what, beginning of,
+                                              const mcp::reply_once& reply, opened_handler then);
+  /// Returns the owner of the run.
+  const std::string& principal() const noexcept { return principal_; }
+  /// Returns false once the run has begun or cannot begin.
+  bool is_open() const noexcept { return static_cast<bool>(then_); }
+  /// Ends the run that has not begun: its caller gets errc::cancelled with this sentence.
+  void stop(std::string sentence) { give_up({errc::cancelled, std::move(sentence)}); }
+  /// As opening_questions::answer().
+  result<void> answer(const std::string& question, const raw_json& body) { return questions_->answer(question, body); }
 
  private:
   struct ask {
@@ -35,8 +49,7 @@ class opening_reads : public std::enable_shared_from_this<opening_reads> {
     mcp::finished_call record;
   };
 
-  opening_reads(rpc_caller& c, chat_opening what, std::string profile, const mcp::reply_once& reply,
-                opened_handler then);
+  opening_reads(rpc_caller& c, chat_opening what, beginning of, const mcp::reply_once& reply, opened_handler then);
   void look(bool settled);
   void send_all(const mcp::catalog& tools);
   void send(std::string what, const std::weak_ptr<mcp::client>& owner, const mcp::feature_kind& kind,
@@ -49,7 +62,8 @@ class opening_reads : public std::enable_shared_from_this<opening_reads> {
 
   rpc_caller& caller_;  // lives while reply_ is open
   chat_opening what_;
-  std::string profile_;
+  beginning of_;
+  std::string principal_;
   mcp::reply_once reply_;
   opened_handler then_;
   std::shared_ptr<mcp::call_recorder> recorder_;  // null: the audit is off

@@ -44,9 +44,10 @@ std::string to_line(const audit_record& r) {
     out.member("resource", shown_uri(r.call.name));
   else if (r.call.method == "tools/call")
     out.member("tool", cut_utf8(r.call.name, longest_name));
-  else
-    out.member("method", cut_utf8(r.call.method, longest_name))
-        .member("extension", cut_utf8(r.call.name, longest_name));
+  else {
+    out.member("method", cut_utf8(r.call.method, longest_name));
+    name("extension", r.call.name);
+  }
   name("server", r.call.server);
   out.member("decision", to_string(r.call.decision)).member("end", to_string(r.call.end));
   if (r.arguments_known)

@@ -21,7 +21,7 @@ std::unexpected<error> no_question(const std::string& id) {
 live_run::reaction live_run::on_answer(answer_given& a) {
   reaction r;
   if (const auto* open = core_.find_question(a.question); open && !a.expired)
-    if (auto right = questions_.check(*open, a.body); !right) {
+    if (auto right = server_questions::check(*open, a.body); !right) {
       if (a.done) r.then = [done = std::move(a.done), right](const result<void>&) { done(right); };
       return r;
     }

@@ -108,7 +108,8 @@ class runner::impl : public std::enable_shared_from_this<impl> {
     if (!goes_on && around_.store.keeps_sessions()) r.session = "ses_" + hex(around_.random.next(), 16);
     while (r.run.empty() || find(r.run)) r.run = "run_" + hex(around_.random.next(), 16);
     ended_.make_room();
-    auto feed = std::make_shared<run_feed>(r.run, run_feed::options{.keep = r.detach, .principal = r.principal});
+    auto feed = std::exchange(r.feed, nullptr);
+    if (!feed) feed = std::make_shared<run_feed>(r.run, run_feed::options{.keep = r.detach, .principal = r.principal});
     auto run = std::make_shared<live_run>(around_, std::move(r), goes_on, std::move(models), feed);
     if (before) run->begin_behind(before);
     if (told) run->when_recorded(std::move(told));

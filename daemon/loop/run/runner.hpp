@@ -65,6 +65,8 @@ struct run_request {
   /// Hash of the request without `run`, `stream` and `detach`, to recognise a repeated request; 0: equal to none.
   std::uint64_t likeness = 0;
   bool name_only = false;  ///< the request has only a name: attach to that run, start none
+  /// Feed that has readers already, since something was asked before the run could begin; null: start() makes one.
+  std::shared_ptr<run_feed> feed = nullptr;
   /// Configuration that the request was read with, which the run keeps; null: the present one when the run starts.
   std::shared_ptr<run_configuration> configured;
 };

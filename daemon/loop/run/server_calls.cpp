@@ -77,6 +77,7 @@ void server_calls::send(const std::string& id, const std::weak_ptr<listener>& to
   mcp::server_call out;
   out.params = call_params(entry->tool, call.arguments);
   out.name = entry->name;
+  out.own_name = entry->tool;
   out.limits = entry->manner.limits;
   out.done = [told, id](mcp::call_outcome outcome) {
     if (const auto l = told.lock()) l->on_outcome(id, std::move(outcome));
@@ -118,7 +119,7 @@ void server_calls::read_link(const std::string& id, const std::string& uri, cons
   out.method = "resources/read";
   out.name = cut_utf8(uri, longest_shown_uri);
   out.params = raw_json::own(json_object("uri", route->uri));
-  out.has_meta = false;
+  out.meta = raw_json();
   out.asker = this;
   out.scope = by_.scope;
   out.principal = by_.core.facts().started.principal;

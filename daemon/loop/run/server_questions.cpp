@@ -228,7 +228,7 @@ std::optional<record::answer> server_questions::withdrawn(const gone& g) {
   return a;
 }
 
-result<void> server_questions::check(const record::question& q, const raw_json& body) const {
+result<void> server_questions::check(const record::question& q, const raw_json& body) {
   const auto wrong = [](std::string what) { return fail(errc::invalid_argument, "params." + std::move(what)); };
   const auto action = find_member(body, "action").as_string();
   if (q.kind != "input") {

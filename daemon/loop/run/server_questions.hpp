@@ -73,7 +73,7 @@ class server_questions {
   /// `format: "password"` or `writeOnly`. pass() gives the server the whole.
   raw_json kept(const record::question& q, const raw_json& body);
   /// Checks the body of an answer before it is recorded. errc::invalid_argument with the place.
-  result<void> check(const record::question& q, const raw_json& body) const;
+  static result<void> check(const record::question& q, const raw_json& body);
   /// Gives a recorded answer to the server. Ignored if the server does not wait any more.
   void pass(const record::question& q, const record::answer& a);
   /// Forgets all questions, because their calls are cancelled.

@@ -61,7 +61,7 @@ result<call_number> session_core::call(const server_call& c, call_limits limits,
                                        pending_calls::done_handler done, pending_calls::progress_handler progress) {
   now_ = now;
   request_meta meta;
-  meta.in_params = c.has_meta;
+  meta.old = c.meta;
   if (era_ == era::modern) {
     meta.revision = revision_;
     meta.client_info = c.caller.client_info;
@@ -77,7 +77,7 @@ result<call_number> session_core::call(const server_call& c, call_limits limits,
   const auto params = with_request_meta(c.params, meta);
   if (!params) return std::unexpected(params.error());
   const call_number number = pending_.open(limits, now, std::move(done), std::move(progress));
-  send_request(number, c.method, *params, c.params);
+  send_request(number, c.method, *params, {c.own_name, c.params});
   return number;
 }
 
@@ -103,19 +103,20 @@ void session_core::notify(std::string_view method, const raw_json& params, time_
                        {outgoing::kind::notification, 0, options_.mirrors ? &facts : nullptr});
 }
 
-// Sends a request, with the facts about it where the connection wants them. `asked` are the params of its caller.
+// Sends a request, with the facts about it where the connection wants them.
 void session_core::send_request(call_number number, std::string_view method, const segments& params,
-                                const raw_json& asked) {
+                                const subject& about) {
   outgoing what = outgoing::request(number);
   if (!options_.mirrors) return output_.session_send(make_request(number, method, params), what);
   message_facts facts{method, revision_, era_ == era::modern, {}, {}};
   std::string name;
   std::vector<std::pair<std::string, std::string>> fields;
-  if (facts.modern && asked) {
-    if (const auto member = named_member(method); !member.empty()) name = member_text(asked, member);
-    if (method == "tools/call")
+  if (facts.modern && about.params) {
+    if (const auto member = named_member(method); !member.empty())
+      name = about.name.empty() ? member_text(about.params, member) : std::string(about.name);
+    if (method == "tools/call" && !mirrored_.empty())
       if (const auto known = mirrored_.find(name); known != mirrored_.end())
-        fields = header_values(known->second, find_member(asked, "arguments"));
+        fields = header_values(known->second, find_member(about.params, "arguments"));
   }
   facts.name = name;
   facts.fields = fields;

@@ -245,7 +245,12 @@ class session_core {
   void log_now(const std::string& what) const;
   void log_sometimes(const std::string& what);
   void send_cancelled(call_number number, std::string_view reason);
-  void send_request(call_number number, std::string_view method, const segments& params, const raw_json& asked);
+  /// The thing that a request asks for, for facts about it.
+  struct subject {
+    std::string_view name;  // of it at the server; "": as the params say
+    raw_json params;        // of the request's caller; absent: a request of ours
+  };
+  void send_request(call_number number, std::string_view method, const segments& params, const subject& about);
   call_number request(std::string_view method, const raw_json& params, call_limits limits,
                       pending_calls::done_handler done, const raw_json& capabilities = {});
   std::string failure_text(const call_outcome& outcome) const;

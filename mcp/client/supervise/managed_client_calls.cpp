@@ -139,6 +139,7 @@ result<call_number> managed_client::send(ticket t, open_call& r, call_limits lim
   r.number = *number;
   if (session_->gives_back()) return number;
   r.call.params = {};
+  r.call.meta.reset();
   if (!r.course) r.call.caller = {};
   return number;
 }

@@ -43,6 +43,7 @@ void managed_client::begin_course(open_call& r, time_point now) {
     r.course = std::make_unique<call_course>();
     r.course->runs_task = true;
     r.call.params = with_task(r);
+    r.call.meta.reset();
   }
   if (r.course) r.course->hard_at = hard_at;
 }
@@ -160,6 +161,7 @@ void managed_client::next_round(ticket t) {
     else
       params->erase("requestState");
     r.call.params = params->json();
+    r.call.meta.reset();
     c.state = {};
   }
   const time_point now = context_.time.now();

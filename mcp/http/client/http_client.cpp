@@ -21,28 +21,15 @@ using asio::ip::tcp;
 
 namespace {
 
-/// Marks for each character: 1, none of a header's value; 2, none of its name.
-constexpr auto header_marks = [] {
-  std::array<unsigned char, 256> marks{};
-  for (const char c : {'\r', '\n', '\0'}) marks[static_cast<unsigned char>(c)] = 3;
-  for (const char c : {':', '\t', ' '}) marks[static_cast<unsigned char>(c)] = 2;
-  return marks;
-}();
-
-unsigned char marks_in(std::string_view text) {
-  unsigned char found = 0;
-  for (const char c : text) found |= header_marks[static_cast<unsigned char>(c)];
-  return found;
+// Returns a header of the request that cannot be sent, or null.
+const header* unsendable(const request& r) {
+  if (r.common && r.common->unsendable() != nullptr) return r.common->unsendable();
+  const auto bad = std::ranges::find_if_not(r.headers, is_sendable);
+  return bad == r.headers.end() ? nullptr : &*bad;
 }
 
-// Refuses headers with line ends, which would add another header, and headers that frame the message, which could hide
-// another request.
-bool is_sendable(const header& h) {
-  static constexpr std::array<std::string_view, 9> ours{
-      "content-length", "transfer-encoding",  "connection", "proxy-connection", "keep-alive", "upgrade", "te",
-      "trailer",        "proxy-authorization"};
-  return !h.name.empty() && (marks_in(h.name) & 2) == 0 && (marks_in(h.value) & 1) == 0 &&
-         std::none_of(ours.begin(), ours.end(), [&](auto o) { return is_word(h.name, o); });
+bool has_header(const request& r, std::string_view name) {
+  return !find_header(r.headers, name).empty() || (r.common && !find_header(r.common->headers(), name).empty());
 }
 
 class exchange_handle final : public exchange {
@@ -85,11 +72,10 @@ class client::impl final : public connection_owner, public std::enable_shared_fr
     t->place.emplace(gate_);
     ++counters_.exchanges;
     auto way = route_to(t->request);
-    const auto& headers = t->request.headers;
-    const auto bad = std::find_if_not(headers.begin(), headers.end(), is_sendable);
+    const header* const bad = unsendable(t->request);
     if (!way) {
       refuse(t, way.error());
-    } else if (bad != headers.end()) {
+    } else if (bad != nullptr) {
       refuse(t, {errc::invalid_argument,
                  "The header \"" + printable(cut_utf8(bad->name, 64)) + "\" for " + (*way)->to.label +
                      " cannot be sent: its name or value holds a line break or a character that headers do not have, "
@@ -254,23 +240,23 @@ class client::impl final : public connection_owner, public std::enable_shared_fr
   static void write_head(task& t) {
     const auto& r = t.request;
     const auto& to = t.route->to;
-    const auto given = [&](std::string_view name) { return !find_header(r.headers, name).empty(); };
     t.head.reserve(512);
     t.head.append(r.method).append(" ");
     // A proxy without a tunnel needs the whole address (RFC 9112, section 3.2.2).
     const bool whole = t.route->via && !to.tls;
     if (whole) t.head.append("http://").append(to.authority);
     t.head.append(to.target).append(" HTTP/1.1\r\n");
-    if (!given("host")) t.head.append("Host: ").append(to.authority).append("\r\n");
-    if (!given("user-agent")) t.head.append("User-Agent: mcpbx/" MCPBX_VERSION "\r\n");
-    if (!given("accept-encoding"))
+    if (!has_header(r, "host")) t.head.append("Host: ").append(to.authority).append("\r\n");
+    if (!has_header(r, "user-agent")) t.head.append("User-Agent: mcpbx/" MCPBX_VERSION "\r\n");
+    if (!has_header(r, "accept-encoding"))
       t.head.append("Accept-Encoding: ").append(r.accept_gzip ? "gzip" : "identity").append("\r\n");
     t.head += "Connection: keep-alive\r\n";
     if (whole && !t.route->via->authorization.empty())
       t.head.append("Proxy-Authorization: ").append(t.route->via->authorization).append("\r\n");
-    for (const auto& h : r.headers) t.head.append(h.name).append(": ").append(h.value).append("\r\n");
+    if (r.common) t.head.append(r.common->text());
+    append_headers(t.head, r.headers);
     if (!r.body.empty() || (r.method != "GET" && r.method != "HEAD" && r.method != "DELETE"))
-      t.head += "Content-Length: " + std::to_string(r.body.size()) + "\r\n";
+      t.head.append("Content-Length: ").append(std::to_string(r.body.size())).append("\r\n");
     t.head += "\r\n";
   }
 

@@ -3,6 +3,7 @@
 // thread; names are looked up and certificates are loaded on others.
 #pragma once
 #include "mcp/async/lane.hpp"
+#include "mcp/http/client/header_block.hpp"
 #include "mcp/http/client/name_lookups.hpp"
 #include "mcp/http/client/proxy.hpp"
 #include "mcp/http/header.hpp"
@@ -56,6 +57,7 @@ struct request {
   /// Host and User-Agent are added unless they are here. Headers that frame a message (Content-Length,
   /// Transfer-Encoding, Connection, …) are refused; only the client sets them.
   std::vector<header> headers;
+  std::shared_ptr<const header_block> common = nullptr;  ///< further headers, under the same rules; null: none
   segments body;
   http::limits limits;
   http::trust trust;

@@ -19,8 +19,8 @@ class answer_bytes {
   answer_bytes& operator=(const answer_bytes&) = delete;
 
   void append(std::string_view bytes) { waiting_ += bytes; }
-  /// Appends the status line, Date, Connection if this answer is the `last` one, and `headers`. The empty line that ends
-  /// the head is left to the caller. `wall_ms`: ms since 1970.
+  /// Appends the status line, Date, Connection if this answer is the `last` one, and `headers`. The empty line that
+  /// ends the head is left to the caller. `wall_ms`: ms since 1970.
   void append_head(int status, const std::vector<header>& headers, bool last, std::int64_t wall_ms);
   /// Appends one chunk of a body (RFC 9112, section 7.1). `part` must not be empty, which would end the body.
   void append_chunk(std::string_view part);

@@ -4,9 +4,9 @@
 #include "mcp/json/json_writer.hpp"
 #include "mcp/protocol/log_levels.hpp"
 #include "mcp/protocol/revisions.hpp"
+#include "mcp/search/has_word.hpp"
 #include "mcp/server/base/param_reader.hpp"
 #include "mcp/server/base/rpc_errors.hpp"
-#include "mcp/search/has_word.hpp"
 #include "mcp/support/text.hpp"
 
 #include <cstddef>
@@ -59,10 +59,11 @@ std::expected<std::unique_ptr<modern_request>, rpc_error> read_modern_request(co
     if (only_modern) return wrong("", "expected an object with " + std::string(meta_key::protocol_version));
     return nullptr;  // a wrong one is found where it is needed
   }
-  const auto members = read_members(
-      meta, {meta_key::protocol_version, meta_key::client_info, meta_key::client_capabilities, meta_key::log_level});
+  const auto members =
+      read_members(meta, {meta_key::protocol_version, meta_key::client_info, meta_key::client_capabilities,
+                          meta_key::log_level, meta_key::progress_token});
   if (!members) return wrong("", members.error().message);
-  const auto& [version, info, capabilities, level] = *members;
+  const auto& [version, info, capabilities, level, token] = *members;
   if (!version) {
     if (!only_modern && !info && !capabilities) return nullptr;
     return wrong(meta_key::protocol_version, "missing; every request names the protocol version that it speaks");
@@ -81,9 +82,10 @@ std::expected<std::unique_ptr<modern_request>, rpc_error> read_modern_request(co
       return wrong(meta_key::log_level, "expected a level such as \"info\", got " + describe(level));
     out->log_level = *word;
   }
-  // A call may be held long after its message, which is not kept for this small part of it.
+  // A call may be held long after its message, which is not kept for these small parts of it.
   const bool small = params.text().size() <= 4096;
   out->capabilities = small ? params.slice(capabilities.text()) : capabilities.detached();
+  if (token) out->token = small ? params.slice(token.text()) : token.detached();
   out->able = read_caller_capabilities(out->capabilities);
   return out;
 }

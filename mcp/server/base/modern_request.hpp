@@ -15,6 +15,7 @@ namespace mcpbx::mcp {
 struct modern_request {
   raw_json capabilities;     ///< as the caller declared them
   caller_capabilities able;  ///< the same, read
+  raw_json token;            ///< the progress token, not checked, or absent
   std::string log_level;     ///< the least urgent logs that it wants, or "": none
   modern_form form;          ///< of its result
 };

@@ -44,7 +44,9 @@ class fake_backend : public daemon::backend {
     if (r.model == "nope") return fail(errc::not_found, "no model is named \"nope\"");
     if (const auto known = feeds.find(r.run); known != feeds.end()) return known->second;
     const std::string run = r.run.empty() ? "run-" + std::to_string(started.size() + 1) : r.run;
-    auto feed = std::make_shared<daemon::run_feed>(run, daemon::run_feed::options{.bound = bound, .keep = r.detach});
+    auto feed = std::exchange(r.feed, nullptr);
+    if (!feed)
+      feed = std::make_shared<daemon::run_feed>(run, daemon::run_feed::options{.bound = bound, .keep = r.detach});
     feed->when_abandoned([this, run](std::string why) {
       abandoned.push_back(run + ": " + why);
       call();

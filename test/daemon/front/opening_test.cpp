@@ -9,6 +9,7 @@
 #include <boost/asio/io_context.hpp>
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <vector>
@@ -82,6 +83,12 @@ struct opening_fixture {
 std::string parse_line(const std::string& line) {
   const auto m = raw_json::parse(line);
   return m ? std::string(find_member(*m, "id").text()) : std::string();
+}
+
+segments event(std::string_view body) {
+  segments s;
+  s.append_copy(std::string(body));
+  return s;
 }
 
 constexpr std::string_view go = R"({"messages":[{"role":"user","content":{"type":"text","text":"Go."}}]})";
@@ -212,6 +219,121 @@ TEST_CASE("opening: a caller that can be asked is asked for what a prompt needs,
   CHECK(answers.size() == 1);
 }
 
+namespace {
+
+/// A run that waits for its prompt, whose server asks for input; its caller answers the questions of its runs.
+struct asking_fixture : opening_fixture {
+  asking_fixture() {
+    chat(R"({"run":"mine","answers":true,"prompt":{"name":"s__p"}})");
+    REQUIRE(server->calls.size() == 1);
+    CHECK(contains(server->calls[0].caller.capabilities.text(), "elicitation"));
+    handler = server->calls[0].questions;
+    ticket = handler->ask({"s", "elicitation/create", raw_json::own(form)},
+                          [this](mcp::call_outcome&& o) { answers.emplace_back(o.value.text()); });
+    turn();
+  }
+  void answer(std::string_view members) {
+    line.say(R"({"jsonrpc":"2.0","id":7,"method":"mcpbx/answer","params":{"run":"mine",)" + std::string(members) +
+             "}}");
+    turn();
+  }
+  bool was_said(std::string_view what) const {
+    return std::ranges::any_of(line.sent, [&](const std::string& one) { return contains(one, what); });
+  }
+  static constexpr std::string_view form =
+      R"({"message":"Which?","requestedSchema":{"type":"object","properties":{"a":{"type":"string"}},"required":["a"]}})";
+  std::shared_ptr<mcp::question_handler> handler;
+  mcp::question_handler::ticket ticket = 0;
+  std::vector<std::string> answers;
+};
+
+}  // namespace
+
+TEST_CASE("L19: what a prompt needs to know before its run begins is a question of the run") {
+  asking_fixture f;
+  CHECK(contains(f.said(), R"("method":"mcpbx/event")"));
+  CHECK(contains(f.said(), R"("run":"mine")"));
+  CHECK(contains(f.said(), R"("type":"question")"));
+  CHECK(contains(f.said(), R"("kind":"input")"));
+  CHECK(contains(f.said(), R"("question":"q_opening_1")"));
+  CHECK(contains(f.said(), R"("server":"s")"));
+  CHECK(contains(f.said(), "Which?"));
+  SUBCASE("which is answered as all others are, and then it begins") {
+    f.answer(R"("question":"q_opening_1","action":"accept","content":{"b":1})");
+    CHECK(contains(f.said(), R"("code":-32602)"));
+    f.answer(R"("question":"another","action":"decline")");
+    CHECK(contains(f.said(), "no question \\\"another\\\" is open in this run"));
+    CHECK(f.answers.empty());
+    f.line.sent.clear();
+    f.answer(R"("question":"q_opening_1","action":"accept","content":{"a":"x"})");
+    CHECK(f.answers == std::vector<std::string>{R"({"action":"accept","content":{"a":"x"}})"});
+    CHECK(f.was_said(R"("type":"answer")"));
+    CHECK(f.was_said(R"("id":7,"result":{})"));
+    f.answer(R"("question":"q_opening_1","action":"decline")");
+    CHECK(contains(f.said(), "was answered or has expired"));
+    f.server->answer(0, go);
+    f.turn();
+    REQUIRE(f.backend.started.size() == 1);
+    CHECK(f.backend.started[0].run == "mine");
+    f.backend.feeds.at("mine")->push({daemon::run_event::kind::status, {}, {}, event("{\"type\":\"status\"}")});
+    f.backend.feeds.at("mine")->done(raw_json::literal(R"({"output":"done"})"));
+    f.turn();
+    CHECK(f.was_said(R"("seq":3,"type":"status")"));  // the numbers go on
+    CHECK(contains(f.said(), R"("id":1,"result":{"output":"done"})"));
+  }
+  SUBCASE("which its server takes back") {
+    f.handler->withdraw(f.ticket, "enough");
+    f.turn();
+    CHECK(contains(f.said(), R"("withdrawn":true)"));
+    f.answer(R"("question":"q_opening_1","action":"decline")");
+    CHECK(contains(f.said(), R"("error")"));
+    CHECK(f.answers.empty());
+  }
+  SUBCASE("which nobody answers in time") {
+    f.time.advance(milliseconds(24 * 3'600'000));
+    f.turn();
+    CHECK(f.answers == std::vector<std::string>{R"({"action":"cancel"})"});
+    CHECK(f.was_said(R"("expired":true)"));
+  }
+  SUBCASE("which a failure of the server ends, with one sentence") {
+    f.server->answer_error(0, R"({"code":-32603,"message":"no index"})");
+    f.turn();
+    CHECK(contains(f.said(), R"("id":1,"error")"));
+    CHECK(contains(f.said(), "refused the prompt \\\"s__p\\\": no index"));
+    CHECK(f.backend.started.empty());
+  }
+}
+
+TEST_CASE("L18: a run that waits for what it begins with ends with its cancellation and with its caller") {
+  asking_fixture f;
+  SUBCASE("mcpbx/cancel by its name") {
+    f.line.say(R"({"jsonrpc":"2.0","id":8,"method":"mcpbx/cancel","params":{"run":"mine"}})");
+    f.turn();
+    CHECK(f.was_said(R"("id":8,"result":{})"));
+    CHECK(f.was_said("the run was cancelled before it began"));
+  }
+  SUBCASE("mcpbx/cancel by its request") {
+    f.line.say(R"({"jsonrpc":"2.0","id":8,"method":"mcpbx/cancel","params":{"request":1}})");
+    f.turn();
+    CHECK(f.was_said(R"("id":8,"result":{})"));
+    CHECK(f.was_said("the run was cancelled before it began"));
+  }
+  SUBCASE("notifications/cancelled") {
+    f.line.say(R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}})");
+    f.turn();
+  }
+  SUBCASE("its caller leaves") {
+    f.door.close();
+    f.turn();
+  }
+  CHECK(f.server->cancelled.size() == 1);
+  f.server->answer(0, go);
+  f.turn();
+  CHECK(f.backend.started.empty());
+  f.answer(R"("question":"q_opening_1","action":"decline")");
+  CHECK(f.answers.empty());
+}
+
 TEST_CASE("opening: a question that nobody can answer is declined, and the error says who could") {
   std::string answer;
   opening_fixture f;
@@ -224,8 +346,8 @@ TEST_CASE("opening: a question that nobody can answer is declined, and the error
   f.server->answer_error(0, R"({"code":-32602,"message":"no style was given"})");
   f.turn();
   CHECK(contains(f.said(),
-                 "no style was given; it asked its caller for input (elicitation/create), which a run cannot "
-                 "give before it has begun: `mcpbx ask` at a terminal or with --input can"));
+                 "no style was given; it asked its caller for input (elicitation/create), and nobody here answers: "
+                 "`mcpbx ask` at a terminal or with --input does"));
   CHECK(f.backend.started.empty());
 }
 

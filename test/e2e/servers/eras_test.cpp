@@ -59,7 +59,7 @@ TEST_CASE("M6: what only the new era knows is dropped from results and lists") {
 }
 
 TEST_CASE("M5 M6: progress, cancellation and list changes work with a server of the new era") {
-  daemon_under_test d(config().server("m", {"--era", "modern", "--log", "@DIR@/log"}));
+  daemon_under_test d(config().server("m", {"--era", "modern", "--offer", "prompts", "--log", "@DIR@/log"}));
   d.wait_ready({"m"});
   caller c = d.session();
   c.send(R"({"jsonrpc":"2.0","id":900,"method":"tools/call","params":{"name":"m__progress","arguments":{"n":2},)"
@@ -71,6 +71,9 @@ TEST_CASE("M5 M6: progress, cancellation and list changes work with a server of 
   CHECK(eventually([&] { return read_file(d.file("log")).find("\ncancel-ack ") != std::string::npos; }));
   c.call("m__change_tools");
   c.wait_notification("notifications/tools/list_changed");
+  c.call("m__change_prompts");
+  c.wait_notification("notifications/prompts/list_changed");
+  CHECK(contains(c.request("prompts/list").line, R"("name":"m__added_1")"));
 }
 
 TEST_CASE("M6: a question of a tool server to a caller that cannot answer is declined in both eras") {

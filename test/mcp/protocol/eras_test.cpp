@@ -49,7 +49,7 @@ TEST_CASE("a progress token is ours and nobody else's") {
   CHECK(edited(R"({"name":"echo"})", m) == R"({"_meta":{"progressToken":7},"name":"echo"})");
   SUBCASE("params that are known to have no _meta come to the same") {
     request_meta known = m;
-    known.in_params = false;
+    known.old = raw_json();
     for (const auto* params : {"{}", "{ }", "{\t\"name\":\"echo\"}", R"({"name":"echo","arguments":{"_meta":{}}})"})
       CHECK(edited(params, known) == edited(params, m));
     CHECK_FALSE(with_request_meta(json("[]"), known));
@@ -58,6 +58,20 @@ TEST_CASE("a progress token is ours and nobody else's") {
         R"({"_meta":{"progressToken":7,"traceparent":"00-1"},"name":"echo"})");
   SUBCASE("a caller's token does not pass when it wants no progress") {
     CHECK(edited(R"({"_meta":{"progressToken":"theirs"},"name":"echo"})", {}) == R"({"_meta":{},"name":"echo"})");
+  }
+}
+
+TEST_CASE("a _meta whose place is known comes to the same as one that is looked for") {
+  auto m = modern();
+  m.progress_token = 7;
+  const std::string_view meta = R"({"traceparent":"00-1","progressToken":"theirs"})";
+  const raw_json params = raw_json::own(R"({"name":"echo","_meta":)" + std::string(meta) + "}");
+  auto known = m;
+  known.old = find_member(params, "_meta");
+  CHECK(with_request_meta(params, known)->str() == with_request_meta(params, m)->str());
+  SUBCASE("what is known of other params does not count") {
+    const raw_json others = json(R"({"name":"other","_meta":{"vendor/x":1}})");
+    CHECK(with_request_meta(others, known)->str() == with_request_meta(others, m)->str());
   }
 }
 

@@ -1,8 +1,8 @@
 // Searches of long texts find the same byte as a loop does, wherever it stands and however long the text is.
 #include "mcp/search/long_search.hpp"
 
-#include "mcp/support/byte_search.hpp"
 #include "mcp/search/has_word.hpp"
+#include "mcp/support/byte_search.hpp"
 
 #include <doctest/doctest.h>
 

@@ -38,7 +38,7 @@ void event_channel::drop() {
 void event_channel::on_head(int status, const std::vector<http::header>& headers) {
   const auto self = shared_from_this();
   status_ = status;
-  const bool events = media_type(http::find_header(headers, "content-type")) == "text/event-stream";
+  const bool events = http::is_word(media_type(http::find_header(headers, "content-type")), "text/event-stream");
   if (status == 200 && events) {
     failures_ = refusals_ = 0;
     opened_ = true;

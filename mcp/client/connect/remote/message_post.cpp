@@ -133,9 +133,9 @@ void message_post::begin_answer(const std::vector<http::header>& headers) {
   if (message_.method == "notifications/initialized") core_->handshake_over();
   if (message_.id == 0 || message_.answered_elsewhere) return reader_.begin(form::none);
   if (message_.method == "initialize") core_->take_session(http::find_header(headers, "mcp-session-id"));
-  const std::string type = media_type(http::find_header(headers, "content-type"));
-  if (type == "text/event-stream") return reader_.begin(form::events);
-  if (type == "application/json" && !resuming_) return reader_.begin(form::json);
+  const std::string_view type = media_type(http::find_header(headers, "content-type"));
+  if (http::is_word(type, "text/event-stream")) return reader_.begin(form::events);
+  if (http::is_word(type, "application/json") && !resuming_) return reader_.begin(form::json);
   reader_.begin(form::none);
   if (type.empty()) return;
   const std::string what =

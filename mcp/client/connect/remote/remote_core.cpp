@@ -195,7 +195,21 @@ http::request remote_core::make_get(const std::string& last_id) const {
   return r;
 }
 
-http::request remote_core::make_post(const posted_message& m, const std::string& url) const {
+// Returns the headers that all messages of one revision and one session have.
+std::shared_ptr<const http::header_block> remote_core::common_headers(std::string_view revision,
+                                                                      std::string_view session) {
+  if (common_ && common_revision_ == revision && common_session_ == session) return common_;
+  common_revision_ = revision;
+  common_session_ = session;
+  std::vector<http::header> all{{"Content-Type", "application/json"},
+                                {"Accept", "application/json, text/event-stream"}};
+  if (!revision.empty()) all.push_back({"MCP-Protocol-Version", common_revision_});
+  if (!session.empty()) all.push_back({"Mcp-Session-Id", common_session_});
+  all.insert(all.end(), spec_.headers.begin(), spec_.headers.end());
+  return common_ = std::make_shared<const http::header_block>(std::move(all));
+}
+
+http::request remote_core::make_post(const posted_message& m, const std::string& url) {
   http::request r;
   r.url = url;
   r.body = m.body;
@@ -206,20 +220,16 @@ http::request remote_core::make_post(const posted_message& m, const std::string&
   // The limits of a request are the conversation's; a notification must not stay for ever.
   const milliseconds longest = m.id != 0 ? milliseconds(std::chrono::hours(24 * 366)) : milliseconds(60'000);
   r.limits = {spec_.connect_timeout, longest, longest, longest, std::size_t{1} << 60};
-  r.headers.reserve(spec_.headers.size() + m.fields.size() + 6);
-  r.headers.push_back({"Content-Type", "application/json"});
-  r.headers.push_back({"Accept", "application/json, text/event-stream"});
-  if (way_ == way::streamable) {
-    if (!m.revision.empty()) r.headers.push_back({"MCP-Protocol-Version", m.revision});
-    if (m.modern) {
-      if (!m.method.empty()) r.headers.push_back({"Mcp-Method", m.method});
-      if (!m.name.empty()) r.headers.push_back({"Mcp-Name", header_text(m.name)});
-      for (const auto& [name, value] : m.fields) r.headers.push_back({"Mcp-Param-" + name, header_text(value)});
-    } else if (!session_.empty() && m.method != "initialize") {
-      r.headers.push_back({"Mcp-Session-Id", session_});
-    }
+  const bool streamable = way_ == way::streamable;
+  const bool in_session = streamable && !m.modern && m.method != "initialize";
+  r.common = common_headers(streamable ? std::string_view(m.revision) : std::string_view(),
+                            in_session ? std::string_view(session_) : std::string_view());
+  if (streamable && m.modern) {
+    r.headers.reserve(m.fields.size() + 3);
+    if (!m.method.empty()) r.headers.push_back({"Mcp-Method", m.method});
+    if (!m.name.empty()) r.headers.push_back({"Mcp-Name", header_text(m.name)});
+    for (const auto& [name, value] : m.fields) r.headers.push_back({"Mcp-Param-" + name, header_text(value)});
   }
-  r.headers.insert(r.headers.end(), spec_.headers.begin(), spec_.headers.end());
   add_token(r.headers);
   return r;
 }

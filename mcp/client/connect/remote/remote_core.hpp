@@ -97,7 +97,7 @@ class remote_core final : public std::enable_shared_from_this<remote_core> {
   /// Returns the predicate for a server that answers 401.
   std::string unauthorized() const;
   /// Makes requests for the server with the headers that all of them have.
-  http::request make_post(const posted_message& m, const std::string& url) const;
+  http::request make_post(const posted_message& m, const std::string& url);
   http::request make_get(const std::string& last_id) const;
   std::unique_ptr<http::exchange> begin(http::request r, http::response_events& events) {
     return record_->with.client.start(std::move(r), events);
@@ -156,6 +156,7 @@ class remote_core final : public std::enable_shared_from_this<remote_core> {
   void clear();
   void arm_drain();
   void finish_soon();
+  std::shared_ptr<const http::header_block> common_headers(std::string_view revision, std::string_view session);
   void add_token(std::vector<http::header>& headers) const;
 
   std::shared_ptr<remote_record> record_;
@@ -165,6 +166,8 @@ class remote_core final : public std::enable_shared_from_this<remote_core> {
   transport_events* events_ = nullptr;  // null once the session has left
   way way_ = way::streamable;
   std::string session_, revision_, endpoint_;
+  std::shared_ptr<const http::header_block> common_;  // made for the two below
+  std::string common_revision_, common_session_;
   bool modern_ = false, proven_ = false, over_ = false, closing_ = false, expiring_ = false;
   bool initialized_ = false, events_tried_ = false;
   bool initializing_ = false;  // notifications/initialized is under way and not taken yet

@@ -9,13 +9,10 @@
 
 namespace mcpbx::mcp {
 
-std::string media_type(std::string_view value) {
+std::string_view media_type(std::string_view value) {
   value = value.substr(0, value.find(';'));
   while (!value.empty() && value.back() == ' ') value.remove_suffix(1);
-  std::string type(value);
-  for (char& c : type)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c | 0x20);
-  return type;
+  return value;
 }
 
 std::string joined_headers(const std::vector<http::header>& headers, std::string_view name) {

@@ -14,8 +14,8 @@ namespace mcpbx::mcp {
 
 /// Returns the values of all headers of this name, joined as one list (RFC 9110, section 5.2).
 std::string joined_headers(const std::vector<http::header>& headers, std::string_view name);
-/// Returns the type of a Content-Type value in lower case, without parameters.
-std::string media_type(std::string_view value);
+/// Returns the type of a Content-Type value, without parameters; its letters may be of either case.
+std::string_view media_type(std::string_view value);
 /// Returns the wait of a Retry-After, which has seconds or a date: a day at most, and for a date a second at least.
 /// nullopt: none. `wall_ms` is the present time in milliseconds since 1970.
 std::optional<milliseconds> retry_after(std::string_view value, std::int64_t wall_ms);

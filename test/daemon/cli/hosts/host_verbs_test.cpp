@@ -517,6 +517,11 @@ TEST_CASE("host verbs: one that is killed or fails at any step leaves the old or
         CHECK(home.text(home.cursor()) == cursor_text);
         CHECK_FALSE(is_there(home.cursor() + ".mcpbx-backup"));
         CHECK_FALSE(is_there(home.cursor() + ".mcpbx-note"));
+        // A new file that was left beside an old one has gone with the next write.
+        std::vector<std::string> names;
+        for (const auto& entry : std::filesystem::directory_iterator(home.dir / ".cursor"))
+          names.push_back(entry.path().filename().native());
+        CHECK(names == std::vector<std::string>{"mcp.json"});
       }
     }
   }

@@ -426,7 +426,6 @@ TEST_CASE("M7: a call whose params are refused does not keep an idle server from
   box b;
   server_call c;
   c.params = raw_json::own("[]");
-  c.has_meta = true;
   c.done = [&](call_outcome o) {
     ++b.times;
     b.last = std::move(o);

@@ -6,7 +6,10 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace {
 
@@ -148,6 +151,34 @@ TEST_CASE("client: what breaks is told once, with the stage") {
     CHECK(got.failure->why.code == r.code);
     CHECK(got.failure->why.message.find("127.0.0.1") != std::string::npos);
   }
+}
+
+TEST_CASE("client: headers in common are sent with each request, and one that cannot be sent refuses it") {
+  const http_listener server(0, [](http_peer& peer, std::uint64_t) {
+    http_peer::request q;
+    while (peer.read(q)) {
+      std::string all;
+      for (const auto& [name, value] : q.headers) all += name + "=" + value + ";";
+      send_plain(peer, 200, "text/plain", all);
+    }
+  });
+  http_loop loop;
+  const auto told = [&](http::header one) {
+    auto r = ask("http://127.0.0.1:" + std::to_string(server.port()), "x");
+    r.common = std::make_shared<const http::header_block>(std::vector<http::header>{{"X-Common", "1"}, std::move(one)});
+    recorder got;
+    const auto exchange = loop.client->start(std::move(r), got);
+    REQUIRE(loop.until([&] { return got.over(); }));
+    return got.failure ? got.failure->why.message : got.body;
+  };
+  for (int i = 0; i < 2; ++i) {
+    const std::string all = told({"User-Agent", "other"});
+    CHECK(all.contains("X-Common=1;"));
+    CHECK(all.contains("User-Agent=other;"));
+    CHECK(all.contains("Content-Type=application/json;"));
+    CHECK_FALSE(all.contains("User-Agent=mcpbx"));
+  }
+  CHECK(told({"Content-Length", "7"}).contains("\"Content-Length\" for 127.0.0.1"));
 }
 
 TEST_CASE("client: nobody listening, an unknown name, an unusable address and a bad header fail after start") {

@@ -1,6 +1,6 @@
 // The required tests of json-schema-org/JSON-Schema-Test-Suite for 2020-12, every one. The documents that they refer
-// to, the metaschema among them, are given as known schemas. The table of what passes in test/data/json-schema-test-suite/README.md is
-// held against the run.
+// to, the metaschema among them, are given as known schemas. The table of what passes, in the README of
+// test/data/json-schema-test-suite, is held against the run.
 #include "providers/schema/validator/json_schema.hpp"
 
 #include <boost/json/parse.hpp>
@@ -91,5 +91,6 @@ TEST_CASE("json_schema: every required test of the 2020-12 suite passes and the 
   table += line("all", all);
   CHECK(all.passed == all.total);
   INFO("the table must be:\n" << table);
-  CHECK(read(fs::path(MCPBX_SOURCE_DIR) / "test/data/json-schema-test-suite/README.md").find(table) != std::string::npos);
+  CHECK(read(fs::path(MCPBX_SOURCE_DIR) / "test/data/json-schema-test-suite/README.md").find(table) !=
+        std::string::npos);
 }
