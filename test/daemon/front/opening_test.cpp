@@ -334,6 +334,25 @@ TEST_CASE("L18: a run that waits for what it begins with ends with its cancellat
   CHECK(f.answers.empty());
 }
 
+TEST_CASE("opening: a second request of a name takes no question from the run that is about to begin") {
+  asking_fixture f;
+  f.chat(R"({"run":"mine","answers":true,"prompt":{"name":"s__p"}})", 2);
+  CHECK(contains(f.said(), R"("id":2,"error")"));
+  CHECK(contains(f.said(), "is about to begin already by another request"));
+  CHECK(f.server->calls.size() == 1);
+  f.answer(R"("question":"q_opening_1","action":"accept","content":{"a":"x"})");
+  CHECK(f.answers.size() == 1);
+  f.server->answer(0, go);
+  f.turn();
+  CHECK(f.backend.started.size() == 1);
+  // A beginning that is over holds no name.
+  f.backend.feeds.at("mine")->done(raw_json::literal(R"({"output":"done"})"));
+  f.backend.feeds.clear();
+  f.turn();
+  f.chat(R"({"run":"mine","answers":true,"prompt":{"name":"s__p"}})", 3);
+  CHECK(f.server->calls.size() == 2);
+}
+
 TEST_CASE("opening: a question that nobody can answer is declined, and the error says who could") {
   std::string answer;
   opening_fixture f;
