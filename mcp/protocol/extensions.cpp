@@ -32,6 +32,10 @@ bool is_reserved_method(std::string_view method) {
   return part.empty() || (!notifies && part.size() == method.size()) || is_in(own_parts) || is_in(own_notifications);
 }
 
+bool is_notification_name(std::string_view method) {
+  return method.starts_with(notification_part);
+}
+
 std::vector<std::string> extensions_with(const extension_methods& all, std::string_view method) {
   std::vector<std::string> names;
   if (all.empty() || is_reserved_method(method)) return names;

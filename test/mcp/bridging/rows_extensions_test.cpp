@@ -225,6 +225,20 @@ TEST_CASE("M4: a method that the entries of two servers name goes to neither") {
     CHECK_FALSE(c.answer(again).empty());
   }
 }
+TEST_CASE("G48: a request without an id, which would be a call that the audit does not have, goes to no server") {
+  for (const eras e : all_eras) {
+    CAPTURE(e.sign());
+    bridge b(e);
+    const auto [_, srv, c] = find_scene(b, finder);
+    const std::string params =
+        e.new_caller ? R"({"_meta":{")" + std::string(able_key) + R"(":)" + finder + R"(}})" : std::string("{}");
+    c.notify("find/text", params);
+    c.notify("notifications/find/more", params);
+    b.pass();
+    CHECK(srv.got("find/text").empty());
+    CHECK(srv.got("notifications/find/more").size() == 1);
+  }
+}
 TEST_CASE("M4: a caller hears of an extension that the configuration names later") {
   for (const bool tools : {true, false}) {
     CAPTURE(tools);
