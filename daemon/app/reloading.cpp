@@ -92,11 +92,7 @@ reloading::reloading(base_parts& base, const command_line& o, current_configurat
       world_(world),
       at_start_(current.snapshot()),
       texts_(texts_of(std::move(read))),
-      watch_(base.executor(), base.time, lane_, [this] {
-        look([this](const auto& changed) {
-          if (!changed.empty()) ask("a file has changed", [](const result<reload_report>&) {});
-        });
-      }) {
+      watch_(base.executor(), base.time, lane_, [this] { follow_change(); }) {
   watch();
 }
 
@@ -227,20 +223,54 @@ void reloading::told(result<raw_json> view) {
   }
 }
 
+// Reads the files again once they are seen to have changed. However long they take to answer, the change is not lost.
+void reloading::follow_change() {
+  if (stopped_) return;
+  follows_again_ = following_;
+  if (std::exchange(following_, true)) return;
+  add_look(
+      [this](const std::vector<std::string>& changed) {
+        following_ = false;
+        const bool again = std::exchange(follows_again_, false);
+        if (!changed.empty()) return ask("a file has changed", [](const result<reload_report>&) {});
+        if (again) follow_change();
+      },
+      nullptr);
+}
+
 void reloading::look(std::function<void(const std::vector<std::string>&)> then, milliseconds at_most) {
   if (stopped_ || looks_.size() >= most_waiting) return then({});
-  const auto number = ++last_look_;
-  const auto posted =
-      lane_.post([self = std::weak_ptr(self_), executor = base_.executor(), files = world_.files(), number] {
-        boost::asio::post(executor, [self, number, changed = files->changed()] {
-          if (const auto here = self.lock()) (*here)->looked(number, changed);
-        });
-      });
-  if (!posted) return then({});
-  auto& waits = looks_[number];
-  waits.then = std::move(then);
-  waits.limit = base_.time.make_timer();
-  waits.limit->arm(base_.time.now() + at_most, [this, number] { looked(number, {}); });
+  auto limit = base_.time.make_timer();
+  limit->arm(base_.time.now() + at_most, [this, number = last_look_ + 1] { looked(number, {}); });
+  add_look(std::move(then), std::move(limit));
+}
+
+void reloading::add_look(std::function<void(const std::vector<std::string>&)> then, std::unique_ptr<timer> limit) {
+  looks_.emplace(++last_look_, waiting_look{std::move(then), std::move(limit)});
+  if (!looking_) begin_look();
+}
+
+// Looks once for all that wait. A mount that does not answer holds one look, and those that give up leave none behind.
+void reloading::begin_look() {
+  looking_ = true;
+  auto back = [self = std::weak_ptr(self_), executor = base_.executor(),
+               number = last_look_](std::vector<std::string> changed) {
+    boost::asio::post(executor, [self, number, changed = std::move(changed)] {
+      if (const auto here = self.lock()) (*here)->looked_until(number, changed);
+    });
+  };
+  if (const auto posted = lane_.post([back, files = world_.files()] { back(files->changed()); }); !posted) back({});
+}
+
+void reloading::looked_until(std::uint64_t number, const std::vector<std::string>& changed) {
+  if (stopped_) return;
+  looking_ = false;
+  const auto self = std::weak_ptr(self_);
+  while (!looks_.empty() && looks_.begin()->first <= number) {
+    looked(looks_.begin()->first, changed);
+    if (self.expired()) return;
+  }
+  if (!looking_ && !looks_.empty()) begin_look();
 }
 
 void reloading::looked(std::uint64_t number, const std::vector<std::string>& changed) {

@@ -50,7 +50,8 @@ class reloading {
   /// the lane of the readings. Calls `then` once as ask() does.
   void tell(config_answer then);
   /// Looks on the lane of the readings for files that have changed since they were read. Calls `then` once, in a later
-  /// turn or at once, with none if the files do not answer in time.
+  /// turn or at once, with none if the files do not answer in time. Looks that come while one is under way are answered
+  /// by one more, together.
   void look(std::function<void(const std::vector<std::string>&)> then, milliseconds at_most = look_limit);
   /// Refuses requests from now on; those that wait get errc::unavailable.
   void stop();
@@ -61,6 +62,10 @@ class reloading {
   void take(outcome read);
   result<reload_report> put_in_force(outcome& read);
   void told(result<raw_json> view);
+  void follow_change();
+  void add_look(std::function<void(const std::vector<std::string>&)> then, std::unique_ptr<timer> limit);
+  void begin_look();
+  void looked_until(std::uint64_t number, const std::vector<std::string>& changed);
   void looked(std::uint64_t number, const std::vector<std::string>& changed);
   void watch();
 
@@ -78,10 +83,12 @@ class reloading {
   std::vector<config_answer> telling_;
   struct waiting_look {
     std::function<void(const std::vector<std::string>&)> then;
-    std::unique_ptr<timer> limit;
+    std::unique_ptr<timer> limit;  // null: it waits as long as the files do
   };
   std::map<std::uint64_t, waiting_look> looks_;
   std::uint64_t last_look_ = 0;
+  bool looking_ = false;                            // a look is on the lane
+  bool following_ = false, follows_again_ = false;  // the watch has asked for a look, and has seen more since
   file_watch watch_;
   std::shared_ptr<reloading*> self_ = std::make_shared<reloading*>(this);  // ends answers of the lane
   lane lane_{"configuration", 1};

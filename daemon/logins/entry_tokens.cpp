@@ -255,9 +255,22 @@ bool entry_tokens::is_wanted() const {
 }
 
 void entry_tokens::when_logged_in(const login_presence& waits, std::function<void(result<void>)> over) {
-  std::erase_if(waiting_people_, [](const auto& one) { return one.expired(); });
-  if (waits) waiting_people_.emplace_back(waits);
+  if (is_crowded(over)) return;
+  note_present(waits);
   when_over_.push_back(std::move(over));
+}
+
+// Refuses one more that waits for the login under way, and returns true, if too many do. A program may ask for a login
+// again and again while nobody answers.
+bool entry_tokens::is_crowded(const std::function<void(result<void>)>& over) const {
+  if (when_over_.size() < most_waiting) return false;
+  if (over) over(fail(errc::limit, "too many wait for the login to server \"" + entry_.server + "\" already"));
+  return true;
+}
+
+void entry_tokens::note_present(const login_presence& waits) {
+  std::erase_if(waiting_people_, [&](const auto& one) { return one.expired() || one.lock() == waits; });
+  if (waits) waiting_people_.emplace_back(waits);
 }
 
 void entry_tokens::log_in(const login_presence& waits, std::function<void()> ready,
@@ -270,8 +283,9 @@ void entry_tokens::log_in(const login_presence& waits, std::function<void()> rea
                       : logged_out());
       return;
     }
+    if (is_crowded(over)) return;
     unattended_ = unattended_ || alone;
-    if (!alone) waiting_people_.push_back(who);
+    note_present(who.lock());
     when_over_.push_back(std::move(over));
     if (present_login() && !present_login()->address().empty()) {
       if (ready) ready();

@@ -117,7 +117,8 @@ class entry_tokens final : public mcp::authorizer, public std::enable_shared_fro
 
   /// Returns true while a login is under way, or has ended and its tokens are being written.
   bool is_logging_in() const noexcept { return present_login() != nullptr || writing_login_; }
-  /// Calls `over` at the end of the login that is_logging_in() tells of, once its tokens are written and in use.
+  /// Calls `over` at the end of the login that is_logging_in() tells of, once its tokens are written and in use; at
+  /// once with errc::limit if 4096 wait already.
   void when_logged_in(const login_presence& waits, std::function<void(result<void>)> over);
 
   /// Ends the login under way if nobody waits for it any more: no holder of a presence, and no request of a connection
@@ -151,6 +152,8 @@ class entry_tokens final : public mcp::authorizer, public std::enable_shared_fro
   grant_place place() const { return {entry_.server, settings_.url, entry_.principal}; }
   std::string login_command() const;
   bool is_wanted() const;
+  bool is_crowded(const std::function<void(result<void>)>& over) const;
+  void note_present(const login_presence& waits);
   void when_loaded(std::function<void()> then);
   void load();
   bool take_settings(login_settings s);

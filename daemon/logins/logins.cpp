@@ -76,6 +76,16 @@ error none_under_way(const login_target& whose) {
   return {errc::invalid_argument, "no login to server " + json_quoted(whose.server) + " is under way"};
 }
 
+// Reads the grants of these tokens that have not been read yet, then calls `then`.
+void prepare_all(std::vector<std::shared_ptr<entry_tokens>> tokens, std::function<void()> then) {
+  const auto waiting = std::make_shared<std::size_t>(tokens.size() + 1);
+  const auto end = [waiting, then = std::move(then)] {
+    if (--*waiting == 0) then();
+  };
+  for (const auto& one : tokens) one->prepare_status(end);
+  end();
+}
+
 // An outcome of work elsewhere, which has failed unless the work was done.
 template <class T>
 struct done_elsewhere {
@@ -265,9 +275,25 @@ result<void> logins::complete(const login_target& whose, std::string_view pasted
 }
 
 void logins::log_out(const login_target& whose, std::function<void(result<void>)> then) {
-  const auto found = look_up(whose);
-  if (!found) return then(std::unexpected(found.error()));
-  (*found)->log_out(std::move(then));
+  if (const auto found = look_up(whose)) return (*found)->log_out(std::move(then));
+  forget_former(whose, std::move(then));
+}
+
+// Logs a caller out that is none any more: taken out of the configuration, it may have left a login behind.
+void logins::forget_former(const login_target& whose, std::function<void(result<void>)> then) {
+  const auto shared = find(whose.server);
+  if (!shared || !shared->entry().per_caller) return then(std::unexpected(look_up(whose).error()));
+  prepare_all({shared}, [this, weak = std::weak_ptr(alive_), whose, then = std::move(then)]() mutable {
+    if (weak.expired()) return;
+    find_kept([this, whose, then = std::move(then)] {
+      const auto found = std::ranges::find_if(of_callers_, [&](const auto& e) {
+        return e->entry().server == whose.server && e->entry().principal == whose.principal;
+      });
+      if (found != of_callers_.end()) return tokens_ptr(*found)->log_out(then);
+      const auto known = look_up(whose);
+      then(known ? result<void>() : std::unexpected(known.error()));
+    });
+  });
 }
 
 login_status logins::status_of(const entry_tokens& t) const {
@@ -288,20 +314,6 @@ login_status logins::status_of(const entry_tokens& t) const {
   if (present) s.address = present->address();
   return s;
 }
-
-namespace {
-
-// Reads the grants of these tokens that have not been read yet, then calls `then`.
-void prepare_all(std::vector<std::shared_ptr<entry_tokens>> tokens, std::function<void()> then) {
-  const auto waiting = std::make_shared<std::size_t>(tokens.size() + 1);
-  const auto end = [waiting, then = std::move(then)] {
-    if (--*waiting == 0) then();
-  };
-  for (const auto& one : tokens) one->prepare_status(end);
-  end();
-}
-
-}  // namespace
 
 void logins::status(std::function<void(login_report)> then) {
   const auto weak = std::weak_ptr(alive_);

@@ -73,6 +73,7 @@ class logins final : public login_desk, private grant_keeper {
   error unknown(std::string_view server) const;
   login_status status_of(const entry_tokens& t) const;
   void find_kept(std::function<void()> then);
+  void forget_former(const login_target& whose, std::function<void(result<void>)> then);
   void report_all(const std::function<void(login_report)>& then);
   template <class Post, class Work, class Then>
   void elsewhere(Post post, Work work, Then then);

@@ -181,10 +181,15 @@ std::vector<import_origin> entry_origins_in(std::string_view text) {
   while (!text.empty()) {
     const auto line = trimmed(text.substr(0, text.find('\n')));
     text.remove_prefix(std::min(text.find('\n'), text.size() - 1) + 1);
-    const auto words = line.rfind(entry_words);
-    if (!line.starts_with(mark_begin) || words == line.npos) continue;
-    const auto name = raw_json::parse(line.substr(words + entry_words.size()));
-    if (name && name->as_string()) all.push_back({*name->as_string(), std::string(line.substr(0, words))});
+    if (!line.starts_with(mark_begin) || !line.ends_with('"')) continue;
+    // The name itself may have these words.
+    for (auto words = line.rfind(entry_words); words != line.npos && words > 0;
+         words = line.rfind(entry_words, words - 1)) {
+      const auto name = raw_json::parse(line.substr(words + entry_words.size()));
+      if (!name || !name->as_string()) continue;
+      all.push_back({*name->as_string(), std::string(line.substr(0, words))});
+      break;
+    }
   }
   return all;
 }

@@ -58,8 +58,8 @@ void answer_with(const mcp::reply_once& reply, const result<void>& outcome) {
 
 // Makes a connection one of those that wait for a login: it ends when the last of them has ended.
 login_presence wait_at(rpc_caller& c, const login_target& whose) {
-  auto& kept = c.kept_until_closed("login " + whose.server + "\n" + whose.principal);
-  if (!kept) kept = std::make_shared<waiting_caller>(c.door(), whose);
+  const auto kept = c.kept_until_closed("login " + whose.server + "\n" + whose.principal,
+                                        [&] { return std::make_shared<waiting_caller>(c.door(), whose); });
   return std::static_pointer_cast<waiting_caller>(kept)->held();
 }
 

@@ -98,12 +98,16 @@ void rpc_caller::close(std::string_view why) {
   if (door_.on_gone) door_.on_gone(*this);
 }
 
-std::shared_ptr<void>& rpc_caller::kept_until_closed(const std::string& key) {
+std::shared_ptr<void> rpc_caller::kept_until_closed(const std::string& key,
+                                                    const std::function<std::shared_ptr<void>()>& make) {
   constexpr std::size_t most = 256;
-  std::map<std::string, std::shared_ptr<void>>::node_type dropped;  // may call back
-  if (kept_until_closed_.size() >= most && !kept_until_closed_.contains(key))
-    dropped = kept_until_closed_.extract(kept_until_closed_.begin());
-  return kept_until_closed_[key];
+  if (const auto found = kept_until_closed_.find(key); found != kept_until_closed_.end()) return found->second;
+  auto made = make();
+  if (closed_) return made;
+  std::map<std::string, std::shared_ptr<void>>::node_type dropped;  // its end may close this caller
+  if (kept_until_closed_.size() >= most) dropped = kept_until_closed_.extract(kept_until_closed_.begin());
+  kept_until_closed_.emplace(key, made);
+  return made;
 }
 
 void rpc_caller::count_into(door_counters& counters) const {

@@ -51,9 +51,9 @@ class rpc_caller final : public std::enable_shared_from_this<rpc_caller>,
   void count_into(door_counters& counters) const override;
   bool closed() const noexcept { return closed_; }
   bool was_large() const override { return was_large_; }
-  /// Returns a place for an object that is dropped when the connection ends, or one of more than 256 earlier; null
-  /// until one is put there.
-  std::shared_ptr<void>& kept_until_closed(const std::string& key);
+  /// Returns the object of this key, which `make` makes if there is none. It is dropped when the connection ends, or
+  /// one of more than 256 earlier.
+  std::shared_ptr<void> kept_until_closed(const std::string& key, const std::function<std::shared_ptr<void>()>& make);
   /// Sets the name that the caller gave itself (mcpbx/hello), for logs and the audit.
   void set_name(std::string name) {
     name_ = std::move(name);

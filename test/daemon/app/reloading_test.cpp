@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace reloading_test {
@@ -157,6 +158,37 @@ TEST_CASE("reload: a look at the files tells changes once, in a later turn, and 
   CHECK(told.back().empty());
   look();
   CHECK(told.size() == 6);
+}
+
+TEST_CASE("reload: looks that come while the files are looked at are answered by one more, together") {
+  rig r("{}");
+  int told = 0;
+  for (int i = 0; i < 100; ++i) r.reload->look([&](const std::vector<std::string>&) { ++told; }, milliseconds(60'000));
+  while (told == 0 && r.base->io.run_one() > 0) {
+  }
+  CHECK(told == 1);
+  while (told == 1 && r.base->io.run_one() > 0) {
+  }
+  CHECK(told == 100);
+  // Those that have given up leave no work behind, whatever the files do.
+  for (int i = 0; i < 100; ++i) r.reload->look([&](const std::vector<std::string>&) { ++told; }, milliseconds(0));
+  while (told < 200 && r.base->io.run_one() > 0) {
+  }
+  CHECK(told == 200);
+}
+
+TEST_CASE("reload: one who looked may destroy the daemon's part from its answer") {
+  rig r("{}");
+  bool told = false;
+  for (int i = 0; i < 2; ++i) r.reload->look([](const std::vector<std::string>&) {}, milliseconds(60'000));
+  r.reload->look(
+      [&](const std::vector<std::string>&) {
+        if (!std::exchange(told, true)) r.reload.reset();
+      },
+      milliseconds(60'000));
+  while (!told && r.base->io.run_one() > 0) {
+  }
+  CHECK(told);
 }
 
 TEST_CASE("reload: one who asked may destroy the daemon's part from its answer") {

@@ -40,6 +40,7 @@ struct fake_desk final : login_desk {
   }
   void left(const login_target& whose) override {
     asked.push_back("left " + name(whose) + (waited_for() ? ", not the last" : ""));
+    if (const auto then = std::exchange(on_left, nullptr)) then();
   }
   result<void> cancel(const login_target& whose) override {
     asked.push_back("cancel " + name(whose));
@@ -60,6 +61,7 @@ struct fake_desk final : login_desk {
 
   std::vector<std::string> asked;
   std::vector<std::weak_ptr<void>> present;
+  std::function<void()> on_left;
   bool slow = false;  // a login begins later, by `beginning`
   std::function<void(result<login_invitation>)> beginning;
   result<login_invitation> invitation = login_invitation{
@@ -120,6 +122,17 @@ TEST_CASE("auth methods: a login may be another caller's and can be cancelled") 
     CHECK(contains(d.ask(method, R"({"server":"saas","principal":"http"})"), R"("result":{)"));
   CHECK(d.desk.asked ==
         std::vector<std::string>{"begin saas for http", "cancel saas for http", "logout saas for http"});
+}
+
+TEST_CASE("auth methods: a connection that is closed while it gives up an old login for a new one waits for none") {
+  auth_door d;
+  for (int i = 0; i < 256; ++i) CHECK_FALSE(d.ask("login", R"({"server":"s)" + std::to_string(i) + R"("})").empty());
+  d.desk.asked.clear();
+  d.desk.on_left = [&] { d.line.events->on_closed({errc::io, "gone"}); };
+  d.ask("login", R"({"server":"one more"})");
+  d.run();
+  CHECK(d.desk.asked.front() == "left s0, not the last");
+  CHECK_FALSE(d.desk.waited_for());
 }
 
 TEST_CASE("auth methods: a connection that began a login or waits for it does so until it ends") {

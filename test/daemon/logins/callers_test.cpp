@@ -130,6 +130,52 @@ TEST_CASE("logins of callers: two at once have an answer each, and neither answe
   CHECK_FALSE(world.header_of("http").empty());
 }
 
+TEST_CASE("logins of callers: one that was taken out of the configuration can be logged out, and a stranger cannot") {
+  callers_world world;
+  world.log_in("server:git");
+  const auto log_out = [&](const std::string& principal) {
+    std::optional<result<void>> out;
+    world.all->log_out({"files", principal}, [&](result<void> o) { out = std::move(o); });
+    REQUIRE(world.loop.until([&] { return out.has_value(); }));
+    return *out;
+  };
+  for (const bool restarted : {false, true}) {
+    world.all->set_entries({world.own()}, {"http", "server:git"});
+    if (world.header_of("server:git").empty()) world.log_in("server:git");
+    if (restarted) world.all = world.daemon_beside([](const login_entry&, bool) {});
+    world.all->set_entries({world.own()}, {"http"});
+    const auto stranger = log_out("server:other");
+    REQUIRE_FALSE(stranger);
+    CHECK(stranger.error().code == errc::invalid_argument);
+    CHECK(world.rows() == rows{"uid:1000 none", "server:git logged_in"});
+    CHECK(log_out("server:git"));
+    CHECK(world.rows() == rows{"uid:1000 none"});
+    CHECK(world.header_of("server:git").empty());
+  }
+}
+
+TEST_CASE("logins of callers: a program that asks for a login again and again is refused when too many wait") {
+  callers_world world;
+  const auto waits = std::make_shared<int>();
+  const auto first = world.invited("http", waits);
+  int invited = 0, refused = 0, ended = 0;
+  for (int i = 0; i < 5'000; ++i) {
+    world.all->begin({"files", "http"}, waits, [&](const result<login_invitation>& told) {
+      if (told && told->address == first.address) ++invited;
+    });
+    world.all->when_over({"files", "http"}, waits, [&](const result<void>& over) {
+      if (over) ++ended;
+      if (!over && over.error().code == errc::limit) ++refused;
+    });
+  }
+  CHECK(invited + refused > 0);
+  CHECK(invited < 5'000);
+  CHECK(refused > 0);
+  CHECK(world.all->complete({"files", "http"}, authorization_server::redirect_of(first.address)));
+  REQUIRE(world.loop.until([&] { return ended > 0; }));
+  CHECK(ended + refused == 5'000);
+}
+
 TEST_CASE("logins of callers: each renews its own token, and all are there after a restart") {
   callers_world world;
   world.log_in("");

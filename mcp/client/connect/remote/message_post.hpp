@@ -37,6 +37,8 @@ class message_post final : public std::enable_shared_from_this<message_post>,
   static std::string unanswered(const std::string& why);
   /// Returns true if it waits to be sent once more.
   bool waits() const noexcept { return !http_ && timer_ && repetitions_ > 0; }
+  /// Returns true while an exchange is under way.
+  bool is_at_server() const noexcept { return http_ != nullptr; }
   /// Returns true if not all of it was given to the network yet.
   bool is_being_sent() const { return http_ && !http_->sent(); }
   void use_free_connection() { http_->use_free_connection(); }

@@ -150,13 +150,15 @@ bool remote_core::must_wait(const posted_message& m) const {
   return initializing_ && m.id != 0 && (m.in_turn || !m.asks_list() || way_ != way::streamable);
 }
 
-// Takes early requests that are still unanswered for ones that the server will not answer.
+// Takes early requests that are still unanswered for ones that the server will not answer. Those that it has refused
+// until a time of its choice, or that wait for a token, are not at the server.
 void remote_core::handshake_waited() {
   const auto self = shared_from_this();
   handshake_over();
   std::vector<std::shared_ptr<message_post>> open;
   for (const auto& [id, one] : posts_) open.push_back(one);
-  for (const auto& one : open) one->came_too_early();
+  for (const auto& one : open)
+    if (one->is_at_server()) one->came_too_early();
 }
 
 void remote_core::send_in_turn(message_post& post, posted_message m) {

@@ -167,6 +167,22 @@ TEST_CASE_FIXTURE(host_home, "import: an edited entry of a file that --config na
   }
 }
 
+TEST_CASE_FIXTURE(host_home, "import: the mark of an entry in a file that --config names may have any name") {
+  for (const std::string name : {"git as work", "as", "a as b as c"}) {
+    const auto file = dir / "all.json";
+    write(cursor(), R"({"mcpServers": {")" + name + R"(": {"command": "git-mcp", "args": ["--all"]}}})");
+    write(file, "{}");
+    CHECK(run({"--config", file, "import", "--yes"}).status == 0);
+    auto ours = text(file);
+    ours.replace(ours.find("--all"), 5, "--mine");
+    write(file, ours);
+    CHECK(contains(run({"--config", file, "import", "--yes"}).err, "there is nothing new to import"));
+    CHECK(text(file) == ours);
+    CHECK(run({"--config", file, "remove", name, "--yes"}).status == 0);
+    CHECK_FALSE(contains(text(file), "Imported by mcpbx"));
+  }
+}
+
 TEST_CASE_FIXTURE(
     host_home,
     "import: it writes nothing without a yes, with --dry-run, and without programs, and says where it looked") {

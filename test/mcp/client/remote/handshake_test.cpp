@@ -135,6 +135,22 @@ TEST_CASE("remote: an early list without an answer is asked for once more after 
   CHECK(strict.server.count("tools/list") == 2);
 }
 
+TEST_CASE("remote: an early list that a busy server has refused waits as long as the server asks") {
+  strict_server strict(
+      [](auto& peer, const auto&) { return send_plain(peer, 429, "text/plain", "busy", "Retry-After: 10\r\n"); });
+  remote_rig rig(strict.server.url());
+  rig.start();
+  REQUIRE(rig.until([&] { return strict.early_requests == 1; }));
+  rig.advance(300);
+  strict.take.count_down();
+  REQUIRE(rig.until([&] { return strict.taken.load(); }));
+  rig.advance(8'000, 100);
+  CHECK(strict.server.count("tools/list") == 1);
+  rig.advance(2'100, 100);
+  CHECK(rig.ready());
+  CHECK(strict.server.count("tools/list") == 2);
+}
+
 TEST_CASE("remote: a method that the server does not know is not asked for twice") {
   strict_server strict(
       [](auto& peer, const auto& q) { return remote_server::send_json(peer, 200, remote_server::error(q, -32601)); });
