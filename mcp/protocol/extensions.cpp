@@ -5,6 +5,7 @@
 #include "mcp/support/text.hpp"
 
 #include <algorithm>
+#include <unordered_set>
 
 namespace mcpbx::mcp {
 namespace {
@@ -18,6 +19,9 @@ constexpr std::array<std::string_view, 4> own_notifications{"initialized", "canc
 
 constexpr std::string_view notification_part = "notifications/";
 
+/// Bound on a client's capabilities in bytes. They are looked at for each message that an extension may bring.
+constexpr std::size_t most_looked_at = std::size_t{64} << 10;
+
 }  // namespace
 
 bool is_reserved_method(std::string_view method) {
@@ -26,6 +30,10 @@ bool is_reserved_method(std::string_view method) {
   const auto part = method.substr(0, method.find('/'));
   const auto is_in = [&](const auto& parts) { return std::ranges::find(parts, part) != parts.end(); };
   return part.empty() || (!notifies && part.size() == method.size()) || is_in(own_parts) || is_in(own_notifications);
+}
+
+bool is_notification_name(std::string_view method) {
+  return method.starts_with(notification_part);
 }
 
 std::vector<std::string> extensions_with(const extension_methods& all, std::string_view method) {
@@ -38,6 +46,7 @@ std::vector<std::string> extensions_with(const extension_methods& all, std::stri
 }
 
 bool lists_extension(const raw_json& capabilities, std::string_view name) {
+  if (capabilities.text().size() > most_looked_at) return false;
   return find_member(find_member(capabilities, "extensions"), name).is_object() ||
          find_member(find_member(capabilities, "experimental"), name).is_object();
 }
@@ -51,14 +60,21 @@ bool lists_one_of(const raw_json& capabilities, const std::vector<std::string>& 
 }
 
 bool share_extension(const raw_json& caller_capabilities, const server_offers& offers) {
+  if (caller_capabilities.text().size() > most_looked_at) return false;
+  const auto for_each_name = [](const raw_json& object, const auto& told) {
+    if (const auto listed = raw_object::open(object))
+      listed->for_each([&](std::string_view name, const raw_json& value) {
+        if (value.is_object() && !is_carried(name)) told(name);
+      });
+  };
   const auto share = [&](std::string_view member, const raw_json& of_server) {
     if (!of_server) return false;
-    const auto listed = raw_object::open(find_member(caller_capabilities, member));
+    std::unordered_set<std::string> names;
+    for_each_name(of_server, [&](std::string_view name) { names.emplace(name); });
     bool found = false;
-    if (listed)
-      listed->for_each([&](std::string_view name, const raw_json& value) {
-        found = found || (value.is_object() && !is_carried(name) && find_member(of_server, name).is_object());
-      });
+    if (!names.empty())
+      for_each_name(find_member(caller_capabilities, member),
+                    [&](std::string_view name) { found = found || names.contains(std::string(name)); });
     return found;
   };
   return share("extensions", offers.extensions) || share("experimental", offers.experimental);

@@ -38,9 +38,13 @@ using extension_methods = std::map<std::string, std::vector<std::string>, std::l
 
 /// Returns true for names that MCP and mcpbx keep for themselves: no extension can bring such a method or notification.
 bool is_reserved_method(std::string_view method);
+/// Returns true for a name that MCP's notifications have, and those of its extensions. A request without an id has
+/// none, and would be a call that no audit has.
+bool is_notification_name(std::string_view method);
 /// Returns the names whose patterns match this method, in order; none for a reserved one.
 std::vector<std::string> extensions_with(const extension_methods& all, std::string_view method);
-/// Returns true if a client's or server's capabilities list the name in `extensions` or in `experimental`.
+/// Returns true if a client's or server's capabilities list the name in `extensions` or in `experimental`. Capabilities
+/// of a client of more than 64 KiB list none, here and below.
 bool lists_extension(const raw_json& capabilities, std::string_view name);
 bool lists_extension(const server_offers& offers, std::string_view name);
 bool lists_one_of(const raw_json& capabilities, const std::vector<std::string>& names);

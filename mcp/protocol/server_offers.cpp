@@ -8,6 +8,10 @@ server_offers read_server_offers(const raw_json& capabilities) {
     raw_json value = find_member(capabilities, name);
     return value.is_object() ? value : raw_json();
   };
+  const auto kept = [&](std::string_view name) {
+    const raw_json value = object(name);
+    return value.text().size() > most_bytes_of_an_offer ? raw_json() : value.detached();
+  };
   server_offers o;
   o.known = true;
   o.tools = !object("tools").empty();
@@ -17,9 +21,9 @@ server_offers read_server_offers(const raw_json& capabilities) {
   o.subscribe = find_member(resources, "subscribe").is_true();
   o.completions = !object("completions").empty();
   o.logging = !object("logging").empty();
-  o.tasks = object("tasks").detached();
-  o.extensions = object("extensions").detached();
-  o.experimental = object("experimental").detached();
+  o.tasks = kept("tasks");
+  o.extensions = kept("extensions");
+  o.experimental = kept("experimental");
   return o;
 }
 

@@ -3,7 +3,13 @@
 #pragma once
 #include "mcp/json/raw_json.hpp"
 
+#include <cstddef>
+
 namespace mcpbx::mcp {
+
+/// Bound on `tasks`, `extensions` and `experimental` of a server in bytes. A longer one counts as absent, since these
+/// are looked at with each call.
+inline constexpr std::size_t most_bytes_of_an_offer = std::size_t{16} << 10;
 
 struct server_offers {
   bool known = false;  ///< false: the server has never told; all others are false then

@@ -2,6 +2,7 @@
 // caller_methods.cpp and methods_*.cpp.
 #include "mcp/server/caller_session.hpp"
 
+#include "mcp/protocol/extensions.hpp"
 #include "mcp/protocol/revisions.hpp"
 #include "mcp/server/base/modern_request.hpp"
 #include "mcp/support/text.hpp"
@@ -139,7 +140,7 @@ void caller_session::take_notification(const message& m) {
     if (found == progress_.end()) return;
     const auto progress = found->second;  // it may be forgotten meanwhile
     progress(m.params);
-  } else if (has_extension(m.method())) {
+  } else if (is_notification_name(m.method()) && has_extension(m.method())) {
     notify_extension(m.method(), m.params);
   }
 }

@@ -11,10 +11,21 @@
 #include <boost/asio/post.hpp>
 
 #include <algorithm>
+#include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 namespace mcpbx::daemon {
+namespace {
+
+// Returns the kind of answer that a question is for, as an object of "asked its caller for".
+std::string_view asked_for(std::string_view method) {
+  if (method == "elicitation/create") return "input";
+  return method == "sampling/createMessage" ? "the words of a model" : "an answer to a method of an extension";
+}
+
+}  // namespace
 
 opening_questions::opening_questions(rpc_caller& caller, const mcp::reply_once& reply, std::shared_ptr<run_feed> feed,
                                      milliseconds limit)
@@ -85,9 +96,9 @@ opening_questions::ticket opening_questions::ask(mcp::server_question q, done_ha
   }
   if (ask_by_event(t, q)) return t;
   auto& session = caller_.session();
-  if (session.may_be_asked(q.method, q.params)) {
+  if (session.may_be_asked(q)) {
     const auto params = mcp::question_params(q.params, q.server, false, "mcpbx-opening-" + std::to_string(t));
-    auto asked = params ? session.ask(q.method, *params, &reply_, session.question_limit(), then)
+    auto asked = params ? session.ask(q.method, *params, &reply_, session.question_limit(), then, !q.extensions.empty())
                         : std::unexpected(params.error());
     if (const auto found = open_.find(t); found != open_.end() && asked) found->second.asked = *asked;
     if (!asked) answered(t, mcp::call_outcome::failed(asked.error().code, asked.error().message));
@@ -100,8 +111,8 @@ opening_questions::ticket opening_questions::ask(mcp::server_question q, done_ha
     return t;
   }
   if (unanswered_.empty() && q.method != "roots/list")
-    unanswered_ = "it asked its caller for " +
-                  std::string(q.method == "elicitation/create" ? "input" : "the words of a model") + " (" + q.method +
+    unanswered_ = "it asked its caller for " + std::string(asked_for(q.method)) + " (" +
+                  std::string(cut_utf8(q.method, 80)) +
                   "), and nobody here answers: `mcpbx ask` at a terminal or with --input does, a caller that asks with "
                   "\"answers\": true, and one that has declared it in initialize";
   bool error = false;

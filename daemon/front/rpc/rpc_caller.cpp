@@ -342,6 +342,19 @@ void rpc_caller::open_run(run_request r, const chat_opening& opening, const mcp:
     if (!name) return reply.error(mcp::to_rpc_error(name.error()));
     r.run = std::move(*name);
   }
+  // Answers and cancels find a beginning by its name, so that a name belongs to one of them.
+  if (const auto found = door_.openings.find(r.run); found != door_.openings.end())
+    if (const auto first = found->second.lock(); first && first->is_open()) {
+      const std::string what = "a run named " + json_quoted(r.run) + " is about to begin already";
+      if (!may_have(principal_, first->principal()))
+        return reply.error(
+            mcp::to_rpc_error({errc::invalid_argument, what + " and belongs to another caller; choose another name"}));
+      return reply.error(mcp::to_rpc_error(
+          {errc::unavailable, what +
+                                  " by another request, which waits for its prompt or resources; follow it with "
+                                  "`mcpbx attach " +
+                                  shell_word(r.run) + "` once it has begun, or cancel it"}));
+    }
   const auto feed = std::make_shared<run_feed>(r.run, run_feed::options{.principal = principal_});
   open_stream(*feed, {.deltas = r.stream, .answers = r.answers}, reply);
   const std::string run = r.run;

@@ -119,7 +119,10 @@ segments catalog::modern_list(const feature_kind& kind, time_point now) const {
 }
 
 bool catalog::differs(const feature_kind& kind, const catalog& other) const {
-  if (kind.id == kind_id::tools) return !std::ranges::equal(entries_, other.entries_) || withheld_ != other.withheld_;
+  // Methods of extensions have no list of their own: callers look for them when they hear of the tools.
+  if (kind.id == kind_id::tools)
+    return !std::ranges::equal(entries_, other.entries_) || withheld_ != other.withheld_ ||
+           rest_.extensions != other.rest_.extensions;
   const feature_entries *ours = others_of(kind), *theirs = other.others_of(kind);
   if (ours == theirs) return false;
   using entries = std::span<const feature_entry_ptr>;

@@ -11,14 +11,14 @@
 namespace mcpbx::mcp {
 namespace {
 
-constexpr std::size_t most_bytes_of_a_member = std::size_t{16} << 10, most_bytes_of_all = std::size_t{64} << 10;
+constexpr std::size_t most_bytes_of_all = std::size_t{64} << 10;
 constexpr std::size_t longest_name = 256;
 
 /// An object with the extensions of several servers; the first one of a name counts.
 class joined_extensions {
  public:
   void add(const raw_json& object) {
-    if (object.text().size() > most_bytes_of_a_member) return;
+    if (object.text().size() > most_bytes_of_an_offer) return;
     const auto opened = raw_object::open(object);
     if (!opened) return;
     opened->for_each([&](std::string_view key, const raw_json& value) {
@@ -61,7 +61,7 @@ catalog_offers joined_offers(std::span<const told_offers> servers) {
     all.subscribe = all.subscribe || told.subscribe || may_come;
     all.completions = all.completions || told.completions || may_come;
     all.logging = all.logging || told.logging || may_come;
-    if (all.tasks.empty() && told.tasks.text().size() <= most_bytes_of_a_member) all.tasks = told.tasks;
+    if (all.tasks.empty() && told.tasks.text().size() <= most_bytes_of_an_offer) all.tasks = told.tasks;
     extensions.add(told.extensions);
     experimental.add(told.experimental);
   }

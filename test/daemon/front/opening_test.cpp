@@ -334,6 +334,25 @@ TEST_CASE("L18: a run that waits for what it begins with ends with its cancellat
   CHECK(f.answers.empty());
 }
 
+TEST_CASE("opening: a second request of a name takes no question from the run that is about to begin") {
+  asking_fixture f;
+  f.chat(R"({"run":"mine","answers":true,"prompt":{"name":"s__p"}})", 2);
+  CHECK(contains(f.said(), R"("id":2,"error")"));
+  CHECK(contains(f.said(), "is about to begin already by another request"));
+  CHECK(f.server->calls.size() == 1);
+  f.answer(R"("question":"q_opening_1","action":"accept","content":{"a":"x"})");
+  CHECK(f.answers.size() == 1);
+  f.server->answer(0, go);
+  f.turn();
+  CHECK(f.backend.started.size() == 1);
+  // A beginning that is over holds no name.
+  f.backend.feeds.at("mine")->done(raw_json::literal(R"({"output":"done"})"));
+  f.backend.feeds.clear();
+  f.turn();
+  f.chat(R"({"run":"mine","answers":true,"prompt":{"name":"s__p"}})", 3);
+  CHECK(f.server->calls.size() == 2);
+}
+
 TEST_CASE("opening: a question that nobody can answer is declined, and the error says who could") {
   std::string answer;
   opening_fixture f;
@@ -349,6 +368,31 @@ TEST_CASE("opening: a question that nobody can answer is declined, and the error
                  "no style was given; it asked its caller for input (elicitation/create), and nobody here answers: "
                  "`mcpbx ask` at a terminal or with --input does"));
   CHECK(f.backend.started.empty());
+}
+
+TEST_CASE("opening: a question of an extension goes to a caller that lists it, and is no request for a model's words") {
+  for (const bool listed : {true, false}) {
+    CAPTURE(listed);
+    std::string answer;
+    opening_fixture f;
+    f.line.say(R"({"jsonrpc":"2.0","id":"i","method":"initialize","params":{"protocolVersion":"2025-11-25",)"
+               R"("capabilities":{"extensions":{)" +
+               std::string(listed ? R"("com.example/find":{})" : "") +
+               R"(}},"clientInfo":{"name":"t","version":"1"}}})");
+    f.line.say(R"({"jsonrpc":"2.0","method":"notifications/initialized"})");
+    f.turn();
+    f.chat(R"({"prompt":{"name":"s__p"}})");
+    f.server->calls.at(0).questions->ask({"s", "find/which", raw_json::own("{}"), {}, {"com.example/find"}},
+                                         [&](mcp::call_outcome&& o) { answer = o.value.text(); });
+    f.turn();
+    CHECK(contains(f.said(), R"("method":"find/which")") == listed);
+    if (listed) f.line.say(R"({"jsonrpc":"2.0","id":)" + parse_line(f.said()) + R"(,"result":{"one":1.0}})");
+    f.turn();
+    CHECK(contains(answer, listed ? R"({"one":1.0})" : "-32601"));
+    f.server->answer_error(0, R"({"code":-32602,"message":"no"})");
+    f.turn();
+    CHECK(contains(f.said(), "an answer to a method of an extension (find/which)") != listed);
+  }
 }
 
 TEST_CASE("G41: a run of a tool server begins with no prompt or resource that needs a yes of the user") {

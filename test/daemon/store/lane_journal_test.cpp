@@ -88,7 +88,7 @@ TEST_CASE("G24: runs without an end are closed by the first append whatever reco
     expected.insert(expected.begin(), whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(count));
     CHECK(texts_of(closed) == texts_of(expected));
     CHECK(all[0].first.ended_ms > 0);
-    CHECK(fault_of(fold(closed, closed.size()).messages()) == "");
+    CHECK(fault_of(fold(closed, closed.size()).facts().messages) == "");
     CHECK(texts_of(all[1].second) == texts_of(run_of(1)));
   }
 }

@@ -262,7 +262,7 @@ TEST_CASE("L17: a run that has ended is found by its name, with what it inherite
   const auto& first = std::get<record::run_started>(found.front());
   CHECK(first.inherited.size() == 4);
   CHECK(conversation_of(first).size() == 6);
-  CHECK(fold(found, found.size()).ended());
+  CHECK(fold(found, found.size()).facts().ended);
   CHECK(find("c").error().code == errc::not_found);
 }
 

@@ -4,6 +4,7 @@
 #include "test/mcp/bridging/bridge_caller.hpp"
 #include "test/mcp/bridging/bridge_server.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace mcpbx::test {
@@ -62,6 +63,11 @@ void bridge::start(std::function<void(mcp::server_options&)> edit) {
 
 void bridge::remove_server(const std::string& name) {
   std::erase_if(wanted_, [&](const mcp::server_options& o) { return o.name == name; });
+  rig.supervisor->apply(wanted_);
+}
+
+void bridge::change_server(const std::string& name, const std::function<void(mcp::server_options&)>& edit) {
+  edit(*std::ranges::find(wanted_, name, &mcp::server_options::name));
   rig.supervisor->apply(wanted_);
 }
 

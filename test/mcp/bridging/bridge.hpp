@@ -70,6 +70,8 @@ class bridge {
   void start(std::function<void(mcp::server_options&)> edit = {});
   /// Takes a server out of the configuration.
   void remove_server(const std::string& name);
+  /// Edits the options of a server, as a changed configuration does.
+  void change_server(const std::string& name, const std::function<void(mcp::server_options&)>& edit);
   /// Runs the work that is due within so many milliseconds, in small parts.
   void pass(int ms = 30);
 

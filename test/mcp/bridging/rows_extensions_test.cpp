@@ -225,6 +225,42 @@ TEST_CASE("M4: a method that the entries of two servers name goes to neither") {
     CHECK_FALSE(c.answer(again).empty());
   }
 }
+TEST_CASE("G48: a request without an id, which would be a call that the audit does not have, goes to no server") {
+  for (const eras e : all_eras) {
+    CAPTURE(e.sign());
+    bridge b(e);
+    const auto [_, srv, c] = find_scene(b, finder);
+    const std::string params =
+        e.new_caller ? R"({"_meta":{")" + std::string(able_key) + R"(":)" + finder + R"(}})" : std::string("{}");
+    c.notify("find/text", params);
+    c.notify("notifications/find/more", params);
+    b.pass();
+    CHECK(srv.got("find/text").empty());
+    CHECK(srv.got("notifications/find/more").size() == 1);
+  }
+}
+TEST_CASE("M4: a caller hears of an extension that the configuration names later") {
+  for (const bool tools : {true, false}) {
+    CAPTURE(tools);
+    bridge b({false, false});
+    auto& srv = b.add_server("srv");
+    if (!tools)
+      srv.capabilities = R"("experimental":{"com.example/find":{}})";
+    else
+      srv.capabilities += R"(,"experimental":{"com.example/find":{}})";
+    b.start();
+    auto& c = b.add_caller("caller", "uid:1");
+    c.capabilities = finder;
+    c.open();
+    b.pass();
+    b.change_server("srv", [](mcp::server_options& o) { o.extensions["com.example/find"] = {"notifications/find/*"}; });
+    b.pass(2'000);
+    REQUIRE(srv.lives.size() == 2);
+    srv.life().notify("notifications/find/hit");
+    b.pass();
+    CHECK(c.got("notifications/find/hit").size() == 1);
+  }
+}
 TEST_CASE("M4: notifications of an extension stay with the caller whose process it is") {
   bridge b({false, false});
   auto& srv = b.add_server("srv");

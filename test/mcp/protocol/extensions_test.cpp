@@ -61,3 +61,30 @@ TEST_CASE("M4: two ends share an extension if both list it as an object in the s
   CHECK_FALSE(share(R"({"extensions":{"io.modelcontextprotocol/tasks":{}}})",
                     R"({"extensions":{"io.modelcontextprotocol/tasks":{}}})"));
 }
+
+TEST_CASE("M4: capabilities of a caller beyond 64 KiB list no extension, so that a look at them costs little") {
+  const auto listing = [](std::size_t size) {
+    const std::string head = R"({"x":")", tail = R"(","extensions":{"a":{}}})";
+    return raw_json::own(head + std::string(size - head.size() - tail.size(), 'x') + tail);
+  };
+  const auto offers = read_server_offers(raw_json::own(R"({"extensions":{"a":{}}})"));
+  for (const std::size_t size : {(std::size_t{64} << 10) - 1, std::size_t{64} << 10, (std::size_t{64} << 10) + 1}) {
+    const bool counts = size <= std::size_t{64} << 10;
+    const auto caller = listing(size);
+    REQUIRE(caller.text().size() == size);
+    CHECK(lists_extension(caller, "a") == counts);
+    CHECK(lists_one_of(caller, {"b", "a"}) == counts);
+    CHECK(share_extension(caller, offers) == counts);
+  }
+}
+
+TEST_CASE("M4: extensions of a server beyond 16 KiB count as none") {
+  for (const std::string member : {"extensions", "experimental"})
+    for (const std::size_t more : {0, 1}) {
+      const std::size_t size = (std::size_t{16} << 10) + more;
+      const std::string head = R"({"a":{"x":")", tail = R"("}})";
+      const auto offers = read_server_offers(raw_json::own(
+          "{\"" + member + "\":" + head + std::string(size - head.size() - tail.size(), 'x') + tail + "}"));
+      CHECK(lists_extension(offers, "a") == (more == 0));
+    }
+}
