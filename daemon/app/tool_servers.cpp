@@ -81,6 +81,9 @@ server_means tool_servers::means() {
             auto& book = books_[server];
             if (!book) book = std::make_shared<mcp::stderr_lines>();
             return book;
+          },
+          [this](const std::string& server, const std::string& principal) {
+            return logins_.is_same_account(server, principal);
           }};
 }
 

@@ -201,6 +201,14 @@ std::shared_ptr<mcp::authorizer> logins::tokens_at(std::string_view server, cons
   return tokens_for(shared, principal)->at(url);
 }
 
+bool logins::is_same_account(std::string_view server, std::string_view principal) const {
+  const auto shared = find(server);
+  if (!shared || !shared->entry().per_caller || principal.empty() || is_person(principal)) return true;
+  const auto own = std::ranges::find_if(
+      of_callers_, [&](const auto& e) { return e->entry().server == server && e->entry().principal == principal; });
+  return shared->grant().empty() && (own == of_callers_.end() || (*own)->grant().empty());
+}
+
 error logins::unknown(std::string_view server) const {
   std::vector<std::string_view> known;
   for (const auto& e : entries_) known.push_back(e->entry().server);

@@ -45,6 +45,9 @@ class logins final : public login_desk, private grant_keeper {
   /// login for all.
   std::shared_ptr<mcp::authorizer> tokens_at(std::string_view server, const std::string& url,
                                              const std::string& principal = {});
+  /// Returns true if this caller has the account at the server that the person has: its login is for all, or neither
+  /// has one of its own.
+  bool is_same_account(std::string_view server, std::string_view principal) const;
 
   // login_desk
   void begin(const login_target& whose, const login_presence& waits,

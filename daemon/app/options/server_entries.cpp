@@ -224,8 +224,13 @@ mcp::server_options make_server_options(const conf::server_entry& entry, const c
   const auto shared = std::make_shared<const conf::server_entry>(entry);
   if (!entry.command) {
     o.connect = remote_of(shared, with);
-    if (o.sharing != mcp::server_sharing::shared)
+    if (o.sharing != mcp::server_sharing::shared) {
       o.connect_for = [shared, with](const std::string& principal) { return remote_of(shared, with, principal); };
+      if (with.same_account)
+        o.same_lists = [name = entry.name, same = with.same_account](const std::string& principal) {
+          return same(name, principal);
+        };
+    }
     o.max_concurrency = o.max_concurrency == 0 ? most_remote_calls : std::min(o.max_concurrency, most_remote_calls);
     return o;
   }

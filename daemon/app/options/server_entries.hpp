@@ -54,6 +54,9 @@ struct server_means {
       tokens = {};
   /// Returns the book for the stderr of a server. Unset: there are no books.
   std::function<std::shared_ptr<mcp::stderr_lines>(const std::string& server)> lines = {};
+  /// Returns true if this caller has the same account at a server that is not shared as the person has. Unset: all
+  /// have.
+  std::function<bool(const std::string& server, const std::string& principal)> same_account = {};
 };
 
 /// The supervisor's options for an entry. Resolving happens at each start or connection, on a thread of `references`

@@ -188,12 +188,21 @@ void instance_pool::scope_ended(const call_scope* key) {
   look_soon();
 }
 
-void instance_pool::server_dropped(const managed_client&, const feature_kind& kind, std::vector<std::string> why) {
+// Returns true if what an instance lists is what the server has for all callers.
+bool instance_pool::lists_for_all(const managed_client& s) const {
+  if (stopping_) return false;
+  const auto& same = lister_->configured().same_lists;
+  const auto found = std::ranges::find_if(instances_, [&](const instance& i) { return i.client.get() == &s; });
+  return !same || (found != instances_.end() && same(found->principal));
+}
+
+void instance_pool::server_dropped(const managed_client& s, const feature_kind& kind, std::vector<std::string> why) {
+  if (!lists_for_all(s)) return;
   context_.host.server_dropped(*lister_, kind, std::move(why));
 }
 
-void instance_pool::server_list(const managed_client&, const feature_kind& kind, feature_list list) {
-  if (!stopping_) context_.host.server_list(*lister_, kind, std::move(list));
+void instance_pool::server_list(const managed_client& s, const feature_kind& kind, feature_list list) {
+  if (lists_for_all(s)) context_.host.server_list(*lister_, kind, std::move(list));
 }
 
 void instance_pool::server_moved() {

@@ -95,15 +95,17 @@ class instance_pool final : public client, private server_host, public std::enab
   void server_dropped(const managed_client& s, const feature_kind& kind, std::vector<std::string> why) override;
   void server_list(const managed_client& s, const feature_kind& kind, feature_list list) override;
   void server_offered(const managed_client&) override { context_.host.server_offered(*lister_); }
-  void server_hints(const managed_client&, const feature_kind& kind, const std::optional<told_hints>& hints) override {
-    if (!stopping_) context_.host.server_hints(*lister_, kind, hints);
+  void server_hints(const managed_client& s, const feature_kind& kind,
+                    const std::optional<told_hints>& hints) override {
+    if (lists_for_all(s)) context_.host.server_hints(*lister_, kind, hints);
   }
-  void server_list_changed(const managed_client&, const feature_kind& kind) override {
-    if (!stopping_) context_.host.server_list_changed(*lister_, kind);
+  void server_list_changed(const managed_client& s, const feature_kind& kind) override {
+    if (lists_for_all(s)) context_.host.server_list_changed(*lister_, kind);
   }
   std::size_t server_ended(const managed_client&) override { return context_.host.server_ended(*lister_); }
   void server_moved() override;
 
+  bool lists_for_all(const managed_client& s) const;
   result<instance*> instance_for(const call_scope_ptr& scope);
   result<instance*> begin(const call_scope_ptr& scope);
   server_options instance_options(const std::string& cwd, const std::string& principal) const;

@@ -49,6 +49,9 @@ struct server_options {
   /// Returns the factory of an instance's connector for callers of this principal (call_scope::principal()), instead of
   /// `connect`; unset: all connect as `connect` says.
   std::function<connector_factory(const std::string& principal)> connect_for = {};
+  /// Returns true if an instance for this principal is the server's for all callers, so that its lists are the
+  /// server's; false: it has an account of its own there. Unset: all are.
+  std::function<bool(const std::string& principal)> same_lists = {};
   call_rules calls;  ///< rules of single tools; limits and serial are taken from the members above
   std::shared_ptr<const std::string> origin = {};  ///< see catalog_server
   /// Result of roots/list that answers the server while no call is open that could; absent: no roots.

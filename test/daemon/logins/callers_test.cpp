@@ -130,6 +130,22 @@ TEST_CASE("logins of callers: two at once have an answer each, and neither answe
   CHECK_FALSE(world.header_of("http").empty());
 }
 
+TEST_CASE("logins of callers: one has another account than the person as soon as either of them has a login") {
+  callers_world world;
+  const auto same = [&](const std::string& principal) { return world.all->is_same_account("files", principal); };
+  CHECK(same("http"));
+  CHECK(world.all->is_same_account("none", "http"));
+  world.log_in("http");
+  CHECK_FALSE(same("http"));
+  CHECK(same("server:git"));
+  world.log_in("");
+  CHECK_FALSE(same("http"));
+  CHECK_FALSE(same("server:git"));
+  for (const auto* person : {"", "uid:1000"}) CHECK(same(person));
+  world.all->set_entries({world.own(false)});
+  CHECK(same("http"));
+}
+
 TEST_CASE("logins of callers: one that was taken out of the configuration can be logged out, and a stranger cannot") {
   callers_world world;
   world.log_in("server:git");

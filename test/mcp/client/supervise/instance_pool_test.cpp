@@ -274,6 +274,42 @@ TEST_CASE("instances: a list that changes in one of them counts for the server")
   CHECK(changes == 1);
 }
 
+TEST_CASE("instances: what a caller with an account of its own sees listed is not the list of the server") {
+  supervisor_rig r;
+  r.launcher.add("s", legacy_script({}, [&](scripted_process& p, const message& m) {
+                   if (m.method() != "tools/list") return false;
+                   p.answer(m, tools_page({tool_definition("of" + std::to_string(p.pid))}));
+                   return true;
+                 }));
+  auto o = own();
+  o.same_lists = [](const std::string& principal) { return principal != "http"; };
+  r.start({std::move(o)});
+  const auto names = r.names();
+  REQUIRE(names.size() == 1);
+  int changes = 0;
+  const auto heard = r.supervisor->on_catalog_change([&](const feature_kind&) { ++changes; });
+  const auto call_for = [&](const call_scope_ptr& scope) {
+    box b;
+    server_call c;
+    c.params = raw_json::literal(R"({"name":"echo"})");
+    c.scope = scope;
+    c.done = [&](call_outcome) { ++b.times; };
+    r.owner(r.names().front())->call(std::move(c));
+    r.turn();
+    CHECK(b.times == 1);
+  };
+  const auto port = call_scope::of_caller("port", {}, "http"), me = call_scope::of_caller("me", {}, "uid:1");
+  call_for(port);
+  r.launcher.spawned.at(1)->say(R"({"jsonrpc":"2.0","method":"notifications/tools/list_changed"})");
+  r.advance(1'000);
+  CHECK(r.names() == names);
+  CHECK(changes == 0);
+  call_for(me);
+  r.advance(1'000);
+  CHECK(r.names() != names);
+  CHECK(changes == 1);
+}
+
 TEST_CASE("instances: the end of one fails its own calls only") {
   pool_rig r;
   r.holds = true;
