@@ -116,7 +116,7 @@ bool has_members(const raw_json& object) {
   return first != std::string_view::npos && object.text()[first] != '}';
 }
 
-// Returns the `_meta` of params, or "". What is known of it counts as long as it is about these bytes.
+// Returns the `_meta` of params, or "". `known` is its place in them, found before, and counts only if it is.
 result<std::string_view> meta_of(const raw_json& params, const std::optional<raw_json>& known) {
   const std::string_view all = params.text();
   if (known && params.is_object()) {

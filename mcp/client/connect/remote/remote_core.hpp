@@ -52,8 +52,9 @@ struct posted_message {
 
   /// Returns true if it must not reach the server twice.
   bool once() const;
-  /// Returns true if it asks for a list, which does no harm however often and early it is asked for.
-  bool asks_list() const { return id != 0 && method.ends_with("/list"); }
+  /// Returns true if it asks for a list of MCP's, which does no harm however often and early it is asked for. A method
+  /// of an extension may do anything, whatever its name.
+  bool asks_list() const { return id != 0 && !once() && method.ends_with("/list"); }
 };
 
 class remote_core final : public std::enable_shared_from_this<remote_core> {

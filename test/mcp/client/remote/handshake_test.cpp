@@ -65,6 +65,23 @@ TEST_CASE("remote: lists do not wait for the end of the handshake and calls do")
   CHECK(strict.server.count("tools/list") == 1);
 }
 
+TEST_CASE("remote: a method of an extension waits for the end of the handshake and is sent once, whatever its name") {
+  constexpr std::string_view method = "com.example/jobs/list";
+  strict_server strict([method](auto& peer, const auto& q) {
+    return q.body.contains(method) && remote_server::send_json(peer, 200, remote_server::error(q, -32602));
+  });
+  remote_rig rig(strict.server.url());
+  rig.start();
+  REQUIRE(rig.ready());
+  remote_rig::outcome_box box;
+  rig.call(box, "{}", "far__echo", method);
+  rig.advance(4'000, 100);
+  CHECK(strict.server.count(method) == 0);
+  strict.take.count_down();
+  REQUIRE(rig.until([&] { return box.times != 0; }));
+  CHECK(strict.server.count(method) == 1);
+}
+
 TEST_CASE("remote: a list that came too early for the server is asked for once more after the handshake") {
   struct row {
     std::string_view name;
