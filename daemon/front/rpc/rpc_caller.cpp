@@ -8,14 +8,11 @@
 #include "mcp/json/json_writer.hpp"
 #include "mcp/redact/hidden_text.hpp"
 #include "mcp/server/base/rpc_errors.hpp"
-#include "mcp/support/encodings.hpp"
 #include "mcp/support/log.hpp"
 #include "mcp/support/shared_bytes.hpp"
 #include "mcp/support/text.hpp"
 
 #include <boost/asio/post.hpp>
-
-#include <sys/random.h>
 
 #include <algorithm>
 #include <array>
@@ -38,14 +35,6 @@ void answer_started(const runner::recorded_run& begun, const mcp::reply_once& re
   json_writer w(json);
   w.begin_object().member("run", begun.run).filled("session", begun.session).set("ended", begun.ended).end_object();
   reply.result(w.json());
-}
-
-/// Returns a name for a run that has to be known before the run begins.
-result<std::string> new_run_name() {
-  std::array<char, 8> bytes{};
-  if (::getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size()))
-    return fail(errc::io, "the system gave no random numbers for the name of the run");
-  return "run_" + hex_text({bytes.data(), bytes.size()});
 }
 
 error no_run(const std::string& run, const std::string& near) {
@@ -315,7 +304,10 @@ std::function<void(result<void>)> answer_when_kept(mcp::reply_once reply) {
 
 void rpc_caller::start_run(run_request r, const chat_opening& opening, const mcp::reply_once& reply) {
   if (!has_room_for_run(r, reply)) return;
-  if (!opening.empty() && !exists(r)) {
+  const bool begins = !exists(r);
+  if (begins)
+    if (auto usable = check_name(r.run); !usable) return reply.error(mcp::to_rpc_error(usable.error()));
+  if (!opening.empty() && begins) {
     if (!r.detach) return open_run(std::move(r), opening, reply);
     opening_reads::beginning of{r.profile, nullptr, milliseconds(r.limits.question_timeout_ms)};
     opening_reads::start(*this, opening, std::move(of), reply,
@@ -332,54 +324,6 @@ void rpc_caller::start_run(run_request r, const chat_opening& opening, const mcp
   const auto feed = door_.daemon.start_run(std::move(r), {});
   if (!feed) return reply.error(mcp::to_rpc_error(feed.error()));
   open_stream(**feed, w, reply);
-}
-
-// Gives the run its name and its feed, through which its caller is asked what the servers want to know before it can
-// begin.
-void rpc_caller::open_run(run_request r, const chat_opening& opening, const mcp::reply_once& reply) {
-  if (r.run.empty()) {
-    auto name = new_run_name();
-    if (!name) return reply.error(mcp::to_rpc_error(name.error()));
-    r.run = std::move(*name);
-  }
-  // Answers and cancels find a beginning by its name, so that a name belongs to one of them.
-  if (const auto found = door_.openings.find(r.run); found != door_.openings.end())
-    if (const auto first = found->second.lock(); first && first->is_open()) {
-      const std::string what = "a run named " + json_quoted(r.run) + " is about to begin already";
-      if (!may_have(principal_, first->principal()))
-        return reply.error(
-            mcp::to_rpc_error({errc::invalid_argument, what + " and belongs to another caller; choose another name"}));
-      return reply.error(mcp::to_rpc_error(
-          {errc::unavailable, what +
-                                  " by another request, which waits for its prompt or resources; follow it with "
-                                  "`mcpbx attach " +
-                                  shell_word(r.run) + "` once it has begun, or cancel it"}));
-    }
-  const auto feed = std::make_shared<run_feed>(r.run, run_feed::options{.principal = principal_});
-  open_stream(*feed, {.deltas = r.stream, .answers = r.answers}, reply);
-  const std::string run = r.run;
-  opening_reads::beginning of{r.profile, feed, milliseconds(r.limits.question_timeout_ms)};
-  const auto reads = opening_reads::start(
-      *this, opening, std::move(of), reply, [this, r = std::move(r), opening, feed](const opened_chat& got) {
-        auto ready = r;
-        if (const auto put = begin_with_opening(ready, opening, got); !put) return feed->refuse(put.error());
-        ready.feed = feed;
-        const auto begun = door_.daemon.start_run(std::move(ready), {});
-        if (!begun)
-          feed->refuse(begun.error());
-        else if (*begun != feed)
-          feed->refuse({errc::unavailable, "another request has begun the run " + json_quoted(r.run) +
-                                               " meanwhile; `mcpbx attach` follows it"});
-      });
-  std::erase_if(door_.openings, [](const auto& one) { return one.second.expired(); });
-  if (reads->is_open()) door_.openings[run] = reads;
-}
-
-// Returns the beginning of a run of this principal that has not begun yet, or null.
-std::shared_ptr<opening_reads> rpc_caller::opening_of(const std::string& run) const {
-  const auto found = door_.openings.find(run);
-  auto reads = found == door_.openings.end() ? nullptr : found->second.lock();
-  return reads && reads->is_open() && may_have(principal_, reads->principal()) ? reads : nullptr;
 }
 
 void rpc_caller::start_detached(run_request r, const mcp::reply_once& reply) {

@@ -147,6 +147,7 @@ class rpc_caller final : public std::enable_shared_from_this<rpc_caller>,
   bool exists(const run_request& r) const;
   std::string near_run(const std::string& run) const;
   bool has_room_for_run(const run_request& r, const mcp::reply_once& reply);
+  result<void> check_name(const std::string& run) const;
   void open_run(run_request r, const chat_opening& opening, const mcp::reply_once& reply);
   std::shared_ptr<opening_reads> opening_of(const std::string& run) const;
   void start_detached(run_request r, const mcp::reply_once& reply);

@@ -339,6 +339,9 @@ TEST_CASE("opening: a second request of a name takes no question from the run th
   f.chat(R"({"run":"mine","answers":true,"prompt":{"name":"s__p"}})", 2);
   CHECK(contains(f.said(), R"("id":2,"error")"));
   CHECK(contains(f.said(), "is about to begin already by another request"));
+  f.chat(R"({"run":"mine","input":"without a prompt"})", 3);
+  CHECK(contains(f.said(), R"("id":3,"error")"));
+  CHECK(f.backend.started.empty());
   CHECK(f.server->calls.size() == 1);
   f.answer(R"("question":"q_opening_1","action":"accept","content":{"a":"x"})");
   CHECK(f.answers.size() == 1);
@@ -349,8 +352,23 @@ TEST_CASE("opening: a second request of a name takes no question from the run th
   f.backend.feeds.at("mine")->done(raw_json::literal(R"({"output":"done"})"));
   f.backend.feeds.clear();
   f.turn();
-  f.chat(R"({"run":"mine","answers":true,"prompt":{"name":"s__p"}})", 3);
+  f.chat(R"({"run":"mine","answers":true,"prompt":{"name":"s__p"}})", 4);
   CHECK(f.server->calls.size() == 2);
+}
+
+TEST_CASE("opening: what is said to a run that has begun by another door goes to none that waits under its name") {
+  asking_fixture f;
+  f.backend.feeds.emplace("mine", std::make_shared<run_feed>("mine", run_feed::options{}));
+  f.answer(R"("question":"q_opening_1","action":"decline")");
+  CHECK(f.answers.empty());
+  REQUIRE(f.backend.answers.size() == 1);
+  f.backend.answered({});
+  f.line.say(R"({"jsonrpc":"2.0","id":8,"method":"mcpbx/cancel","params":{"run":"mine"}})");
+  f.turn();
+  CHECK(f.backend.cancelled == std::vector<std::string>{"mine"});
+  f.backend.feeds.clear();
+  f.answer(R"("question":"q_opening_1","action":"decline")");
+  CHECK(f.answers.size() == 1);
 }
 
 TEST_CASE("opening: a question that nobody can answer is declined, and the error says who could") {

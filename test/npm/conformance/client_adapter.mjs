@@ -2,7 +2,8 @@
 // the address of its server as last argument; a private daemon gets that server as its only one, and what a person would do
 // is done through the CLI. Nothing in mcpbx knows of this.
 //
-// usage: client_adapter.mjs URL      MCPBX_BIN, MCP_CONFORMANCE_SCENARIO, _PROTOCOL_VERSION and _CONTEXT come from outside
+// usage: client_adapter.mjs URL      MCPBX_BIN, MCP_CONFORMANCE_SCENARIO, _PROTOCOL_VERSION and _CONTEXT come from outside;
+//                                    MCPBX_ADAPTER_RUN: a model makes the calls, in a run
 //        client_adapter.mjs --browse URL      what the daemon opens as the browser: follows the redirects
 import fs from 'node:fs';
 import path from 'node:path';
@@ -16,6 +17,7 @@ if (process.argv[2] === '--browse') {
 }
 
 const { Daemon, node } = await import('../lib.mjs');
+const { LLMock } = await import('@copilotkit/aimock');
 const { MCP_CONFORMANCE_SCENARIO: scenario = '', MCP_CONFORMANCE_PROTOCOL_VERSION: revision = 'auto', MCP_CONFORMANCE_CONTEXT: given = '{}' } = process.env;
 const context = JSON.parse(given);
 
@@ -29,7 +31,10 @@ function login() {
   return { ...auth, open: `${node} ${self} --browse`, clientMetadataUrl: 'https://conformance-test.local/client-metadata.json' };
 }
 const server = { url, protocol: revision, ...(scenario.startsWith('auth/') ? { auth: login() } : {}) };
-const daemon = await Daemon.start({ mcpServers: { suite: server }, toolNames: 'plain', store: { url: 'none' } });
+const model = process.env.MCPBX_ADAPTER_RUN ? new LLMock({ port: 0, host: '127.0.0.1', logLevel: 'silent' }) : undefined;
+await model?.start();
+const models = model ? { models: { mock: { api: 'openai-chat', baseUrl: `${model.url}/v1`, model: 'mock' } }, defaultModel: 'mock' } : {};
+const daemon = await Daemon.start({ mcpServers: { suite: server }, toolNames: 'plain', store: { url: 'none' }, ...models });
 
 let status = 0;
 async function cli(...args) {
@@ -52,7 +57,13 @@ const calls = echoed ? [{ name: 'json_schema_echo', arguments: { schema: echoed 
   context.toolCalls ?? (listsAlone ? [] : tools.map((tool) => ({ name: tool.name, arguments: argumentsOf(tool) })));
 // Only where the server asks something: an answer nobody needs would hide a question too many.
 const asks = ['elicitation-sep1034-client-defaults', 'sep-2322-client-request-state'].includes(scenario);
-for (const call of calls) await cli('--json', 'call', call.name, '--args', JSON.stringify(call.arguments), ...(asks ? ['--input', 'accept'] : []));
+if (model) {
+  const toolCalls = calls.map((call) => ({ name: call.name, arguments: JSON.stringify(call.arguments) }));
+  model.addFixture({ match: { userMessage: 'use the tools', hasToolResult: false }, response: { toolCalls } });
+  model.addFixture({ match: { userMessage: 'use the tools' }, response: { content: 'They were used.' } });
+  if (await cli('ask', 'use the tools') !== 'They were used.\n') status = 1;
+  await model.stop();
+} else for (const call of calls) await cli('--json', 'call', call.name, '--args', JSON.stringify(call.arguments), ...(asks ? ['--input', 'accept'] : []));
 if (status === 0 && scenario === 'http-standard-headers') {
   for (const { uri } of await cli('--json', 'resources', 'list')) await cli('resources', 'read', uri);
   for (const { name } of await cli('--json', 'prompts', 'list')) await cli('prompts', 'get', name);

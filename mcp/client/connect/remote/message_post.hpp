@@ -25,6 +25,8 @@ class message_post final : public std::enable_shared_from_this<message_post>,
   std::int64_t id() const noexcept { return message_.id; }
   bool modern() const noexcept { return message_.modern; }
   bool is_response() const noexcept { return message_.response; }
+  bool is_extra() const { return message_.is_extra(); }
+  std::size_t size() const noexcept { return message_.body.size(); }
   const std::string& method() const noexcept { return message_.method; }
   /// Returns true once the server has begun to answer.
   bool has_head() const noexcept { return seen_; }

@@ -4,6 +4,7 @@
 #include "mcp/client/connect/remote/event_channel.hpp"
 #include "mcp/client/connect/remote/message_post.hpp"
 #include "mcp/client/connect/remote/remote_words.hpp"
+#include "mcp/protocol/extensions.hpp"
 #include "mcp/protocol/header_params.hpp"
 #include "mcp/support/log.hpp"
 
@@ -13,6 +14,10 @@
 #include <utility>
 
 namespace mcpbx::mcp {
+
+bool posted_message::is_extra() const {
+  return id == 0 && !response && !is_reserved_method(method);
+}
 
 bool posted_message::once() const {
   static constexpr std::array<std::string_view, 13> repeatable{"server/discover",
@@ -119,7 +124,9 @@ void remote_core::post(posted_message m) {
     return;
   }
   // Notifications that a server leaves lying must not keep our answers from it, and the other way round.
-  const auto alike = std::ranges::count_if(notes_, [&](const auto& n) { return n->is_response() == m.response; });
+  const auto alike =
+      std::ranges::count_if(notes_, [&](const auto& n) { return n->is_response() == m.response && !n->is_extra(); });
+  if (m.is_extra() && !has_room_for_extra(m.body.size())) return;
   if (m.id == 0 ? std::cmp_greater_equal(alike, most_notes) : posts_.size() >= most_posts) {
     const auto* const why = m.id != 0    ? "too many requests are open"
                             : m.response ? "too many answers are under way"
@@ -141,6 +148,17 @@ void remote_core::post(posted_message m) {
   else
     posts_.insert_or_assign(id, one);
   one->start();
+}
+
+// Returns true if few notifications of extensions are under way, whose number and size callers choose.
+bool remote_core::has_room_for_extra(std::size_t bytes) const {
+  std::size_t count = 0;
+  for (const auto& n : notes_)
+    if (n->is_extra()) {
+      ++count;
+      bytes += n->size();
+    }
+  return count == 0 || (count < most_extra && bytes <= most_extra_bytes);
 }
 
 // Each message has a connection of its own, on which it could arrive before the end of the handshake, and servers may

@@ -50,6 +50,8 @@ struct posted_message {
   bool early = false;               ///< request: sent before the server had taken the end of the handshake
   bool in_turn = false;             ///< request: to be sent after that, since the server has refused it before
 
+  /// Returns true for a notification of an extension, of which a caller may send any number.
+  bool is_extra() const;
   /// Returns true if it must not reach the server twice.
   bool once() const;
   /// Returns true if it asks for a list of MCP's, which does no harm however often and early it is asked for. A method
@@ -61,6 +63,8 @@ class remote_core final : public std::enable_shared_from_this<remote_core> {
  public:
   /// Bounds on exchanges at the same time: of requests, and of notifications and responses.
   static constexpr std::size_t most_posts = 1024, most_notes = 64;
+  /// The same of notifications of extensions, and on their bytes. One that finds others and no room is dropped.
+  static constexpr std::size_t most_extra = 16, most_extra_bytes = std::size_t{1} << 20;
   /// Time in which other requests may still learn that the session is gone.
   static constexpr milliseconds expiry_grace{1'000};
   /// Time in which a stream may be ended by its server after its answer, so that its connection can be used again.
@@ -149,6 +153,7 @@ class remote_core final : public std::enable_shared_from_this<remote_core> {
   void listen();
   void prove();
   bool must_wait(const posted_message& m) const;
+  bool has_room_for_extra(std::size_t bytes) const;
   void handshake_waited();
   void give_free_connection();
   void release_waiting();

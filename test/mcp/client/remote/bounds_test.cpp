@@ -95,3 +95,19 @@ TEST_CASE("remote: a call whose question cannot be answered for want of room fai
         "got no answer: the server asked a question whose answer was not sent: too many answers are under way, "
         "and it is not known whether it did what was asked");
 }
+
+TEST_CASE("remote: notifications of extensions, of which a caller may send any number, leave room for those of MCP") {
+  const remote_server server(remote_server::era::legacy, [](http_peer& peer, const auto& q, const std::string& method) {
+    if (method == "initialize" || q.method == "GET") return false;
+    peer.wait_closed();
+    return true;
+  });
+  remote_rig rig(server.url());
+  plain_speaker one(rig);
+  one.say(1, "initialize");
+  REQUIRE(rig.until([&] { return one.messages == 1; }));
+  for (int i = 0; i < 100; ++i) one.say(0, "notifications/find/more");
+  for (int i = 0; i < 64; ++i) one.say(0, "notifications/cancelled");
+  REQUIRE(rig.until([&] { return server.count("notifications/cancelled") == 64; }));
+  CHECK(server.count("notifications/find/more") <= 16);
+}
