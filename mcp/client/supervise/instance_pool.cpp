@@ -74,7 +74,12 @@ watch instance_pool::watch_logs_of(const call_scope_ptr& scope, std::string_view
                                    std::function<void(const raw_json&)> logged) {
   if (dropped_ || !scope) return watch_logs(level, std::move(logged));
   auto w = std::make_shared<log_watch>(log_watch{scope->caller(), std::string(level), std::move(logged), {}, {}});
-  w->at_lister = lister_->watch_logs(level, w->logged);
+  // A caller with an account of its own hears nothing about that of the others.
+  w->at_lister = lister_->watch_logs(
+      level, [pool = weak_from_this(), whose = scope->principal(), logged = w->logged](const raw_json& params) {
+        const auto self = pool.lock();
+        if (self && self->is_for_all(whose)) logged(params);
+      });
   for (const auto& i : instances_)
     if (!i.left && i.caller.lock() == w->caller.lock()) watch_logs_at(i.client, *w);
   std::erase_if(log_watches_, [](const auto& one) { return one.expired(); });
@@ -188,12 +193,17 @@ void instance_pool::scope_ended(const call_scope* key) {
   look_soon();
 }
 
+bool instance_pool::is_for_all(const std::string& principal) const {
+  const auto& same = lister_->configured().same_lists;
+  return !same || same(principal);
+}
+
 // Returns true if what an instance lists is what the server has for all callers.
 bool instance_pool::lists_for_all(const managed_client& s) const {
   if (stopping_) return false;
-  const auto& same = lister_->configured().same_lists;
+  if (!lister_->configured().same_lists) return true;
   const auto found = std::ranges::find_if(instances_, [&](const instance& i) { return i.client.get() == &s; });
-  return !same || (found != instances_.end() && same(found->principal));
+  return found != instances_.end() && is_for_all(found->principal);
 }
 
 void instance_pool::server_dropped(const managed_client& s, const feature_kind& kind, std::vector<std::string> why) {

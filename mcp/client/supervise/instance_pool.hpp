@@ -105,6 +105,7 @@ class instance_pool final : public client, private server_host, public std::enab
   std::size_t server_ended(const managed_client&) override { return context_.host.server_ended(*lister_); }
   void server_moved() override;
 
+  bool is_for_all(const std::string& principal) const;
   bool lists_for_all(const managed_client& s) const;
   result<instance*> instance_for(const call_scope_ptr& scope);
   result<instance*> begin(const call_scope_ptr& scope);
