@@ -7,7 +7,6 @@ using namespace mcpbx;
 using namespace mcpbx::test;
 using way = bridge_step::way;
 
-constexpr std::string_view able_key = "io.modelcontextprotocol/clientCapabilities";
 const std::string finder = R"({"extensions":{"com.example/find":{"v":1}}})";
 
 void extensions(bridge& b) {

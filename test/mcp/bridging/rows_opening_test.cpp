@@ -9,7 +9,6 @@ using way = bridge_step::way;
 
 constexpr std::string_view version_key = "io.modelcontextprotocol/protocolVersion",
                            info_key = "io.modelcontextprotocol/clientInfo",
-                           able_key = "io.modelcontextprotocol/clientCapabilities",
                            server_key = "io.modelcontextprotocol/serverInfo";
 
 void opening(bridge& b) {

@@ -9,9 +9,13 @@
 
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace mcpbx::test {
+
+/// The member of `_meta` in which a modern request tells the caller's capabilities.
+inline constexpr std::string_view able_key = "io.modelcontextprotocol/clientCapabilities";
 
 /// A bridge with one caller and one server, both ready.
 struct scene {
