@@ -330,6 +330,18 @@ TEST_CASE("M6: /mcp serves sessions of older callers and requests of newer ones,
 
 namespace {
 
+// Returns true once somebody listens at this socket. It is there from bind(2) on, and can be connected to from
+// listen(2) on.
+bool is_listening(const std::string& path) {
+  sockaddr_un to{};
+  to.sun_family = AF_UNIX;
+  path.copy(to.sun_path, sizeof to.sun_path - 1);
+  const int fd = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  const bool connected = ::connect(fd, reinterpret_cast<const sockaddr*>(&to), sizeof to) == 0;
+  ::close(fd);
+  return connected;
+}
+
 // Returns the server block of docs/cookbook.md for this daemon: at a socket instead of a port with TLS.
 std::string block_of_cookbook(const std::string& listens, int port) {
   const auto all = read_file(MCPBX_SOURCE_DIR "/docs/cookbook.md");
@@ -364,7 +376,7 @@ TEST_CASE(
     settings += std::string(kind) + "_temp_path @DIR@/" + kind + ";\n";
   settings += "access_log off;\n" + block_of_cookbook(at, port_of(d)) + "}\n";
   child web({.argv = {nginx, "-e", "stderr", "-p", d.dir(), "-c", d.write("nginx.conf", settings)}});
-  REQUIRE_MESSAGE(eventually([&] { return ::access(at.c_str(), F_OK) == 0 || web.ended(); }, 30), web.err);
+  REQUIRE_MESSAGE(eventually([&] { return is_listening(at) || web.ended(); }, 30), web.err);
   REQUIRE_MESSAGE(!web.ended(), web.err);
   caller c = d.connect();
   const auto token = read_file(text_at(c.request("mcpbx/status").value, "result.tokenFile"));
