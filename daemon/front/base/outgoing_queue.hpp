@@ -31,8 +31,7 @@ class outgoing_queue {
     std::size_t ceiling =
         40u << 20;  ///< bytes behind the leaving message over which a caller that does not read is closed at once
     std::size_t feed_below = 256u << 10;  ///< bytes in the transport below which it gets more
-    /// Longest delay of pace::soon. No person notices it, and each write wakes the caller.
-    milliseconds soon{20};
+    milliseconds soon{1};                 ///< longest delay of pace::soon
   };
   /// Time that messages of a source may wait for more.
   enum class pace : std::uint8_t {
