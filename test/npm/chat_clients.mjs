@@ -194,7 +194,7 @@ await checks({
     assert.deepEqual(thinks.content.map((b) => b.thinking ?? b.text), ['Hm, hm.', 'So.']);
     const not = await ask('think aloud');
     assert.ok(!JSON.stringify(not).includes('Hm'));
-    // What was thought comes back in the next request, and does no harm.
+    // Thoughts come back in the next request, and do no harm.
     const on = await anthropic.messages.create({ model: 'gpt', max_tokens: 256, messages: [{ role: 'user', content: 'think aloud' },
       { role: 'assistant', content: thinks.content }, { role: 'user', content: 'and before' }] });
     assert.equal(on.content[0].text, '4 messages');

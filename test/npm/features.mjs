@@ -90,7 +90,7 @@ for (const [who, { kind, era }] of Object.entries(callers))
     check('a watched resource tells its changes', async (client) => {
       const updates = () => client.heard.filter((note) => note.method === 'notifications/resources/updated').map((note) => note.params.uri);
       const stream = era === 'legacy' ? (await client.subscribeResource({ uri: server.watch }), null) : await client.listen({ resourceSubscriptions: [server.watch] });
-      // What was watched is told, and whether the touch came before the subscription reached the server does not matter.
+      // The watched resource is told, and whether the touch came before the subscription reached the server does not matter.
       await until(`an update of ${server.watch}`, async () => { await call(client, server.touch); return updates().length > 0; });
       assert.ok(updates().every((uri) => uri === server.watch));
       await (stream ? stream.close() : client.unsubscribeResource({ uri: server.watch }));

@@ -1,4 +1,4 @@
-// What the tests against npm peers share: a private daemon with a configuration, the CLI, and a JSON-RPC line caller.
+// The pieces that tests against npm peers share: a private daemon with a configuration, the CLI, and a JSON-RPC line caller.
 import assert from 'node:assert/strict';
 import { spawn, execFile } from 'node:child_process';
 import fs from 'node:fs';
@@ -58,7 +58,7 @@ export class Daemon {
   }
 }
 
-// What each request of the new era says of its caller.
+// The facts that each request of the new era tells of its caller.
 const modern = { _meta: { 'io.modelcontextprotocol/protocolVersion': '2026-07-28', 'io.modelcontextprotocol/clientInfo': { name: 'test', version: '1' },
   'io.modelcontextprotocol/clientCapabilities': {} } };
 

@@ -104,7 +104,7 @@ function check(name, document, where) {
     .map((e) => `${e.instancePath || '/'} ${e.message} ${JSON.stringify(e.params)}`));
   violations.push(`${name}, ${where}\n    ${[...words].slice(0, 6).join('\n    ')}\n    in ${JSON.stringify(document).slice(0, 400)}`);
 }
-// What a description cannot say, and clients rely on.
+// Facts that a description cannot tell, and that clients rely on.
 function hold(holds, where, what) {
   if (!holds) violations.push(`${where}: ${what}`);
 }
@@ -402,7 +402,7 @@ await new Promise((ok) => {
     });
 });
 
-// What there is.
+// The list of all there is.
 const list = await (await fetch(`${door}/v1/models`, { headers: { authorization } })).json();
 check('ListModelsResponse', list, 'GET /v1/models');
 for (const { id } of list.data)

@@ -170,7 +170,7 @@ TEST_CASE("reload: looks that come while the files are looked at are answered by
   while (told == 1 && r.base->io.run_one() > 0) {
   }
   CHECK(told == 100);
-  // Those that have given up leave no work behind, whatever the files do.
+  // Looks that have given up leave no work behind, however slow the files are.
   for (int i = 0; i < 100; ++i) r.reload->look([&](const std::vector<std::string>&) { ++told; }, milliseconds(0));
   while (told < 200 && r.base->io.run_one() > 0) {
   }

@@ -27,7 +27,7 @@ function eventStore() {
   };
 }
 
-// What an Mcp-Param-* header says: itself, or the text inside `=?base64?…?=`; nothing when that is not base64.
+// Reads an Mcp-Param-* header: gives the header itself, or the text inside `=?base64?…?=`; nothing when that is not base64.
 function headerText(value) {
   const inside = /^=\?base64\?(.*)\?=$/s.exec(value)?.[1];
   if (inside === undefined) return value;

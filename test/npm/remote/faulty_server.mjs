@@ -80,7 +80,7 @@ export class FaultyServer {
     const token = (request.headers.authorization ?? '').replace(/^Bearer /, '');
     const message = last === 'mcp' && !wellKnown && text ? JSON.parse(text) : {};
     const step = wellKnown?.endsWith('protected-resource') ? 'resource' : wellKnown ? 'issuer' : last === 'mcp' ? message.method ?? 'listen' : last;
-    // What comes back in a fault is as secret as what is checked.
+    // Words that come back in a fault are as secret as those that are checked.
     if (step === 'token') for (const key of ['code_verifier', 'client_secret', 'refresh_token']) if (new URLSearchParams(text).get(key)) this.secrets.add(new URLSearchParams(text).get(key));
     const means = { request, response, socket: request.socket, server: this, message, token, text, url, world };
     const json = (body, status = 200, headers = {}) =>
