@@ -173,6 +173,7 @@ class runner::impl : public std::enable_shared_from_this<impl> {
     r.settings = started->settings;
     r.limits = started->limits;
     r.asked_limits = started->asked_limits;
+    r.trace = started->trace;
     r.detach = started->detached;
     r.likeness = started->likeness;
     r.configured = configured_();
