@@ -9,7 +9,7 @@ if(MCPBX_STATIC)
 endif()
 
 find_package(Threads REQUIRED)
-find_package(Boost 1.81 REQUIRED CONFIG COMPONENTS json url)
+find_package(Boost 1.81 REQUIRED CONFIG COMPONENTS json)
 find_package(OpenSSL REQUIRED)
 find_package(ZLIB REQUIRED)
 find_package(SQLite3 REQUIRED)
