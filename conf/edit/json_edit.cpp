@@ -218,6 +218,18 @@ result<std::string> proven(std::string text, const node& wanted, std::string_vie
   return text;
 }
 
+// Returns the text as `edit(document, member)` makes it of the member at `path`; unchanged if there is no such member.
+template <class Edit>
+result<std::string> with_member(std::string_view text, const json_path& path, std::string_view name, Edit edit) {
+  if (path.empty()) return fail(errc::invalid_argument, "no member is named");
+  if (is_blank(text)) return std::string(text);
+  const auto d = opened(text, name);
+  if (!d) return std::unexpected(d.error());
+  const auto r = follow(*d, path);
+  if (r.keys < path.size()) return std::string(text);
+  return edit(*d, r);
+}
+
 }  // namespace
 
 result<std::string> set_member(std::string_view text, const json_path& path, std::string_view json,
@@ -254,31 +266,23 @@ result<std::string> set_member(std::string_view text, const json_path& path, std
 }
 
 result<std::string> remove_member(std::string_view text, const json_path& path, std::string_view name) {
-  if (path.empty()) return fail(errc::invalid_argument, "no member is named");
-  if (is_blank(text)) return std::string(text);
-  const auto d = opened(text, name);
-  if (!d) return std::unexpected(d.error());
-  const auto r = follow(*d, path);
-  if (r.keys < path.size()) return std::string(text);
-  auto wanted = d->tree;
-  remove_in(wanted, path, 0);
-  return proven(without_member(*d, *r.around, r.index), wanted, name);
+  return with_member(text, path, name, [&](const document& d, const reached& r) {
+    auto wanted = d.tree;
+    remove_in(wanted, path, 0);
+    return proven(without_member(d, *r.around, r.index), wanted, name);
+  });
 }
 
 result<std::string> comment_member(std::string_view text, const json_path& path, std::span<const std::string> lines,
                                    std::string_view name) {
-  if (path.empty()) return fail(errc::invalid_argument, "no member is named");
-  if (is_blank(text)) return std::string(text);
-  const auto d = opened(text, name);
-  if (!d) return std::unexpected(d.error());
-  const auto r = follow(*d, path);
-  if (r.keys < path.size()) return std::string(text);
-  const auto at = r.around->parts[r.index].begin;
-  const std::string margin(margin_of(d->text, at)), newline = style_of(d->text, d->spans).newline;
-  // A member in the midst of a line begins a new one, since a comment takes the rest of its line.
-  std::string comment = first_on_line(d->text, at) ? "" : newline + margin;
-  for (const auto& line : lines) comment += line + newline + margin;
-  return proven(std::string(d->text).insert(at, comment), d->tree, name);
+  return with_member(text, path, name, [&](const document& d, const reached& r) {
+    const auto at = r.around->parts[r.index].begin;
+    const std::string margin(margin_of(d.text, at)), newline = style_of(d.text, d.spans).newline;
+    // A member in the midst of a line begins a new one, since a comment takes the rest of its line.
+    std::string comment = first_on_line(d.text, at) ? "" : newline + margin;
+    for (const auto& line : lines) comment += line + newline + margin;
+    return proven(std::string(d.text).insert(at, comment), d.tree, name);
+  });
 }
 
 result<std::optional<std::string>> member_text(std::string_view text, const json_path& path, std::string_view name) {

@@ -4,6 +4,7 @@
 #include "mcp/json/json_writer.hpp"
 #include "mcp/protocol/revisions.hpp"
 #include "mcp/redact/hidden_text.hpp"
+#include "mcp/server/base/batch.hpp"
 #include "mcp/support/text.hpp"
 
 #include <algorithm>
@@ -125,34 +126,18 @@ void server::take_request(const message& m, std::shared_ptr<mcp::reply_batch> ba
 }
 
 void server::take_batch(const message& m) {
-  constexpr int invalid = mcp::code::invalid_request;
-  if (revision_ != mcp::revision::with_batches)
-    return refuse({}, invalid, "Invalid request: this revision has no batches; send one message per line.");
+  const auto parts = mcp::read_batch(m, revision_, max_batch, max_json_depth);
+  if (!parts) return refuse({}, mcp::code::invalid_request, "Invalid request: " + parts.error() + ".");
   const auto batch = std::make_shared<mcp::reply_batch>();
   batch->expect();  // counts this function itself, so that the array leaves after every element was read
-  const auto refuse_element = [&](const mcp::rpc_id& id, int code, std::string message) {
+  for (const auto& part : *parts) {
+    if (part ? part->type != message::kind::request : part.error().is_response) continue;
     batch->expect();
-    refuse(id, code, std::move(message), batch);
-  };
-  std::size_t count = 0;
-  for_each_element(m.whole, [&](const raw_json& element) {
-    if (++count > max_batch) {
-      refuse_element({}, invalid, "Invalid request: a batch may hold at most 64 messages.");
-      return false;
-    }
-    const auto one = mcp::parse_message(element, max_json_depth);
-    if (!one) {
-      if (!one.error().is_response)
-        refuse_element(one.error().id, one.error().code, "Invalid request: " + one.error().what + ".");
-    } else if (one->type == message::kind::batch) {
-      refuse_element({}, invalid, "Invalid request: a batch within a batch.");
-    } else if (one->type == message::kind::request) {
-      batch->expect();
-      take_request(*one, batch);
-    }
-    return true;
-  });
-  if (count == 0) return refuse({}, invalid, "Invalid request: the batch is empty.");
+    if (part)
+      take_request(*part, batch);
+    else
+      refuse(part.error().id, part.error().code, "Invalid request: " + part.error().what + ".", batch);
+  }
   if (const segments whole = batch->end_one(); !whole.empty()) write_line(whole);
 }
 

@@ -4,6 +4,7 @@
 
 #include "mcp/protocol/extensions.hpp"
 #include "mcp/protocol/revisions.hpp"
+#include "mcp/server/base/batch.hpp"
 #include "mcp/server/base/modern_request.hpp"
 #include "mcp/support/text.hpp"
 
@@ -88,7 +89,7 @@ void caller_session::dispatch(const message& m, reply_once reply) {
   const auto* modern = tables_->modern.find(m.method());
   const bool extended = !handler && !modern && has_extension(m.method());
   if (handler || modern || extended) {
-    auto era = read_modern_request(m.params, options_.only_modern || (!handler && !extended));
+    auto era = read_modern_request(m.params, options_.only_modern || (!handler && !extended), &known_meta_);
     if (!era) return reply.error(era.error());
     if (*era && options_.only_legacy)
       return reply.error(rpc_error{code::invalid_request,
@@ -180,27 +181,14 @@ void caller_session::end_input() {
 
 // Takes a batch, which one revision of MCP has. Its responses leave together, in the order in which they are made.
 void caller_session::take_batch(const message& m) {
-  if (revision_ != revision::with_batches)
-    return refuse(
-        {}, code::invalid_request,
-        "invalid request: a batch is only possible in a session of revision 2025-03-26; send one message per line", {});
-  std::vector<raw_json> elements;
-  const std::size_t most = options_.max_batch;
-  for_each_element(m.whole, [&](raw_json e) {
-    elements.push_back(std::move(e));
-    return elements.size() <= most;
-  });
-  if (elements.empty()) return refuse({}, code::invalid_request, "invalid request: the batch is empty", {});
-  if (elements.size() > most)
-    return refuse({}, code::invalid_request,
-                  "invalid request: a batch may hold at most " + std::to_string(most) + " messages", {});
+  auto parts = read_batch(m, revision_, options_.max_batch);
+  if (!parts) return refuse({}, code::invalid_request, "invalid request: " + parts.error(), {});
 
   auto batch = std::make_shared<reply_batch>(next_serial_);
   batch->expect();          // counts this function: nothing may leave before every element has been handled
   const auto asks = asks_;  // outlives the session, which an element may destroy
-  for (auto& element : elements) {
+  for (auto& part : *parts) {
     if (asks->closed()) return;
-    auto part = parse_message(std::move(element));
     if (!part) {
       ++counts_.faults;
       if (part.error().answers) {
@@ -212,9 +200,6 @@ void caller_session::take_batch(const message& m) {
     } else if (part->type == message::kind::request) {
       batch->expect();
       take_request(std::move(*part), batch);
-    } else if (part->type == message::kind::batch) {
-      batch->expect();
-      refuse({}, code::invalid_request, "invalid request: a batch inside of a batch", batch);
     } else {
       on_message(std::move(*part));
     }

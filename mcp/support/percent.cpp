@@ -1,9 +1,23 @@
-// Reads and writes percent-encoding.
+// Reads and writes percent-encoding. Boost.URL writes it. It reads no text that has a wrong escape, such as "100%", and
+// so much of what callers, servers and models send; such text must be read as far as it can be, since checks of names
+// and secrets look at what comes out.
 #include "mcp/support/percent.hpp"
+
+#include <boost/url/encode.hpp>
+#include <boost/url/rfc/unreserved_chars.hpp>
 
 #include <charconv>
 
 namespace mcpbx {
+namespace {
+
+// Set of characters that stay, in the form that Boost.URL asks for.
+struct plain_characters {
+  std::string_view kept;
+  bool operator()(char c) const noexcept { return boost::urls::unreserved_chars(c) || kept.contains(c); }
+};
+
+}  // namespace
 
 std::string percent_decoded(std::string_view text) {
   std::string out;
@@ -21,17 +35,7 @@ std::string percent_decoded(std::string_view text) {
 }
 
 std::string percent_encoded(std::string_view text, std::string_view kept) {
-  constexpr std::string_view digits = "0123456789ABCDEF";
-  std::string out;
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-        std::string_view("-._~").contains(c) || kept.contains(c))
-      out += c;
-    else
-      out.append({'%', digits[byte >> 4], digits[byte & 0xF]});
-  }
-  return out;
+  return boost::urls::encode(text, plain_characters{kept});
 }
 
 }  // namespace mcpbx

@@ -8,6 +8,7 @@
 #include "mcp/support/error.hpp"
 
 #include <cstddef>
+#include <optional>
 
 namespace mcpbx::mcp {
 
@@ -33,6 +34,9 @@ class transport {
 
   /// Returns true if the connection repeats facts about messages beside them, so that it wants outgoing::facts.
   virtual bool mirrors() const noexcept { return false; }
+  /// Returns true if the peer is known to speak a revision with a handshake; nullopt if the connection keeps no record
+  /// of earlier ones.
+  virtual std::optional<bool> legacy_known() const noexcept { return std::nullopt; }
   /// Begins reading. `events` must outlive the transport or its close().
   virtual void start(transport_events& events) = 0;
   /// Queues one message: its text without a line break, and its kind. Messages of one turn leave together. Messages

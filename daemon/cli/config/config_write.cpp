@@ -6,6 +6,7 @@
 #include "conf/edit/json_edit.hpp"
 #include "conf/places.hpp"
 #include "daemon/cli/base/daemon_calls.hpp"
+#include "daemon/cli/base/write_consent.hpp"
 #include "daemon/cli/config/secret_files.hpp"
 #include "daemon/cli/link/text_lists.hpp"
 #include "daemon/cli/terminal/approval.hpp"
@@ -65,19 +66,6 @@ void show_changes(context& c, const std::vector<step_of_write>& steps, const std
     for (const auto& s : secrets) show_text(c, "", "moves the secret " + s.path + " to " + s.file.native() + " (0600)");
   }
   if (hidden) c.screen->err_line(std::string(hidden_note));
-}
-
-/// Returns `done` if the person agrees, else the exit status.
-int agreed_to_write(context& c, const write_wish& wish) {
-  if (wish.yes) return done;
-  if (!can_ask()) {
-    c.screen->error("nothing is written without a yes, and there is no terminal to ask at: add --yes to write this");
-    return usage;
-  }
-  catch_interrupts();
-  if (ask_yes(*c.screen, "write this? [y/N] ")) return done;
-  c.screen->err_line("nothing was written");
-  return interrupted() ? interrupted_exit : no_answer;
 }
 
 /// Checks the folders that will hold new files. Users who can write into a folder can change the files in it.
@@ -199,7 +187,7 @@ int carry_out(context& c, const config_place& place, const std::vector<step_of_w
     if (c.json) write_report(c, steps, {}, wish, true);
     return done;
   }
-  if (const int status = agreed_to_write(c, wish); status != done) return status;
+  if (const int status = agreed_to_write(c, wish.yes); status != done) return status;
   if (good = check_unchanged(steps); !good) return explain_file(c, good.error());
   for (const auto& step : steps)
     if (good = write_step(step); !good) {

@@ -2,10 +2,7 @@
 #include "daemon/cli/hosts/own_dialog.hpp"
 
 #include "conf/hosts/programs/program_files.hpp"
-#include "daemon/cli/link/daemon_connection.hpp"
-#include "daemon/cli/terminal/approval.hpp"
 #include "daemon/cli/terminal/foreign_text.hpp"
-#include "daemon/cli/terminal/read_line.hpp"
 #include "mcp/support/text.hpp"
 
 #include <sys/stat.h>
@@ -73,18 +70,6 @@ void tell_lines(context& c, std::string_view head, std::string_view text) {
     c.screen->err_line(line);
     begin = end + 1;
   }
-}
-
-int agreed_to_change(context& c, bool yes) {
-  if (yes) return done;
-  if (!can_ask()) {
-    c.screen->error("nothing is written without a yes, and there is no terminal to ask at: add --yes to write this");
-    return usage;
-  }
-  catch_interrupts();
-  if (ask_yes(*c.screen, "write this? [y/N] ")) return done;
-  c.screen->err_line("nothing was written");
-  return interrupted() ? interrupted_exit : no_answer;
 }
 
 }  // namespace mcpbx::cli

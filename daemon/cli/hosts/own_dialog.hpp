@@ -22,7 +22,4 @@ std::string own_path_of(const conf::program& program, const conf::environment& e
 /// Writes lines of a text to stderr, behind `head`. Texts of other programs' files are not shown: they hold secrets.
 void tell_lines(context& c, std::string_view head, std::string_view text);
 
-/// Asks unless `yes`. Returns `done` if the person agrees, else the exit status.
-int agreed_to_change(context& c, bool yes);
-
 }  // namespace mcpbx::cli

@@ -4,6 +4,7 @@
 #include "conf/places.hpp"
 #include "daemon/cli/base/daemon_calls.hpp"
 #include "daemon/cli/base/verb.hpp"
+#include "daemon/cli/base/write_consent.hpp"
 #include "daemon/cli/config/config_change.hpp"
 #include "daemon/cli/config/config_place.hpp"
 #include "daemon/cli/hosts/import_plan.hpp"
@@ -232,7 +233,7 @@ int install_into(context& c, const conf::program& program, const install_options
     if (c.json) report(c, "planned", *file, *change, o);
     return done;
   }
-  if (const int status = agreed_to_change(c, o.yes); status != done) return status;
+  if (const int status = agreed_to_write(c, o.yes); status != done) return status;
   if (const auto written = write_install(*file, *change); !written) {
     c.screen->error(written.error().message);
     return written.error().code == errc::config ? usage : no_answer;

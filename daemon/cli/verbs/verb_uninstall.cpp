@@ -1,6 +1,7 @@
 // `mcpbx uninstall`: takes our entry out of the file of another program.
 #include "conf/places.hpp"
 #include "daemon/cli/base/verb.hpp"
+#include "daemon/cli/base/write_consent.hpp"
 #include "daemon/cli/hosts/own_dialog.hpp"
 #include "daemon/cli/hosts/own_file.hpp"
 #include "mcp/json/json_writer.hpp"
@@ -69,7 +70,7 @@ int uninstall(context& c, const uninstall_options& o) {
     if (c.json) report_uninstall(c, "planned", *file);
     return done;
   }
-  if (const int status = agreed_to_change(c, o.yes); status != done) return status;
+  if (const int status = agreed_to_write(c, o.yes); status != done) return status;
   if (const auto written = write_uninstall(*file, *change); !written) {
     c.screen->error(written.error().message);
     return written.error().code == errc::config ? usage : no_answer;

@@ -8,7 +8,6 @@
 #include <string>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 namespace mcpbx::daemon {
 namespace {
@@ -84,13 +83,7 @@ class completion_reader : dialect_reader {
       word = "required";
     } else if (type == "allowed_tools") {
       const auto allowed = find_member(choice, "allowed_tools");
-      const auto list = find_member(allowed, "tools");
-      std::vector<std::string> names;
-      for_each_element(list, [&](const raw_json& tool) {
-        names.push_back(member_text(find_member(tool, "function"), "name"));
-        return names.size() <= most_listed;
-      });
-      keep_only(std::move(names), "tool_choice.allowed_tools.tools", list);
+      keep_only(find_member(allowed, "tools"), "tool_choice.allowed_tools.tools", "function");
       word = member_text(allowed, "mode");
     }
     take_tool_choice(word, choice);

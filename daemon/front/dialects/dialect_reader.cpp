@@ -172,7 +172,12 @@ void dialect_reader::add_tool(const std::string& name, const raw_json& descripti
   out_.run.client_tools.push_back(std::move(checked));
 }
 
-void dialect_reader::keep_only(std::vector<std::string> names, const std::string& place, const raw_json& list) {
+void dialect_reader::keep_only(const raw_json& list, const std::string& place, std::string_view inside) {
+  std::vector<std::string> names;
+  for_each_element(list, [&](const raw_json& tool) {
+    names.push_back(member_text(inside.empty() ? tool : find_member(tool, inside), "name"));
+    return names.size() <= most_listed;
+  });
   if (names.size() > most_listed)
     return fault(place, "expected at most " + std::to_string(most_listed) + " functions, got more");
   if (names.empty()) return wrong(place, "an array of functions by name", list);

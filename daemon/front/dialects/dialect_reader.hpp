@@ -52,8 +52,9 @@ class dialect_reader {
   /// Takes a tool of the caller at `place`. An absent schema permits any arguments.
   void add_tool(const std::string& name, const raw_json& description, raw_json schema, bool strict,
                 const std::string& place);
-  /// Restricts the tools of both the caller and the daemon to these names, found at `place`.
-  void keep_only(std::vector<std::string> names, const std::string& place, const raw_json& list);
+  /// Restricts the tools of both the caller and the daemon to the names in `list`, found at `place`. The name is the
+  /// member `name` of an element, or of its member `inside`.
+  void keep_only(const raw_json& list, const std::string& place, std::string_view inside = {});
   /// Demands a call of this tool, named at `place`, in the first round.
   void demand_tool(std::string name, std::string_view place, const raw_json& got);
   /// Takes the word of OpenAI's `tool_choice`. A demand for a call binds the first round only; otherwise the model

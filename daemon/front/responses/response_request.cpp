@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <utility>
-#include <vector>
 
 namespace mcpbx::daemon {
 namespace {
@@ -94,13 +93,7 @@ class response_reader : dialect_reader {
       if (fault_) return;
       word = "required";
     } else if (type == "allowed_tools") {
-      const auto list = find_member(choice, "tools");
-      std::vector<std::string> names;
-      for_each_element(list, [&](const raw_json& tool) {
-        names.push_back(member_text(tool, "name"));
-        return names.size() <= most_listed;
-      });
-      keep_only(std::move(names), "tool_choice.tools", list);
+      keep_only(find_member(choice, "tools"), "tool_choice.tools");
       word = member_text(choice, "mode");
     }
     take_tool_choice(word, choice);

@@ -1,6 +1,7 @@
 // Register of detached runs that have ended. Keeps their events for callers that attach later. Bounded: the oldest runs
 // are dropped, all of them if a new run needs the memory. The journal, if there is one, still has the dropped runs.
 #pragma once
+#include "daemon/loop/core/run_core.hpp"
 #include "daemon/loop/run/run_feed.hpp"
 #include "mcp/support/shared_bytes.hpp"
 
@@ -65,5 +66,9 @@ class ended_runs {
   std::deque<one> runs_;  // oldest first
   std::size_t bytes_ = 0;
 };
+
+/// Makes the feed of an ended run from its state. All numbers that callers have from before must be at most
+/// `numbers_above`, so every caller gets a snapshot, as after any restart.
+std::shared_ptr<run_feed> feed_of(const run_facts& ended, std::uint64_t numbers_above);
 
 }  // namespace mcpbx::daemon

@@ -140,4 +140,27 @@ run_opening opening_of(run_request& request, session_before before, const openin
   return {std::move(r), std::move(call_ids)};
 }
 
+run_request request_of(const record::run_started& started, std::shared_ptr<run_configuration> configured) {
+  run_request r;
+  r.principal = started.principal;
+  r.model = started.model;
+  r.profile = started.profile;
+  r.tools = started.tools;
+  r.approve = started.approve;
+  r.client_tools = started.client_tools;
+  r.answer_schema = started.answer_schema;
+  r.settings = started.settings;
+  r.limits = started.limits;
+  r.asked_limits = started.asked_limits;
+  r.trace = started.trace;
+  r.detach = started.detached;
+  r.likeness = started.likeness;
+  r.configured = std::move(configured);
+  kept_terms kept;
+  kept.servers = started.servers;
+  kept.servers_now = r.configured->servers.configured();
+  r.tools.beside = std::make_shared<const kept_terms>(std::move(kept));
+  return r;
+}
+
 }  // namespace mcpbx::daemon

@@ -1,5 +1,5 @@
 // The first record of a run: the system prompt, the messages, the tools and the settings of its conversation with the
-// model. No I/O.
+// model; and back from that record to the request. No I/O.
 #pragma once
 #include "daemon/loop/run/runner.hpp"
 #include "daemon/loop/tools/tool_offer.hpp"
@@ -9,6 +9,7 @@
 #include "mcp/support/time.hpp"
 #include "providers/model/message.hpp"
 
+#include <memory>
 #include <string>
 #include <unordered_set>
 #include <vector>
@@ -38,5 +39,9 @@ struct run_opening {
 /// instructions, then the conversation as the caller sent it, with the results in the order of their calls. Moves the
 /// messages out of the request.
 run_opening opening_of(run_request& request, session_before before, const opening_parts& of);
+
+/// Returns the request that a run of an earlier process began with, to be gone on with under this configuration. Run
+/// and session are left to the caller.
+run_request request_of(const record::run_started& started, std::shared_ptr<run_configuration> configured);
 
 }  // namespace mcpbx::daemon

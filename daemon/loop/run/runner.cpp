@@ -2,9 +2,9 @@
 // get `done`, so that its name is free by then. A detached run then moves to the register of ended runs.
 #include "daemon/loop/run/runner.hpp"
 
-#include "daemon/loop/json/event_json.hpp"
 #include "daemon/loop/run/ended_runs.hpp"
 #include "daemon/loop/run/live_run.hpp"
+#include "daemon/loop/run/opening.hpp"
 #include "daemon/loop/run_words.hpp"
 #include "daemon/store/records/principal.hpp"
 #include "mcp/async/scope.hpp"
@@ -160,27 +160,9 @@ class runner::impl : public std::enable_shared_from_this<impl> {
     }
     const auto* started = std::get_if<record::run_started>(&left.records.front());
     if (!started) return;
-    run_request r;
+    run_request r = request_of(*started, configured_());
     r.run = left.run;
-    r.principal = started->principal;
     r.session = left.session;
-    r.model = started->model;
-    r.profile = started->profile;
-    r.tools = started->tools;
-    r.approve = started->approve;
-    r.client_tools = started->client_tools;
-    r.answer_schema = started->answer_schema;
-    r.settings = started->settings;
-    r.limits = started->limits;
-    r.asked_limits = started->asked_limits;
-    r.trace = started->trace;
-    r.detach = started->detached;
-    r.likeness = started->likeness;
-    r.configured = configured_();
-    kept_terms kept;
-    kept.servers = started->servers;
-    kept.servers_now = r.configured->servers.configured();
-    r.tools.beside = std::make_shared<const kept_terms>(std::move(kept));
     const auto refused = [&](const error& why) {
       log::error("run " + left.run + " cannot continue after the restart: " + why.message);
       close(std::move(left), why.message);
@@ -230,7 +212,7 @@ class runner::impl : public std::enable_shared_from_this<impl> {
       const auto& started = core.facts().started;
       const bool meant = core.facts().ended && (likeness == 0 || (started.detached && started.likeness == likeness));
       if (!meant) return then(self->unknown(name, ""));
-      then(recalled_run{self->told_by(core.facts()), started.session});
+      then(recalled_run{feed_of(core.facts(), self->numbers_of_this_life()), started.session});
     });
   }
 
@@ -282,23 +264,6 @@ class runner::impl : public std::enable_shared_from_this<impl> {
       auto closing = run_core::of(kept->records).recovery(reason);
       if (!closing.empty()) (void)co_await kept->journal->append(std::move(closing), true);
     });
-  }
-
-  // Makes the feed of an ended run from its state. All numbers that callers have from before are lower, so every caller
-  // gets a snapshot, as after any restart.
-  std::shared_ptr<run_feed> told_by(const run_facts& ended) const {
-    auto feed = std::make_shared<run_feed>(
-        ended.started.run,
-        run_feed::options{.keep = true, .numbers_above = numbers_of_this_life(), .principal = ended.started.principal});
-    // These events lie before the reopen(), so readers get them as a snapshot.
-    if (ended.rounds > 0)
-      feed->push({run_event::kind::round, {}, {}, event_json::round(ended.rounds, ended.started.model)});
-    const auto& said = ended.answer;
-    const auto& text = said.text->empty() ? said.partial_text : *said.text;
-    if (!text.empty()) feed->push({run_event::kind::text, {}, text, {}});
-    feed->reopen();
-    feed->done(event_json::run_result(ended));
-    return feed;
   }
 
   // Registers a run and starts its coroutine, which also ends the run's feed and takes it out of the register.

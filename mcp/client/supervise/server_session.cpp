@@ -19,6 +19,7 @@ void server_session::on_open(std::unique_ptr<transport> connection) {
   transport_ = std::move(connection);
   connected_ = true;
   options_.mirrors = transport_->mirrors();
+  options_.skip_probe = transport_->legacy_known().value_or(options_.skip_probe);
   transport_->start(*this);
   if (closing_) {
     transport_->finish_sending();

@@ -1,12 +1,11 @@
-// Runs all tool servers: started at once, one catalog, stopped in order. Compares a new list of servers with the
-// present one server by server.
+// Runs all tool servers: started at once, stopped in order. Compares a new list of servers with the present one server
+// by server. Their lists go to the kept_catalog.
 #include "mcp/client/supervise/supervisor.hpp"
 
-#include "mcp/client/catalog/catalog_builder.hpp"
 #include "mcp/client/supervise/instance_pool.hpp"
+#include "mcp/client/supervise/kept_catalog.hpp"
 #include "mcp/client/supervise/managed_client.hpp"
 #include "mcp/redact/hidden_text.hpp"
-#include "mcp/support/log.hpp"
 #include "mcp/support/text.hpp"
 
 #include <algorithm>
@@ -27,7 +26,11 @@ constexpr milliseconds together{250};
 class supervisor::impl final : public server_host, public std::enable_shared_from_this<supervisor::impl> {
  public:
   impl(time_source& time, random_source& random, options o)
-      : time_(time), random_(random), options_(std::move(o)), soon_(std::make_shared<deferred>(time)) {}
+      : time_(time),
+        random_(random),
+        options_(std::move(o)),
+        soon_(std::make_shared<deferred>(time)),
+        catalog_(std::make_shared<kept_catalog>(soon_, options_.kinds, options_.gate, [this] { server_moved(); })) {}
 
   void apply(std::vector<server_options> servers) {
     wanted_ = std::move(servers);
@@ -38,25 +41,9 @@ class supervisor::impl final : public server_host, public std::enable_shared_fro
     tried_ = tried();
   }
 
-  catalog_ptr snapshot() {
-    if (std::exchange(stale_, false)) {
-      for (const slot& s : slots_) builder_.set_silent(number_of(s), s.silent);
-      auto next = builder_.build();
-      for (const std::string& n : builder_.take_notices()) log::warn(n);
-      // Dropped items are in no list that callers read, so they change nothing for callers.
-      for (const feature_kind& kind : options_.kinds)
-        if (next->differs(kind, *catalog_)) changed_[kind.index()] = true;
-      catalog_ = std::move(next);
-    }
-    return catalog_;
-  }
+  kept_catalog& kept() const { return *catalog_; }
 
-  feature_list listed_tools(std::string_view server) const { return builder_.tools_of(server); }
-
-  bool settled() const {
-    return !starting() &&
-           std::ranges::none_of(slots_, [](const slot& s) { return std::ranges::any_of(s.judged, &judgement::waits); });
-  }
+  bool settled() const { return !starting() && !catalog_->waits(); }
 
   bool tried() const { return tried_ || (applied_ && !applying_ && !starting()); }
 
@@ -79,14 +66,8 @@ class supervisor::impl final : public server_host, public std::enable_shared_fro
       all.push_back(s.client->status());
       server_status& told = all.back();
       if (s.instances) s.instances->add_to(told);
-      // A server counts as ready once it can be called: its tools are in the catalog.
-      if (std::ranges::any_of(s.judged, &judgement::undecided) && told.state == server_state::ready)
-        told.state = server_state::starting;
+      catalog_->add_to(*s.client, told);
       if (!s.begun && told.state == server_state::stopped) told.state = server_state::restarting;
-      for (const judgement& j : s.judged) {
-        if (told.pin_notice.empty()) told.pin_notice = j.notice;
-        told.withheld += j.withheld;
-      }
     }
     return all;
   }
@@ -134,13 +115,6 @@ class supervisor::impl final : public server_host, public std::enable_shared_fro
     }
   }
 
-  subscription on_catalog_change(std::function<void(const feature_kind&)> changed) {
-    auto s = std::make_shared<std::function<void(const feature_kind&)>>(std::move(changed));
-    std::erase_if(subscribers_, [](const auto& w) { return w.expired(); });
-    subscribers_.push_back(s);
-    return s;
-  }
-
   void stop(std::function<void()> done, std::optional<milliseconds> grace) {
     stopping_ = true;
     on_stopped_.push_back(std::move(done));
@@ -168,48 +142,18 @@ class supervisor::impl final : public server_host, public std::enable_shared_fro
   // server_host
 
   void server_dropped(const managed_client& s, const feature_kind& kind, std::vector<std::string> why) override {
-    const slot* known = slot_of(&s);
-    if (known == nullptr) return;
-    builder_.set_dropped(number_of(*known), kind, std::move(why));
-    change_soon();
+    catalog_->take_dropped(s, kind, std::move(why));
   }
   void server_list(const managed_client& s, const feature_kind& kind, feature_list list) override {
-    slot* known = slot_of(&s);
-    if (known == nullptr) return;  // the server is leaving
-    if (!options_.gate) return set_list(*known, kind, std::move(list), {});
-    judgement& j = known->judged[kind.index()];
-    j.waits = true;
-    const auto generation = ++j.generation;
-    options_.gate->judge(s.name(), kind, list,
-                         [weak = weak_from_this(), client = std::weak_ptr<const managed_client>(s.shared_from_this()),
-                          &kind, generation, list](definition_decision d) {
-                           const auto self = weak.lock();
-                           slot* judged = self ? self->slot_of(client.lock().get()) : nullptr;
-                           if (judged != nullptr && judged->judged[kind.index()].generation == generation)
-                             self->decided(*judged, kind, list, std::move(d));
-                         });
+    catalog_->take_list(s, kind, std::move(list));
   }
-  void server_offered(const managed_client& s) override {
-    const slot* known = slot_of(&s);
-    if (known == nullptr) return;
-    builder_.set_offers(number_of(*known), s.offers());
-    change_soon();
-  }
+  void server_offered(const managed_client& s) override { catalog_->take_offers(s); }
   void server_hints(const managed_client& s, const feature_kind& kind,
                     const std::optional<told_hints>& hints) override {
-    if (const slot* known = slot_of(&s); known != nullptr) builder_.set_hints(number_of(*known), kind, hints);
+    catalog_->take_hints(s, kind, hints);
   }
   void server_list_changed(const managed_client& s, const feature_kind& kind) override {
-    slot* known = slot_of(&s);
-    if (known == nullptr) return;
-    judgement& j = known->judged[kind.index()];
-    // A list that waits for the gate is not in the catalog yet.
-    if (j.waits) {
-      j.told = true;
-      return;
-    }
-    changed_[kind.index()] = true;
-    change_soon();
+    catalog_->take_change(s, kind);
   }
   std::size_t server_ended(const managed_client&) override {
     const time_point now = time_.now();
@@ -229,17 +173,6 @@ class supervisor::impl final : public server_host, public std::enable_shared_fro
   }
 
  private:
-  // The gate's decision about a server's list of one kind.
-  struct judgement {
-    std::uint64_t generation = 0;  // number of the list: decisions about an older one do not count
-    bool waits = false;            // no decision yet
-    bool told = false;             // the server said that this list has changed
-    std::uint64_t decisions = 0;   // made so far, about any list of the kind
-    std::string notice;
-    std::size_t withheld = 0;
-
-    bool undecided() const noexcept { return waits && decisions == 0; }
-  };
   // All processes of one server.
   struct processes {
     std::shared_ptr<managed_client> client;
@@ -262,9 +195,7 @@ class supervisor::impl final : public server_host, public std::enable_shared_fro
   };
   // A wanted server.
   struct slot : processes {
-    std::vector<judgement> judged{};  // by kind
-    bool begun = false;               // false: it waits for the end of a server that had its name
-    bool silent = false;              // its capabilities will never be known
+    bool begun = false;  // false: it waits for the end of a server that had its name
   };
   struct waiter {
     std::function<void()> then;
@@ -274,7 +205,7 @@ class supervisor::impl final : public server_host, public std::enable_shared_fro
   // Takes a list of servers. A server that runs alike keeps its client, and with it its process and its calls.
   void take(std::vector<server_options> servers) {
     auto before = std::exchange(slots_, {});
-    std::vector<catalog_builder::server> named;
+    std::vector<kept_catalog::served> named;
     for (server_options& s : servers) {
       if (s.sharing != server_sharing::shared && s.idle_stop.count() == 0) s.idle_stop = instance_pool::usual_idle_stop;
       catalog_builder::server n{s.name,   s.tools,   s.plain_names, {},          s.calls,
@@ -287,13 +218,12 @@ class supervisor::impl final : public server_host, public std::enable_shared_fro
         slots_.back().client->adjust(std::move(s));
         if (const auto instances = slots_.back().instances) instances->adjust();
       } else {
-        slots_.push_back({start_of(std::move(s)), std::vector<judgement>(options_.kinds.size())});
+        slots_.push_back({start_of(std::move(s))});
       }
       n.owner = slots_.back().owner();
-      named.push_back(std::move(n));
+      named.push_back({slots_.back().client, std::move(n)});
     }
-    builder_.set_servers(std::move(named));
-    change_soon();
+    catalog_->set_servers(std::move(named));
     for (const slot& b : before)
       if (b.client) leave(b);
     begin_free();
@@ -338,47 +268,16 @@ class supervisor::impl final : public server_host, public std::enable_shared_fro
     }
   }
 
-  slot* slot_of(const managed_client* client) {
-    const auto found = std::ranges::find(slots_, client, [](const slot& s) { return s.client.get(); });
-    return found == slots_.end() ? nullptr : &*found;
-  }
-  std::size_t number_of(const slot& s) const { return static_cast<std::size_t>(&s - slots_.data()); }
-
   // Returns copies, because work on one client may lead to another list.
   std::vector<processes> units() const { return {slots_.begin(), slots_.end()}; }
 
   // Notes the servers whose capabilities will never be known, so that nobody waits for their lists.
   void note_silent() {
-    for (slot& s : slots_) {
+    for (const slot& s : slots_) {
       const server_state state = s.client->state();
-      const bool silent =
-          state == server_state::disabled || (state == server_state::failed && s.client->next_start() == never);
-      if (std::exchange(s.silent, silent) != silent) change_soon();
+      catalog_->set_silent(*s.client, state == server_state::disabled ||
+                                          (state == server_state::failed && s.client->next_start() == never));
     }
-  }
-
-  void decided(slot& s, const feature_kind& kind, feature_list list, definition_decision d) {
-    judgement& j = s.judged[kind.index()];
-    j.waits = false;
-    ++j.decisions;
-    j.notice = std::move(d.notice);
-    j.withheld = d.withheld ? d.withheld->size() : 0;
-    set_list(s, kind, std::move(list), std::move(d));
-    if (std::exchange(j.told, false)) changed_[kind.index()] = true;
-    server_moved();
-  }
-
-  void set_list(const slot& s, const feature_kind& kind, feature_list list, definition_decision d) {
-    builder_.set_list(number_of(s), kind, std::move(list), std::move(d.withheld), std::move(d.prefixed));
-    change_soon();
-  }
-
-  void change_soon() {
-    stale_ = true;
-    if (std::exchange(change_posted_, true)) return;
-    soon_->post([weak = weak_from_this()] {
-      if (const auto self = weak.lock()) self->tell_change();
-    });
   }
 
   void settle(const std::shared_ptr<waiter>& w) {
@@ -408,31 +307,17 @@ class supervisor::impl final : public server_host, public std::enable_shared_fro
         if (done) done();
   }
 
-  void tell_change() {
-    change_posted_ = false;
-    snapshot();
-    const auto changed_kinds = std::exchange(changed_, std::vector<bool>(options_.kinds.size()));
-    for (const feature_kind& kind : options_.kinds)
-      if (changed_kinds[kind.index()])
-        // A handler may subscribe or unsubscribe others, so this walks over a copy.
-        for (const auto& weak : std::vector(subscribers_))
-          if (const auto changed = weak.lock()) (*changed)(kind);
-  }
-
   time_source& time_;
   random_source& random_;
   options options_;
   std::shared_ptr<deferred> soon_;
+  std::shared_ptr<kept_catalog> catalog_;
   std::vector<slot> slots_;                            // in file order
   std::vector<processes> leaving_;                     // not wanted any more, and not gone yet
   std::optional<std::vector<server_options>> wanted_;  // a list that is yet to be taken
-  catalog_builder builder_{{}, options_.kinds};
-  catalog_ptr catalog_ = builder_.build();
   bool told_settled_ = options_.gate == nullptr;
-  std::vector<bool> changed_ = std::vector<bool>(options_.kinds.size());  // by kind
   bool applied_ = false, tried_ = false;
-  bool stale_ = false, change_posted_ = false, look_posted_ = false, stopping_ = false, applying_ = false;
-  std::vector<std::weak_ptr<std::function<void(const feature_kind&)>>> subscribers_;
+  bool look_posted_ = false, stopping_ = false, applying_ = false;
   std::vector<std::shared_ptr<waiter>> waiters_;
   std::vector<std::function<void()>> on_stopped_;
   std::deque<time_point> ends_;
@@ -449,11 +334,11 @@ void supervisor::apply(std::vector<server_options> servers) {
   impl_->apply(std::move(servers));
 }
 catalog_ptr supervisor::snapshot() const {
-  return impl_->snapshot();
+  return impl_->kept().snapshot();
 }
 
 feature_list supervisor::listed_tools(std::string_view server) const {
-  return impl_->listed_tools(server);
+  return impl_->kept().listed_tools(server);
 }
 bool supervisor::settled() const {
   return impl_->settled();
@@ -480,7 +365,7 @@ void supervisor::keeper_replaced() {
   impl_->keeper_replaced();
 }
 supervisor::subscription supervisor::on_catalog_change(std::function<void(const feature_kind&)> changed) {
-  return impl_->on_catalog_change(std::move(changed));
+  return impl_->kept().on_change(std::move(changed));
 }
 void supervisor::stop(std::function<void()> done, std::optional<milliseconds> grace) {
   impl_->stop(std::move(done), grace);

@@ -3,6 +3,7 @@
 #include "mcp/http/server/server_connection.hpp"
 
 #include "mcp/http/server/answer_bytes.hpp"
+#include "mcp/http/server/request_buffer.hpp"
 #include "mcp/http/stream_socket.hpp"
 #include "mcp/support/read_size.hpp"
 #include "mcp/support/shared_bytes.hpp"
@@ -15,7 +16,6 @@
 #include <sys/socket.h>
 
 #include <algorithm>
-#include <cstring>
 #include <optional>
 
 namespace mcpbx::http {
@@ -23,8 +23,6 @@ namespace {
 
 namespace asio = boost::asio;
 
-// Sizes of the read buffer. Request lines, headers and chunk lines must fit into the larger one.
-constexpr std::size_t first_buffer = 4 * 1024, largest_buffer = 64 * 1024;
 // Time for which bytes behind a final answer are read and dropped, so that the answer arrives (RFC 9112, section 9.6).
 // Many callers read no answer before they have sent their whole body, so that a body far above its limit is read.
 constexpr milliseconds linger_time{2'000}, longest_linger{30'000};  // without a byte, and in all
@@ -39,7 +37,7 @@ constexpr milliseconds look_gap{1'000};
 class server_connection::impl : public std::enable_shared_from_this<impl> {
  public:
   impl(const asio::any_io_executor& executor, time_source& time, int fd, server_limits l, server_events& events)
-      : socket_(executor), time_(time), limits_(l), events_(&events), timer_(time.make_timer()), buffer_(first_buffer) {
+      : socket_(executor), time_(time), limits_(l), events_(&events), timer_(time.make_timer()) {
     sockaddr_storage name{};
     socklen_t size = sizeof name;
     if (::getsockname(fd, reinterpret_cast<sockaddr*>(&name), &size) != 0) name.ss_family = AF_UNIX;
@@ -72,7 +70,7 @@ class server_connection::impl : public std::enable_shared_from_this<impl> {
     answer(std::move(a));
   }
 
-  bool resting() const { return idle() && begin_ == end_ && !parser_->begun(); }
+  bool resting() const { return idle() && buffer_.empty() && !parser_->begun(); }
 
   void begin(int status, const std::vector<header>& headers) {
     if (phase_ != phase::answering) return;
@@ -131,20 +129,13 @@ class server_connection::impl : public std::enable_shared_from_this<impl> {
 
   void read() {
     if (reading_ || input_ended_ || !open()) return;
-    if (begin_ > 0) {
-      std::memmove(buffer_.data(), buffer_.data() + begin_, end_ - begin_);
-      end_ -= begin_;
-      begin_ = 0;
-    }
-    if (std::exchange(filled_, false) && buffer_.size() < largest_buffer) buffer_.resize(buffer_.size() * 2);
     // While an answer goes on, which may take long, nothing but the caller's end is expected.
-    if (phase_ != phase::reading && end_ == 0 && buffer_.size() > first_buffer)
-      std::vector<char>(first_buffer).swap(buffer_);
+    const auto space = buffer_.space(phase_ != phase::reading);
     // Full of later requests; reading continues at their turn.
-    if (end_ == buffer_.size()) return look_later();
+    if (space.empty()) return look_later();
     looks_at_ = never;
     reading_ = true;
-    socket_.async_read_some(asio::buffer(buffer_.data() + end_, read_size(buffer_.size() - end_)),
+    socket_.async_read_some(asio::buffer(space.data(), read_size(space.size())),
                             [self = shared_from_this()](const boost::system::error_code& ec, std::size_t n) {
                               self->reading_ = false;
                               if (self->open()) self->on_read(ec, n);
@@ -163,8 +154,7 @@ class server_connection::impl : public std::enable_shared_from_this<impl> {
     if (ec == asio::error::eof && only_half_closed()) return half_closed();
     // A caller that closes does not wait for an answer.
     if (ec) return leave("");
-    end_ += n;
-    filled_ = end_ == buffer_.size();
+    buffer_.add(n);
     if (phase_ == phase::reading) parse();
     read();
   }
@@ -194,7 +184,7 @@ class server_connection::impl : public std::enable_shared_from_this<impl> {
   // Answers what the caller has sent, and leaves then, or as soon as it closes the other half.
   void half_closed() {
     end_of_input();
-    keep_ = keep_ && begin_ < end_;
+    keep_ = keep_ && !buffer_.empty();
     if (idle()) return leave("");
     socket_.async_wait(asio::socket_base::wait_error, [weak = weak_from_this()](const boost::system::error_code& ec) {
       if (const auto self = weak.lock(); self && !ec && self->open()) self->leave("");
@@ -209,18 +199,18 @@ class server_connection::impl : public std::enable_shared_from_this<impl> {
     if (unsent() > 0 && !parser_->begun()) return;
     using verdict = request_parser::verdict;
     for (;;) {
-      // Skip empty lines before a request (RFC 9112, section 2.2).
-      while (begin_ < end_ && !parser_->begun() && (buffer_[begin_] == '\r' || buffer_[begin_] == '\n')) ++begin_;
-      if (begin_ < end_ && !parser_->begun()) {
+      if (!parser_->begun()) buffer_.drop_line_ends();
+      if (!buffer_.empty() && !parser_->begun()) {
         since_ = time_.now();
         arm();
       }
       std::size_t used = 0;
-      const auto v = parser_->put({buffer_.data() + begin_, end_ - begin_}, used);
-      begin_ += used;
+      const auto v = parser_->put(buffer_.waiting(), used);
+      buffer_.drop(used);
       switch (v) {
         case verdict::need_more:
-          if (end_ - begin_ == largest_buffer) return refuse(431, "a line of it is longer than 64 KiB");
+          if (buffer_.waiting().size() == request_buffer::largest)
+            return refuse(431, "a line of it is longer than 64 KiB");
           if (parser_->body_bytes() > byte_account::small_message && !byte_account::has_room(0))
             return refuse(503, "mcpbx holds too many bytes to take its body now");
           return;
@@ -258,7 +248,7 @@ class server_connection::impl : public std::enable_shared_from_this<impl> {
   }
 
   void take_request() {
-    keep_ = parser_->keep_alive() && (!input_ended_ || begin_ < end_);
+    keep_ = parser_->keep_alive() && (!input_ended_ || !buffer_.empty());
     phase_ = phase::answering;
     arm();
     events_->on_request(parser_->take_head(), parser_->take_body());
@@ -287,7 +277,7 @@ class server_connection::impl : public std::enable_shared_from_this<impl> {
     if (phase_ != phase::reading) return end_if_all_left();
     parser_.emplace(limits_.size);
     arm();
-    if (begin_ == end_ && reading_ && !input_ended_) return;  // the read that is pending goes on
+    if (buffer_.empty() && reading_ && !input_ended_) return;  // the read that is pending goes on
     asio::post(socket_.get_executor(), [self = shared_from_this()] { self->go_on(); });
   }
 
@@ -301,7 +291,7 @@ class server_connection::impl : public std::enable_shared_from_this<impl> {
   }
 
   void go_on() {
-    if (phase_ == phase::reading && begin_ < end_) parse();
+    if (phase_ == phase::reading && !buffer_.empty()) parse();
     // The rest of a request will not come.
     if (input_ended_ && phase_ == phase::reading && unsent() == 0) return leave("");
     read();
@@ -358,7 +348,7 @@ class server_connection::impl : public std::enable_shared_from_this<impl> {
     phase_ = phase::lingering;
     since_ = lingers_since_ = time_.now();
     arm();
-    begin_ = end_ = 0;
+    buffer_.drop_all();
     boost::system::error_code ignored;
     socket_.shutdown(asio::socket_base::shutdown_send, ignored);
     read();
@@ -376,7 +366,7 @@ class server_connection::impl : public std::enable_shared_from_this<impl> {
     auto first = never;
     if (writing_) first = stalled_since_ + limits_.stall;
     if (phase_ == phase::reading)
-      first = std::min(first, since_ + (parser_->begun() || begin_ < end_ ? limits_.request : limits_.keep));
+      first = std::min(first, since_ + (parser_->begun() || !buffer_.empty() ? limits_.request : limits_.keep));
     if (phase_ == phase::lingering) first = std::min(first, since_ + linger_time);
     return std::min(first, looks_at_);
   }
@@ -415,15 +405,13 @@ class server_connection::impl : public std::enable_shared_from_this<impl> {
   server_events* events_;  // null after on_left
   std::unique_ptr<timer> timer_;
   time_point armed_ = never;
-  std::vector<char> buffer_;
-  std::size_t begin_ = 0, end_ = 0;  // bytes read and not parsed yet
+  request_buffer buffer_;
   std::optional<request_parser> parser_;
   phase phase_ = phase::reading;
   time_point since_, stalled_since_, lingers_since_;
   time_point looks_at_ = never;  // while no more is read
   answer_bytes bytes_;
   std::size_t lingered_ = 0, most_lingered_ = linger_bytes;
-  bool filled_ = false;  // the last read filled the buffer, so the next one gets more space
   bool reading_ = false, writing_ = false, input_ended_ = false;
   bool local_ = false;  // a Unix socket
   bool keep_ = false, chunks_ = false, without_body_ = false;

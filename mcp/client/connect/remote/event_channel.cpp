@@ -20,7 +20,7 @@ void event_channel::start() {
   if (core_->tokens()) token_ = core_->tokens()->header();
   http_ = core_->begin(core_->make_get(deprecated_ ? std::string() : reader_.events().last_id()), *this);
   if (!deprecated_) return;
-  timer_->arm(core_->time().now() + endpoint_wait, [this] {
+  timer_->arm(core_->time().now() + (core_->guesses_events() ? guess_wait : endpoint_wait), [this] {
     const auto self = shared_from_this();
     if (ended_ || has_endpoint_) return;
     // A login waits for a person; until then the server is one that wants it.
@@ -44,6 +44,8 @@ void event_channel::on_head(int status, const std::vector<http::header>& headers
     opened_ = true;
     return reader_.begin(answer_reader::form::events);
   }
+  // Whatever it wants, a POST hears of it, too.
+  if (core_->guesses_events()) return broken("answered a GET with " + status_text(status, ""), "protocol", false);
   if (status == 401) {
     http_.reset();
     return refused(joined_headers(headers, "www-authenticate"));
@@ -131,7 +133,7 @@ void event_channel::broken(const std::string& why, std::string_view problem, boo
   if (deprecated_) {
     drop();
     if (has_endpoint_) return core_->ended(why, problem);
-    return core_->no_endpoint(why, problem);
+    return core_->no_endpoint(why, problem, unreachable);
   }
   if (unreachable && ++failures_ >= most_failures) return core_->ended(why, problem);
   again();

@@ -18,6 +18,8 @@ class event_channel final : public std::enable_shared_from_this<event_channel>,
  public:
   /// Time in which the deprecated transport must name its endpoint.
   static constexpr milliseconds endpoint_wait{10'000};
+  /// The same if only a neighbour of the server was found to speak it: a stream of another kind may be silent.
+  static constexpr milliseconds guess_wait{2'000};
   /// Attempts in a row that cannot reach the server, after which it counts as unreachable.
   static constexpr int most_failures = 4;
   /// Answers 401 in a row after which the server counts as one that wants a login.

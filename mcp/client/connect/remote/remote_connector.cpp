@@ -19,6 +19,7 @@ class remote_handle final : public transport {
   remote_handle& operator=(const remote_handle&) = delete;
 
   bool mirrors() const noexcept override { return true; }
+  std::optional<bool> legacy_known() const noexcept override { return core_->legacy_known(); }
   void start(transport_events& events) override { core_->start(events); }
   void send(const segments& text, outgoing what) override { core_->send(text, what); }
   // Each message has a connection of its own, whose buffers nothing else waits for.

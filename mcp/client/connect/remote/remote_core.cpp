@@ -39,8 +39,7 @@ bool posted_message::once() const {
 remote_core::remote_core(std::shared_ptr<remote_record> record, remote_spec spec, link_events& link)
     : record_(std::move(record)), spec_(std::move(spec)), url_(spec_.url), link_(&link), soon_(time().make_timer()) {
   if (!http::find_header(spec_.headers, "authorization").empty()) spec_.tokens.reset();
-  if (spec_.events_first || record_->with.verdicts->find(record_->address) == http_transport::event_stream)
-    way_ = way::finding_events;
+  expect();
 }
 
 remote_core::~remote_core() = default;
@@ -78,7 +77,7 @@ void remote_core::send(const segments& text, outgoing what) {
     m.name = what.facts->name;
     m.fields.assign(what.facts->fields.begin(), what.facts->fields.end());
     if (!what.facts->revision.empty() && m.method != "server/discover") {
-      revision_ = what.facts->revision;
+      if (revision_ != what.facts->revision) revision_ = what.facts->revision;
       modern_ = m.modern;
     }
     m.revision = what.facts->revision;
@@ -89,8 +88,19 @@ void remote_core::send(const segments& text, outgoing what) {
   if (m.response) m.about = what.id;
   if (what.type == outgoing::kind::request) {
     m.id = what.id;
-    if (m.method == "server/discover") probe_ = m.id;
+    if (m.method == "server/discover") {
+      probe_ = m.id;
+      probed_ = true;
+    }
     if (m.method == "initialize") opening_ = m.id;
+  }
+  // The conversation knows the era now. An old revision that the entry insists on says nothing about the server, and
+  // neither does a transport that it names.
+  if (m.method == "notifications/initialized") {
+    if (way_ == way::streamable ? probed_ : !spec_.events_first)
+      note_way(way_ == way::streamable ? remote_way::legacy : remote_way::event_stream);
+  } else if (!noted_ && m.modern && m.id != 0 && m.method != "server/discover") {
+    note_way(remote_way::modern);
   }
   // An answer to the other request that opens the conversation is not waited for any more.
   for (const auto left : {m.method == "notifications/initialized" ? std::exchange(probe_, 0) : 0,
@@ -107,7 +117,7 @@ void remote_core::post(posted_message m) {
     if (m.id != 0) expiry_.lost.push_back({m.id, {errc::unavailable, "was not sent: the session has ended"}, true});
     return;
   }
-  if (way_ != way::streamable && m.method == "server/discover")
+  if (way_ == way::events && m.method == "server/discover")
     return refuse_soon(m.id, errc::protocol, "is none of the deprecated transport", false);
   if (way_ == way::finding_events) {
     if (waiting_.size() >= most_notes) return refuse(std::move(m), "too many messages wait for the event stream");
@@ -136,7 +146,7 @@ void remote_core::post(posted_message m) {
   const auto id = m.id;
   m.answered_elsewhere = way_ == way::events;
   m.early = initializing_ && id != 0;
-  auto one = std::make_shared<message_post>(shared_from_this(), std::move(m), way_ == way::events ? endpoint_ : url_);
+  auto one = make_recycled<message_post>(shared_from_this(), std::move(m), way_ == way::events ? endpoint_ : url_);
   if (one->method() == "notifications/initialized" && !std::exchange(initializing_, true)) {
     handshake_timer_ = time().make_timer();
     handshake_timer_->arm(time().now() + handshake_wait, [weak = weak_from_this()] {
@@ -289,8 +299,6 @@ void remote_core::tell_refused() {
 void remote_core::prove() {
   proven_ = true;
   record_->transport = way_ == way::streamable ? "streamable-http" : "sse";
-  record_->with.verdicts->note(record_->address,
-                               way_ == way::streamable ? http_transport::streamable : http_transport::event_stream);
 }
 
 void remote_core::deliver(message&& m, std::int64_t about) {
@@ -393,7 +401,10 @@ void remote_core::listen() {
 void remote_core::lost(message_post& post, errc code, std::string why, bool unseen) {
   const auto self = shared_from_this();
   const auto id = post.id();
-  if (code == errc::protocol && post.method() == "initialize") record_->problem = "protocol";
+  if (code == errc::protocol && post.method() == "initialize") {
+    record_->problem = "protocol";
+    forget_way();
+  }
   post_ended(post, false);
   if (events_ && !over_) events_->on_lost({id, {code, std::move(why)}, unseen});
   if (events_ && !over_) events_->on_drained();

@@ -9,6 +9,7 @@
 #include "mcp/rpc/outgoing.hpp"
 #include "mcp/rpc/rpc_message.hpp"
 #include "mcp/support/rate_limit.hpp"
+#include "mcp/support/recycled.hpp"
 #include "mcp/transport/transport.hpp"
 
 #include <cstddef>
@@ -16,7 +17,6 @@
 #include <memory>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -139,8 +139,12 @@ class remote_core final : public std::enable_shared_from_this<remote_core> {
   bool try_events(posted_message m, std::string refusal);
   /// The event stream of the deprecated transport has told where messages go.
   void endpoint_known(std::string endpoint);
-  /// There is no event stream of the deprecated transport.
-  void no_endpoint(std::string why, std::string_view problem);
+  /// There is no event stream of the deprecated transport. `unreachable`: no connection could be made.
+  void no_endpoint(std::string why, std::string_view problem, bool unreachable);
+  /// Returns true if the deprecated transport is tried first because a neighbour speaks it, and nothing else says so.
+  bool guesses_events() const noexcept { return guessed_ && way_ == way::finding_events; }
+  /// Returns true if earlier connections to the address have found that it speaks a revision with a handshake.
+  bool legacy_known() const noexcept { return known_ == remote_way::legacy; }
   void farewell_done();
 
  private:
@@ -152,6 +156,9 @@ class remote_core final : public std::enable_shared_from_this<remote_core> {
   void tell_refused();
   void listen();
   void prove();
+  void expect();
+  void note_way(remote_way found);
+  void forget_way();
   bool must_wait(const posted_message& m) const;
   bool has_room_for_extra(std::size_t bytes) const;
   void handshake_waited();
@@ -167,19 +174,23 @@ class remote_core final : public std::enable_shared_from_this<remote_core> {
 
   std::shared_ptr<remote_record> record_;
   remote_spec spec_;
-  std::string url_;
-  link_events* link_;                   // null once the last event was given or nobody waits for one
-  transport_events* events_ = nullptr;  // null once the session has left
+  std::string url_, origin_, place_;        // place_: the address without its query
+  remote_way known_ = remote_way::unknown;  // the verdict of earlier connections on it
+  link_events* link_;                       // null once the last event was given or nobody waits for one
+  transport_events* events_ = nullptr;      // null once the session has left
   way way_ = way::streamable;
   std::string session_, revision_, endpoint_;
   std::shared_ptr<const http::header_block> common_;  // made for the two below
   std::string common_revision_, common_session_;
   bool modern_ = false, proven_ = false, over_ = false, closing_ = false, expiring_ = false;
   bool initialized_ = false, events_tried_ = false;
+  bool guessed_ = false;       // the deprecated transport is tried first because a neighbour speaks it
+  bool probed_ = false;        // server/discover was sent
+  bool noted_ = false;         // the verdict of this connection was
   bool initializing_ = false;  // notifications/initialized is under way and not taken yet
   std::string refusal_;        // the reason for trying the deprecated transport
 
-  std::unordered_map<std::int64_t, std::shared_ptr<message_post>> posts_;
+  recycling_map<std::int64_t, std::shared_ptr<message_post>> posts_;
   std::vector<std::shared_ptr<message_post>> notes_;
   std::vector<std::pair<time_point, std::shared_ptr<message_post>>> draining_;
   std::shared_ptr<event_channel> channel_;

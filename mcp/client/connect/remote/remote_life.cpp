@@ -4,11 +4,38 @@
 #include "mcp/client/connect/remote/message_post.hpp"
 #include "mcp/client/connect/remote/remote_core.hpp"
 #include "mcp/client/connect/remote/remote_words.hpp"
+#include "mcp/http/url.hpp"
 
 #include <algorithm>
 #include <utility>
 
 namespace mcpbx::mcp {
+
+// Chooses the way to begin with: the entry says one, or earlier connections to this address, or of an address that
+// nothing is known of, a neighbour. The other trials follow all the same.
+void remote_core::expect() {
+  if (const auto parts = http::parse_url(url_)) {
+    origin_ = parts->origin;
+    place_ = parts->origin + (parts->socket.empty() ? "" : ":") + parts->target.substr(0, parts->target.find('?'));
+  }
+  const auto now = time().now();
+  known_ = record_->with.verdicts->of_address(place_, now);
+  guessed_ = known_ == remote_way::unknown && !spec_.events_first &&
+             record_->with.verdicts->of_origin(origin_, now) == remote_way::event_stream;
+  if (guessed_ || spec_.events_first || known_ == remote_way::event_stream) way_ = way::finding_events;
+}
+
+// Keeps the verdict that this connection has found by itself. One that it began with does not count anew for being
+// right, so that a server which has learned a newer revision is asked again some day.
+void remote_core::note_way(remote_way found) {
+  if (std::exchange(noted_, true) || place_.empty() || found == known_) return;
+  record_->with.verdicts->note(origin_, place_, found, time().now());
+}
+
+void remote_core::forget_way() {
+  if (std::exchange(known_, remote_way::unknown) != remote_way::unknown)
+    record_->with.verdicts->forget(origin_, place_);
+}
 
 void remote_core::endpoint_known(std::string endpoint) {
   const auto self = shared_from_this();
@@ -29,18 +56,20 @@ void remote_core::release_waiting() {
     if (!over_) post(std::move(m));
 }
 
-void remote_core::no_endpoint(std::string why, std::string_view problem) {
+void remote_core::no_endpoint(std::string why, std::string_view problem, bool unreachable) {
   const auto self = shared_from_this();
   channel_.reset();
-  const bool unreachable = problem == "unreachable" || problem == "certificate";
-  if (refusal_.empty() && !unreachable) {
-    // The entry or an earlier connection said that it speaks the deprecated transport; it may have been replaced.
-    record_->with.verdicts->note(record_->address, http_transport::unknown);
+  const bool gone = unreachable || (!guessed_ && (problem == "unreachable" || problem == "certificate"));
+  if (refusal_.empty() && !gone) {
+    // The entry, an earlier connection or a neighbour said that it speaks the deprecated transport. The address that
+    // the stream was redirected to may be a page for people.
+    if (known_ == remote_way::event_stream) forget_way();
+    url_ = spec_.url;
     way_ = way::streamable;
     events_tried_ = true;
     return release_waiting();
   }
-  if (unreachable) return not_opened(std::move(why), problem);
+  if (gone) return not_opened(std::move(why), problem);
   not_opened("does not speak MCP over HTTP: " + refusal_ + ", and as a server of the older HTTP+SSE it " + why,
              "protocol");
 }
@@ -51,6 +80,7 @@ void remote_core::not_opened(std::string why, std::string_view problem, millisec
   if (over_) return;
   const auto self = shared_from_this();
   record_->problem = problem;
+  forget_way();  // a replaced server may refuse in any way
   if (mend) why += way_out(problem);
   clear();
   auto* const link = std::exchange(link_, nullptr);
@@ -135,7 +165,10 @@ void remote_core::close_transport() {
 
 bool remote_core::end(ending step) {
   if (over_) return link_ != nullptr;
-  if (!proven_ && record_->problem.empty()) record_->problem = "slow";
+  if (!proven_) {
+    forget_way();
+    if (record_->problem.empty()) record_->problem = "slow";
+  }
   if (step != ending::ask) {
     clear();
     finish_soon();
