@@ -18,6 +18,7 @@ class tokens_at_address final : public mcp::authorizer {
     if (elsewhere()) return then();
     all_->prepare(std::move(then));
   }
+  bool is_prepared() const override { return elsewhere() || all_->is_prepared(); }
   std::string header() const override { return all_->url() == url_ ? all_->header() : std::string(); }
   void refused(int status, std::string_view challenge, std::string_view sent,
                std::function<void(bool)> again) override {

@@ -97,6 +97,7 @@ class entry_tokens final : public mcp::authorizer, public std::enable_shared_fro
 
   // mcp::authorizer
   void prepare(std::function<void()> then) override;
+  bool is_prepared() const override { return !dropped_ && !lost_ && loaded_ && !wants_renewal(); }
   std::string header() const override;
   void refused(int status, std::string_view challenge, std::string_view sent, std::function<void(bool)> again) override;
   void stream_refused(std::string_view sent, std::function<void(bool)> again) override;

@@ -31,8 +31,9 @@ void set_hints(raw_object& result, const cache_hints& otherwise) {
 
 /// Returns a `_meta` with serverInfo alone.
 std::string meta_with(const raw_json& info) {
-  std::string meta = "{\"";
-  return meta.append(meta_key::server_info).append("\":").append(info.text()).append("}");
+  std::string meta;
+  meta.reserve(info.text().size() + 64);
+  return meta.append("{\"").append(meta_key::server_info).append("\":").append(info.text()).append("}");
 }
 
 void set_server_info(raw_object& result, const raw_json& info) {
@@ -76,7 +77,7 @@ segments modern_result(const raw_json& result, const modern_form& form) {
   if (lacks_meta_only(result, form)) {
     segments out;
     out.append(result.slice(result.text().substr(0, result.text().size() - 1)));
-    out.append_copy(R"(,"_meta":)" + meta_with(form.server_info) + "}");
+    out.append_copy(R"(,"_meta":)" + (meta_with(form.server_info) += '}'));
     return out;
   }
   auto o = raw_object::open(result);

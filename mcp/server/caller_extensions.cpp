@@ -5,6 +5,7 @@
 #include "mcp/server/base/rpc_errors.hpp"
 #include "mcp/server/caller_session.hpp"
 #include "mcp/server/incoming_call.hpp"
+#include "mcp/support/recycled.hpp"
 #include "mcp/support/text.hpp"
 
 #include <algorithm>
@@ -94,8 +95,8 @@ void caller_session::call_extension(const std::string& method, const raw_json& p
   c.params = params;
   c.meta = in.meta;
   c.name = "(" + std::string(cut_utf8(found.extension, 80)) + ")";
-  const auto passed = std::make_shared<passed_call>(*this, extension_shape, reply,
-                                                    call_route{found.server, found.name, found.extension, {}});
+  const auto passed = make_recycled<passed_call>(*this, extension_shape, reply,
+                                                 call_route{found.server, found.name, found.extension, {}});
   passed->start(std::move(c), std::move(in));
 }
 

@@ -89,7 +89,7 @@ void caller_session::dispatch(const message& m, reply_once reply) {
   const auto* modern = tables_->modern.find(m.method());
   const bool extended = !handler && !modern && has_extension(m.method());
   if (handler || modern || extended) {
-    auto era = read_modern_request(m.params, options_.only_modern || (!handler && !extended));
+    auto era = read_modern_request(m.params, options_.only_modern || (!handler && !extended), &known_meta_);
     if (!era) return reply.error(era.error());
     if (*era && options_.only_legacy)
       return reply.error(rpc_error{code::invalid_request,

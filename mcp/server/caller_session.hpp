@@ -9,6 +9,7 @@
 #include "mcp/rpc/rpc_message.hpp"
 #include "mcp/server/base/caller_host.hpp"
 #include "mcp/server/base/method_table.hpp"
+#include "mcp/server/base/modern_request.hpp"
 #include "mcp/server/base/reply_once.hpp"
 #include "mcp/server/caller_asks.hpp"
 #include "mcp/server/passed_call.hpp"
@@ -193,6 +194,7 @@ class caller_session final : private reply_taker {
   recycling_map<std::string_view, open_request*, key_hash> open_;
   std::uint64_t next_serial_ = 1;
   counters counts_;
+  known_meta known_meta_;
   raw_json server_info_;  // mcpbx's own, for modern callers; made for the first one
   std::map<std::string, std::function<void(const raw_json&)>, std::less<>> progress_;  // by token of ours
   std::unique_ptr<caller_listens> listens_;                                            // null until there was one

@@ -6,6 +6,7 @@
 #include "mcp/server/call_shapes.hpp"
 #include "mcp/server/caller_session.hpp"
 #include "mcp/server/incoming_call.hpp"
+#include "mcp/support/recycled.hpp"
 #include "mcp/support/text.hpp"
 
 #include <expected>
@@ -162,7 +163,7 @@ void caller_session::call(const call_shape& shape, const raw_json& params, const
   c.name = in.name;
   c.own_name = route->own;
   c.limits = route->limits;
-  const auto passed = std::make_shared<passed_call>(*this, shape, reply, *route);
+  const auto passed = make_recycled<passed_call>(*this, shape, reply, *route);
   passed->start(std::move(c), std::move(in));
 }
 

@@ -4,6 +4,7 @@
 #pragma once
 #include <cstddef>
 #include <functional>
+#include <memory>
 #include <new>
 #include <unordered_map>
 #include <utility>
@@ -76,6 +77,27 @@ struct recycling_allocator {
       ::operator delete(memory);
   }
   friend bool operator==(const recycling_allocator&, const recycling_allocator&) noexcept { return true; }
+};
+
+/// Makes an object whose memory, with the count of its owners, comes from those blocks.
+template <class T, class... Args>
+std::shared_ptr<T> make_recycled(Args&&... args) {
+  return std::allocate_shared<T>(recycling_allocator<T>(), std::forward<Args>(args)...);
+}
+
+/// Base of a final class whose objects have one owner each and live in those blocks.
+template <class T>
+class recycled {
+ public:
+  static void* operator new(std::size_t size) {
+    return size == sizeof(T) ? spare_blocks<sizeof(T)>::take() : ::operator new(size);
+  }
+  static void operator delete(void* memory, std::size_t size) noexcept {
+    if (size == sizeof(T))
+      spare_blocks<sizeof(T)>::give(memory);
+    else
+      ::operator delete(memory);
+  }
 };
 
 /// A map whose entries come and go with calls.

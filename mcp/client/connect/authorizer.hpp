@@ -13,6 +13,8 @@ class authorizer {
   /// Calls `then`, maybe from inside, once the token is fresh enough to be used, or cannot be renewed. Many requests
   /// may wait for one renewal.
   virtual void prepare(std::function<void()> then) = 0;
+  /// Returns true if prepare() would call `then` from inside and do nothing else.
+  virtual bool is_prepared() const { return false; }
   /// Returns the value of the Authorization header, or "" without a token.
   virtual std::string header() const = 0;
   /// Reports that the server refused a request (401 or 403) that was sent with this header value, and its

@@ -28,6 +28,8 @@ constexpr std::size_t first_buffer = 16 * 1024, largest_buffer = 64 * 1024;
 constexpr std::size_t idle_buffer = 4 * 1024;
 // Size of the first read of an answer. Short, so that the first token need not wait for a full buffer.
 constexpr std::size_t first_read = 4 * 1024;
+// Longest body that is sent in one piece with the head.
+constexpr std::size_t small_body = 4 * 1024;
 // Longest header or chunk line in bytes.
 constexpr std::size_t longest_line = 128 * 1024;
 // Time after sending within which the close of a pooled connection means that the peer has not seen the request.
@@ -99,27 +101,44 @@ void client_connection::send_record() {
 // Sends in this turn what the socket takes, which is all of most requests, and the rest later. A fault shows itself
 // later, too, since no event may come from inside of start().
 void client_connection::send_pieces() {
-  task_->request.body = gathered(task_->request.body);
-  std::vector<asio::const_buffer> left;
-  left.reserve(task_->request.body.pieces().size() + 1);
-  left.push_back(asio::buffer(task_->head));
-  for (const auto& piece : task_->request.body.pieces()) left.push_back(asio::buffer(piece.text()));
+  segments& body = task_->request.body;
+  if (body.size() <= small_body) {
+    // A copy costs less than the system's work for one more piece. The head has all of the request from now on.
+    const auto small = std::exchange(body, {});
+    for (const auto& piece : small.pieces()) task_->head.append(piece.text());
+  } else {
+    body = gathered(body);
+  }
   boost::system::error_code ec;
   if (!socket_.non_blocking()) socket_.non_blocking(true, ec);
-  auto taken = ec ? 0 : socket_.write_some(left, ec);
+  std::size_t taken = 0;
+  if (!ec)
+    taken = body.empty() ? socket_.write_some(asio::buffer(task_->head), ec) : socket_.write_some(all_pieces(), ec);
+  if (taken < task_->head.size() + body.size()) return send_rest(taken);
+  sending_ = false;
+  task_->sent = true;
+  stage_ = http::stage::first_byte;
+}
+
+std::vector<asio::const_buffer> client_connection::all_pieces() const {
+  std::vector<asio::const_buffer> all;
+  all.reserve(task_->request.body.pieces().size() + 1);
+  all.push_back(asio::buffer(task_->head));
+  for (const auto& piece : task_->request.body.pieces()) all.push_back(asio::buffer(piece.text()));
+  return all;
+}
+
+// Sends what is behind the first `taken` bytes.
+void client_connection::send_rest(std::size_t taken) {
+  auto left = all_pieces();
   const auto first = std::ranges::find_if(left, [&](const asio::const_buffer& b) {
     if (taken < b.size()) return true;
     taken -= b.size();
     return false;
   });
   left.erase(left.begin(), first);
-  if (!left.empty()) {
-    left.front() += taken;
-    return asio::async_write(socket_, left, when_sent());
-  }
-  sending_ = false;
-  task_->sent = true;
-  stage_ = http::stage::first_byte;
+  left.front() += taken;
+  asio::async_write(socket_, left, when_sent());
 }
 
 void client_connection::start_read() {

@@ -13,6 +13,8 @@
 #include "mcp/support/shared_bytes.hpp"
 #include "mcp/support/time.hpp"
 
+#include <boost/asio/buffer.hpp>
+
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -105,6 +107,8 @@ class client_connection final : public std::enable_shared_from_this<client_conne
   auto when_sent();
   void send_record();
   void send_pieces();
+  void send_rest(std::size_t taken);
+  std::vector<boost::asio::const_buffer> all_pieces() const;
   bool may_read();
   void read_some();
   void resize(std::size_t bytes);

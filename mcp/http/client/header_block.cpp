@@ -34,7 +34,8 @@ bool is_sendable(const header& h) {
 }
 
 void append_headers(std::string& to, const std::vector<header>& headers) {
-  for (const auto& h : headers) to.append(h.name).append(": ").append(h.value).append("\r\n");
+  using namespace std::string_view_literals;
+  for (const auto& h : headers) to.append(h.name).append(": "sv).append(h.value).append("\r\n"sv);
 }
 
 header_block::header_block(std::vector<header> headers) : headers_(std::move(headers)) {

@@ -4,6 +4,7 @@
 #include "mcp/http/client/client_connection.hpp"
 #include "mcp/http/client/name_lookups.hpp"
 #include "mcp/redact/hidden_text.hpp"
+#include "mcp/support/recycled.hpp"
 #include "mcp/support/text.hpp"
 
 #include <boost/asio/ip/address.hpp>
@@ -12,11 +13,13 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <map>
 
 namespace mcpbx::http {
 
 namespace asio = boost::asio;
+using namespace std::string_view_literals;
 using asio::ip::tcp;
 
 namespace {
@@ -32,7 +35,7 @@ bool has_header(const request& r, std::string_view name) {
   return !find_header(r.headers, name).empty() || (r.common && !find_header(r.common->headers(), name).empty());
 }
 
-class exchange_handle final : public exchange {
+class exchange_handle final : public exchange, public recycled<exchange_handle> {
  public:
   exchange_handle(std::shared_ptr<task> t, std::weak_ptr<connection_owner> pool)
       : task_(std::move(t)), pool_(std::move(pool)) {}
@@ -65,7 +68,7 @@ class client::impl final : public connection_owner, public std::enable_shared_fr
         names_(std::make_shared<name_lookups>(executor_, time_, options_.look_up)) {}
 
   std::unique_ptr<exchange> start(request r, response_events& events) {
-    auto t = std::make_shared<task>();
+    auto t = make_recycled<task>();
     t->events = &events;
     t->started = time_.now();
     t->request = std::move(r);
@@ -237,27 +240,51 @@ class client::impl final : public connection_owner, public std::enable_shared_fr
     });
   }
 
-  static void write_head(task& t) {
+  // Requests of one kind to one place have most of their head in common, which is written once for those that have a
+  // common block: without it, requests seldom follow each other.
+  void write_head(task& t) {
+    const auto& r = t.request;
+    const bool own = std::ranges::any_of(r.headers, [](const header& h) {
+      return is_word(h.name, "host") || is_word(h.name, "user-agent") || is_word(h.name, "accept-encoding");
+    });
+    if (own || !r.common) {
+      begin_head(t, t.head);
+    } else {
+      if (head_.to != t.route || head_.common != r.common || head_.method != r.method || head_.gzip != r.accept_gzip) {
+        head_ = {t.route, r.common, r.method, r.accept_gzip, {}};
+        begin_head(t, head_.text);
+      }
+      t.head.reserve(head_.text.size() + longest_usual_rest +
+                     (r.body.size() <= longest_usual_rest * 4 ? r.body.size() : 0));
+      t.head.append(head_.text);
+    }
+    append_headers(t.head, r.headers);
+    if (!r.body.empty() || (r.method != "GET" && r.method != "HEAD" && r.method != "DELETE")) {
+      std::array<char, 24> digits;
+      const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), r.body.size()).ptr;
+      t.head.append("Content-Length: "sv).append(digits.data(), end).append("\r\n"sv);
+    }
+    t.head.append("\r\n"sv);
+  }
+
+  // Writes the request line and the headers that do not differ among requests of one kind.
+  static void begin_head(const task& t, std::string& head) {
     const auto& r = t.request;
     const auto& to = t.route->to;
-    t.head.reserve(512);
-    t.head.append(r.method).append(" ");
+    head.reserve(512);
+    head.append(r.method).append(" ");
     // A proxy without a tunnel needs the whole address (RFC 9112, section 3.2.2).
     const bool whole = t.route->via && !to.tls;
-    if (whole) t.head.append("http://").append(to.authority);
-    t.head.append(to.target).append(" HTTP/1.1\r\n");
-    if (!has_header(r, "host")) t.head.append("Host: ").append(to.authority).append("\r\n");
-    if (!has_header(r, "user-agent")) t.head.append("User-Agent: mcpbx/" MCPBX_VERSION "\r\n");
+    if (whole) head.append("http://").append(to.authority);
+    head.append(to.target).append(" HTTP/1.1\r\n");
+    if (!has_header(r, "host")) head.append("Host: ").append(to.authority).append("\r\n");
+    if (!has_header(r, "user-agent")) head.append("User-Agent: mcpbx/" MCPBX_VERSION "\r\n");
     if (!has_header(r, "accept-encoding"))
-      t.head.append("Accept-Encoding: ").append(r.accept_gzip ? "gzip" : "identity").append("\r\n");
-    t.head += "Connection: keep-alive\r\n";
+      head.append("Accept-Encoding: ").append(r.accept_gzip ? "gzip" : "identity").append("\r\n");
+    head += "Connection: keep-alive\r\n";
     if (whole && !t.route->via->authorization.empty())
-      t.head.append("Proxy-Authorization: ").append(t.route->via->authorization).append("\r\n");
-    if (r.common) t.head.append(r.common->text());
-    append_headers(t.head, r.headers);
-    if (!r.body.empty() || (r.method != "GET" && r.method != "HEAD" && r.method != "DELETE"))
-      t.head.append("Content-Length: ").append(std::to_string(r.body.size())).append("\r\n");
-    t.head += "\r\n";
+      head.append("Proxy-Authorization: ").append(t.route->via->authorization).append("\r\n");
+    if (r.common) head.append(r.common->text());
   }
 
   /// Certificates of one trust setting, loaded or being loaded.
@@ -265,6 +292,16 @@ class client::impl final : public connection_owner, public std::enable_shared_fr
     tls_context made;
     std::vector<std::function<void(result<tls_context>)>> waiting;
   };
+
+  /// The beginning of a head, and everything that decides about it.
+  struct head_start {
+    std::shared_ptr<const route> to;
+    std::shared_ptr<const header_block> common;
+    std::string method;
+    bool gzip = false;
+    std::string text;
+  };
+  static constexpr std::size_t longest_usual_rest = 192;  // of the headers that differ
 
   asio::any_io_executor executor_;
   time_source& time_;
@@ -275,6 +312,7 @@ class client::impl final : public connection_owner, public std::enable_shared_fr
   counters counters_;
   std::string last_url_;
   std::shared_ptr<const route> last_route_;  // route to last_url_
+  head_start head_;                          // written last for a request with a common block
   std::map<trust, tls_entry> contexts_;
   std::map<std::string, std::vector<std::shared_ptr<client_connection>>, std::less<>> idle_;
   std::vector<std::weak_ptr<client_connection>> unwatched_;  // came back in this turn

@@ -49,8 +49,8 @@ bool lack_meta(std::string_view params) {
 
 }  // namespace
 
-std::expected<std::unique_ptr<modern_request>, rpc_error> read_modern_request(const raw_json& params,
-                                                                              bool only_modern) {
+std::expected<std::unique_ptr<modern_request>, rpc_error> read_modern_request(const raw_json& params, bool only_modern,
+                                                                              known_meta* known) {
   if (!only_modern && (!params || params.is_object()) && lack_meta(params.text())) return nullptr;
   const auto in_params = read_members(params ? params : raw_json::literal("{}"), {"_meta"});
   if (!in_params) return std::unexpected(invalid_params("params: " + in_params.error().message));
@@ -59,6 +59,8 @@ std::expected<std::unique_ptr<modern_request>, rpc_error> read_modern_request(co
     if (only_modern) return wrong("", "expected an object with " + std::string(meta_key::protocol_version));
     return nullptr;  // a wrong one is found where it is needed
   }
+  if (known != nullptr && known->text && known->text.text() == meta.text())
+    return std::make_unique<modern_request>(known->read);
   const auto members =
       read_members(meta, {meta_key::protocol_version, meta_key::client_info, meta_key::client_capabilities,
                           meta_key::log_level, meta_key::progress_token});
@@ -87,6 +89,12 @@ std::expected<std::unique_ptr<modern_request>, rpc_error> read_modern_request(co
   out->capabilities = small ? params.slice(capabilities.text()) : capabilities.detached();
   if (token) out->token = small ? params.slice(token.text()) : token.detached();
   out->able = read_caller_capabilities(out->capabilities);
+  // One with a progress token is not sent again.
+  if (known != nullptr && !token && meta.text().size() <= known_meta::longest) {
+    known->text = meta.detached();
+    known->read = *out;
+    known->read.capabilities = find_member(known->text, meta_key::client_capabilities);
+  }
   return out;
 }
 

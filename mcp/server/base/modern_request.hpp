@@ -5,14 +5,16 @@
 #include "mcp/protocol/caller_capabilities.hpp"
 #include "mcp/protocol/modern_answers.hpp"
 #include "mcp/rpc/rpc_message.hpp"
+#include "mcp/support/recycled.hpp"
 
+#include <cstddef>
 #include <expected>
 #include <memory>
 #include <string>
 
 namespace mcpbx::mcp {
 
-struct modern_request {
+struct modern_request : recycled<modern_request> {
   raw_json capabilities;     ///< as the caller declared them
   caller_capabilities able;  ///< the same, read
   raw_json token;            ///< the progress token, not checked, or absent
@@ -20,8 +22,18 @@ struct modern_request {
   modern_form form;          ///< of its result
 };
 
-/// Reads the params of a request. Null: it speaks the legacy era. The error is -32602 for a wrong or missing member and
-/// -32022 for another revision. `only_modern`: a request without protocol version is an error as well.
-std::expected<std::unique_ptr<modern_request>, rpc_error> read_modern_request(const raw_json& params, bool only_modern);
+/// The last `_meta` that a caller has sent, since callers repeat it from request to request.
+struct known_meta {
+  /// Longest text that is kept.
+  static constexpr std::size_t longest = 4096;
+  raw_json text;  ///< absent: none
+  modern_request read;
+};
+
+/// Reads the params of a request. `known` may spare the work, and is brought up to date. Null: it speaks the legacy
+/// era. The error is -32602 for a wrong or missing member and -32022 for another revision. `only_modern`: a request
+/// without protocol version is an error as well.
+std::expected<std::unique_ptr<modern_request>, rpc_error> read_modern_request(const raw_json& params, bool only_modern,
+                                                                              known_meta* known = nullptr);
 
 }  // namespace mcpbx::mcp

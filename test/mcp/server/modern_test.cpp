@@ -1,4 +1,6 @@
 // Modern requests: the members of `_meta`, discovery, lists, and the form of answers and errors.
+#include "mcp/protocol/revisions.hpp"
+#include "mcp/server/base/modern_request.hpp"
 #include "test/mcp/server/fake_host.hpp"
 
 #include <string>
@@ -259,4 +261,46 @@ TEST_CASE("params with a million members are refused in both eras") {
   CHECK(code_of(m.ask("subscriptions/listen", modern_params(R"("notifications":{)" + members + R"("x":1},)"))) ==
         -32602);
   CHECK(m.server->calls.empty());
+}
+
+TEST_CASE("a repeated _meta is read as the first time, and each change in it counts") {
+  using mcp::meta_key::progress_token;
+  const auto params = [](std::string_view version, std::string_view able, std::string_view more) {
+    return raw_json::own(R"({"_meta":{"io.modelcontextprotocol/protocolVersion":")" + std::string(version) +
+                         R"(","io.modelcontextprotocol/clientCapabilities":)" + std::string(able) + std::string(more) +
+                         R"(},"name":"t"})");
+  };
+  struct row {
+    raw_json sent;
+    std::string_view able, level, token;
+    bool refused = false;
+  };
+  const std::string long_able = R"({"experimental":{"x":")" + std::string(mcp::known_meta::longest, 'x') + R"("}})";
+  const std::string token = ",\"" + std::string(progress_token) + R"(":7)";
+  const std::string level = R"(,"io.modelcontextprotocol/logLevel":"info")";
+  const row rows[] = {{params("2026-07-28", R"({"sampling":{}})", ""), R"({"sampling":{}})", "", ""},
+                      {params("2026-07-28", R"({"sampling":{}})", token), R"({"sampling":{}})", "", "7"},
+                      {params("2026-07-28", R"({"sampling":{}})", ""), R"({"sampling":{}})", "", ""},
+                      {params("2026-07-28", "{}", level), "{}", "info", ""},
+                      {params("2026-07-28", "{}", level), "{}", "info", ""},
+                      {params("2026-07-28", "{}", ""), "{}", "", ""},
+                      {params("1999-01-01", "{}", ""), "", "", "", true},
+                      {params("2026-07-28", "[]", ""), "", "", "", true},
+                      {params("2026-07-28", long_able, ""), long_able, "", ""},
+                      {params("2026-07-28", "{}", ""), "{}", "", ""}};
+  mcp::known_meta known;
+  for (int round = 0; round < 3; ++round)
+    for (const auto& r : rows) {
+      CAPTURE(r.sent.text());
+      const auto read = mcp::read_modern_request(raw_json::own(r.sent.text()), true, &known);
+      REQUIRE(read.has_value() == !r.refused);
+      CHECK(known.text.text().size() <= mcp::known_meta::longest);
+      if (r.refused) continue;
+      const auto& m = **read;
+      CHECK(m.capabilities.text() == r.able);
+      CHECK(m.able.sampling == r.able.contains("sampling"));
+      CHECK(m.log_level == r.level);
+      CHECK(m.token.text() == r.token);
+      CHECK_FALSE(m.form.server_info);
+    }
 }

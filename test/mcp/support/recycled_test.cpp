@@ -3,7 +3,9 @@
 
 #include <doctest/doctest.h>
 
+#include <array>
 #include <cstddef>
+#include <memory>
 #include <set>
 #include <string>
 #include <thread>
@@ -52,6 +54,40 @@ TEST_CASE("a recycling map keeps what it holds while entries come and go") {
     for (const auto& [key, text] : map) CHECK(text == std::string(40, static_cast<char>('a' + key % 26)));
   }
   CHECK(map.size() == 500);
+}
+
+TEST_CASE("recycled objects of one owner or of many live where others of their kind did and end once") {
+  struct counted {
+    explicit counted(int& n) : ended(n) {}
+    ~counted() { ++ended; }
+    counted(const counted&) = delete;
+    counted& operator=(const counted&) = delete;
+    int& ended;
+  };
+  struct base {
+    virtual ~base() = default;
+  };
+  struct single final : base, recycled<single> {
+    explicit single(int& n) : part(n) {}
+    counted part;
+    std::array<char, 1002> room{};
+  };
+  int ended = 0;
+  for (int i = 0; i < 3; ++i) {
+    std::unique_ptr<base> one = std::make_unique<single>(ended);
+    const void* const at = dynamic_cast<void*>(one.get());
+    one.reset();
+    one = std::make_unique<single>(ended);
+    if (spare_blocks<sizeof(single)>::most > 0) CHECK(dynamic_cast<void*>(one.get()) == at);
+    std::weak_ptr<counted> seen;
+    {
+      const auto shared = make_recycled<counted>(ended);
+      const auto other = shared;
+      seen = shared;
+    }
+    CHECK(seen.expired());
+  }
+  CHECK(ended == 9);
 }
 
 }  // namespace

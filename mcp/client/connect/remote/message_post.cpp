@@ -53,7 +53,7 @@ void message_post::begin() {
   error_.clear();
   status_ = 0;
   asked_wait_ = milliseconds(-1);
-  if (!core_->tokens()) return send();
+  if (!core_->tokens() || core_->tokens()->is_prepared()) return send();
   core_->tokens()->prepare([weak = weak_from_this()] {
     const auto self = weak.lock();
     if (self && !self->ended_ && !self->http_ && !self->core_->over()) self->send();

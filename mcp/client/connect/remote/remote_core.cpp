@@ -77,7 +77,7 @@ void remote_core::send(const segments& text, outgoing what) {
     m.name = what.facts->name;
     m.fields.assign(what.facts->fields.begin(), what.facts->fields.end());
     if (!what.facts->revision.empty() && m.method != "server/discover") {
-      revision_ = what.facts->revision;
+      if (revision_ != what.facts->revision) revision_ = what.facts->revision;
       modern_ = m.modern;
     }
     m.revision = what.facts->revision;
@@ -146,7 +146,7 @@ void remote_core::post(posted_message m) {
   const auto id = m.id;
   m.answered_elsewhere = way_ == way::events;
   m.early = initializing_ && id != 0;
-  auto one = std::make_shared<message_post>(shared_from_this(), std::move(m), way_ == way::events ? endpoint_ : url_);
+  auto one = make_recycled<message_post>(shared_from_this(), std::move(m), way_ == way::events ? endpoint_ : url_);
   if (one->method() == "notifications/initialized" && !std::exchange(initializing_, true)) {
     handshake_timer_ = time().make_timer();
     handshake_timer_->arm(time().now() + handshake_wait, [weak = weak_from_this()] {

@@ -9,6 +9,7 @@
 #include "mcp/rpc/outgoing.hpp"
 #include "mcp/rpc/rpc_message.hpp"
 #include "mcp/support/rate_limit.hpp"
+#include "mcp/support/recycled.hpp"
 #include "mcp/transport/transport.hpp"
 
 #include <cstddef>
@@ -16,7 +17,6 @@
 #include <memory>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -190,7 +190,7 @@ class remote_core final : public std::enable_shared_from_this<remote_core> {
   bool initializing_ = false;  // notifications/initialized is under way and not taken yet
   std::string refusal_;        // the reason for trying the deprecated transport
 
-  std::unordered_map<std::int64_t, std::shared_ptr<message_post>> posts_;
+  recycling_map<std::int64_t, std::shared_ptr<message_post>> posts_;
   std::vector<std::shared_ptr<message_post>> notes_;
   std::vector<std::pair<time_point, std::shared_ptr<message_post>>> draining_;
   std::shared_ptr<event_channel> channel_;

@@ -11,7 +11,10 @@
 #include <atomic>
 #include <future>
 #include <memory>
+#include <mutex>
 #include <string>
+#include <string_view>
+#include <vector>
 
 namespace {
 
@@ -208,4 +211,92 @@ TEST_CASE("G33: a request that is sent again over TLS carries its body once") {
   REQUIRE(requests.size() == 3);
   CHECK(requests[0] == requests[2]);
   CHECK(requests[1] == requests[2]);
+}
+
+TEST_CASE("client: requests of different kinds that follow each other have each their own head and body") {
+  std::vector<std::string> asked;
+  std::mutex guard;
+  const http_listener server(0, [&](http_peer& peer, std::uint64_t) {
+    http_peer::request q;
+    while (peer.read(q)) {
+      {
+        const std::lock_guard lock(guard);
+        std::string seen = q.method + " " + q.target + " " + q.body;
+        for (const std::string_view name : {"x-common", "x-own", "host", "accept-encoding", "content-length"})
+          seen += "|" + std::string(q.header(name));
+        asked.push_back(std::move(seen));
+      }
+      send_plain(peer, 200, "text/plain", "one");
+    }
+  });
+  const std::string host = "127.0.0.1:" + std::to_string(server.port()), url = "http://" + host;
+  const auto common = [](std::string value) {
+    return std::make_shared<const http::header_block>(std::vector<http::header>{{"X-Common", std::move(value)}});
+  };
+  const auto a = common("a"), b = common("b");
+  struct row {
+    std::string method, path, body;
+    std::shared_ptr<const http::header_block> block;
+    std::vector<http::header> own;
+    bool gzip;
+    std::string seen;
+  };
+  const std::string large(5'000, 'l');
+  const std::vector<row> rows{
+      {"POST", "/x", "1", a, {{"X-Own", "1"}}, false, "POST /x 1|a|1|" + host + "|identity|1"},
+      {"POST", "/x", "22", a, {{"X-Own", "2"}}, false, "POST /x 22|a|2|" + host + "|identity|2"},
+      {"POST", "/x", large, a, {}, false, "POST /x " + large + "|a||" + host + "|identity|5000"},
+      {"POST", "/x", "1", b, {}, false, "POST /x 1|b||" + host + "|identity|1"},
+      {"POST", "/y", "1", b, {}, false, "POST /y 1|b||" + host + "|identity|1"},
+      {"POST", "/y", "1", b, {}, true, "POST /y 1|b||" + host + "|gzip|1"},
+      {"GET", "/y", "", b, {}, true, "GET /y |b||" + host + "|gzip|"},
+      {"POST", "/y", "1", b, {{"Host", "other"}, {"Accept-Encoding", "x"}}, true, "POST /y 1|b||other|x|1"},
+      {"POST", "/y", "", b, {}, true, "POST /y |b||" + host + "|gzip|0"},
+      {"POST", "/y", "1", nullptr, {{"X-Own", "3"}}, true, "POST /y 1||3|" + host + "|gzip|1"}};
+  http_loop loop;
+  for (int round = 0; round < 2; ++round)
+    for (const auto& r : rows) {
+      http::request q;
+      q.method = r.method;
+      q.url = url + r.path;
+      if (!r.body.empty()) q.body.append_copy(r.body);
+      q.common = r.block;
+      q.headers = r.own;
+      q.accept_gzip = r.gzip;
+      recorder got;
+      const auto exchange = loop.client->start(std::move(q), got);
+      REQUIRE(loop.until([&] { return got.over(); }));
+      CHECK_FALSE(got.failure);
+      const std::lock_guard lock(guard);
+      CHECK(asked.back() == r.seen);
+    }
+  CHECK(server.connections() == 1);
+}
+
+TEST_CASE("client: a request that is sent again on a fresh connection has its body once, whatever its size") {
+  for (const std::size_t size : {1U, 4'096U, 4'097U, 100'000U}) {
+    CAPTURE(size);
+    std::promise<std::string> arrived;
+    std::atomic<int> answers = 0;
+    const http_listener server(0, [&](http_peer& peer, std::uint64_t) {
+      http_peer::request q;
+      while (peer.read(q)) {
+        if (answers++ == 1) return peer.close();
+        if (answers == 3) arrived.set_value(q.body);
+        send_plain(peer, 200, "text/plain", "one");
+      }
+    });
+    http_loop loop;
+    const auto url = "http://127.0.0.1:" + std::to_string(server.port());
+    recorder first, second;
+    const auto one = loop.client->start(ask(url, "x"), first);
+    REQUIRE(loop.until([&] { return first.over(); }));
+    auto again = ask(url, "x");
+    again.body = {};
+    again.body.append_copy(std::string(size, 'b'));
+    const auto two = loop.client->start(std::move(again), second);
+    REQUIRE(loop.until([&] { return second.over(); }));
+    CHECK_FALSE(second.failure);
+    CHECK(arrived.get_future().get() == std::string(size, 'b'));
+  }
 }
