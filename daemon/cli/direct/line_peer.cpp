@@ -50,7 +50,7 @@ std::string line_of(std::int64_t id, std::string_view method, std::string_view p
   return text + '\n';
 }
 
-std::string words_of(const raw_json& error) {
+std::string error_text(const raw_json& error) {
   const auto message = member_text(error, "message");
   return message.empty() ? "an error without a message" : cut_for_people(message, longest_reason, {.mark = " …"});
 }
@@ -196,7 +196,7 @@ result<line_peer::times> line_peer::repeat(std::string_view method, std::string_
     if (found == open.end()) continue;
     t.each.push_back(clock::now() - found->second);
     open.erase(found);
-    if (m.error) return fail(errc::peer, words_of(m.error));
+    if (m.error) return fail(errc::peer, error_text(m.error));
     if (find_member(m.result, "isError").is_true()) return fail(errc::peer, "the tool returned an error");
   }
   t.whole = clock::now() - start;

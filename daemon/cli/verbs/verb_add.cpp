@@ -52,7 +52,7 @@ result<pairs> split_all(const std::vector<std::string>& texts, char mark, std::s
   return out;
 }
 
-result<conf::entry_words> words_of(const add_options& o) {
+result<conf::entry_words> entry_words_of(const add_options& o) {
   conf::entry_words entry;
   auto env = split_all(o.env, '=', "--env", conf::forms::env_name, "NAME=VALUE");
   if (!env) return std::unexpected(env.error());
@@ -90,7 +90,7 @@ result<conf::entry_words> words_of(const add_options& o) {
 }
 
 int add(context& c, const add_options& o) {
-  const auto words = words_of(o);
+  const auto words = entry_words_of(o);
   if (!words) return explain(c, words.error());
   const auto place = find_config_place(c, conf::environment_for_places());
   if (!place) return explain(c, place.error());
