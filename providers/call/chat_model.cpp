@@ -147,8 +147,10 @@ class chat_run final : public http::response_events,
     }
     http::request r;
     r.url = std::move(encoded.url);
-    r.headers.reserve(credentials.size() + encoded.headers.size() + o.headers.size());
+    r.headers.reserve(credentials.size() + encoded.headers.size() + o.headers.size() + 2);
     for (auto& [name, value] : encoded.headers) put_header(r.headers, {std::move(name), std::move(value)});
+    if (!request_.trace.empty()) r.headers.push_back({"traceparent", request_.trace.parent});
+    if (!request_.trace.state.empty()) r.headers.push_back({"tracestate", request_.trace.state});
     for (const auto& h : o.headers) put_header(r.headers, h);
     for (auto& h : credentials) put_header(r.headers, std::move(h));
     r.body = std::move(encoded.body);

@@ -112,6 +112,7 @@ model_request in_text(const model_request& request, const text::tool_format& for
   model_request out;
   out.note = note_with_choice(request);
   out.answer_schema = request.answer_schema;
+  out.trace = request.trace;
   out.settings = request.settings;
   out.may_repeat = request.may_repeat;
   out.needed_by = request.needed_by;

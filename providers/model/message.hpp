@@ -3,6 +3,7 @@
 #pragma once
 #include "mcp/json/raw_json.hpp"
 #include "mcp/support/time.hpp"
+#include "mcp/trace/trace_context.hpp"
 #include "providers/model/call_settings.hpp"
 
 #include <cstddef>
@@ -172,6 +173,7 @@ struct model_request {
   std::string required_tool;     ///< with tool_mode::required the tool to call, by its name in `tools`; "": any
   bool may_repeat = true;        ///< false: no retry, because a late answer is worthless
   time_point needed_by = never;  ///< time from which an answer is worthless; no retry waits that long
+  trace_context trace = {};      ///< trace of the caller, for the endpoint's headers; or none
 
   /// Returns the tools that may be called; null if there are none.
   std::shared_ptr<const tool_set> offered() const;

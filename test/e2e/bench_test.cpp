@@ -38,6 +38,12 @@ TEST_CASE("D4: bench measures a server alone and through the daemon, and leaves 
   CHECK(at(told, "mcpbx.calls") == json::value(20));
   CHECK(at(told, "alone.p95Us").is_number());
   CHECK(d.tagged() == before);
+  // The words become arguments as `mcpbx call` makes them, or the server would refuse the call.
+  const auto words = run_cli(d, {"--json", "bench", "a__echo", "text=7", "--calls", "1", "--yes"});
+  CHECK_MESSAGE(words.status == 0, words.err);
+  const auto both = run_cli(d, {"bench", "a__echo", "text=7", "--args", "{}"});
+  CHECK(both.status == 2);
+  CHECK(contains(both.err, "as key=value or with --args, not both; see `mcpbx bench --help`"));
   CHECK(run_cli(d, {"bench", "none__x"}).status == 5);
   CHECK(run_cli(d, {"bench", "a__echo", "--args", "[]"}).status == 2);
   CHECK(run_cli(d, {"bench", "a__echo", "--calls", "0"}).status == 2);

@@ -5,6 +5,7 @@
 #include "daemon/cli/base/server_wait.hpp"
 #include "daemon/cli/base/verb.hpp"
 #include "daemon/cli/direct/direct_server.hpp"
+#include "daemon/cli/input/given_arguments.hpp"
 #include "daemon/cli/input/option_checks.hpp"
 #include "daemon/cli/link/text_lists.hpp"
 #include "daemon/cli/terminal/fitted_table.hpp"
@@ -33,7 +34,8 @@ constexpr std::size_t at_once = 16;
 constexpr std::chrono::seconds phase_limit{60}, start_limit{60};
 
 struct bench_options {
-  std::string tool = std::string(usual_tool), arguments;
+  std::string tool = std::string(usual_tool);
+  given_arguments arguments;
   std::int64_t calls = 200;
   bool yes = false;
 };
@@ -87,6 +89,7 @@ void write_side(json_writer& w, std::string_view key, const side& s) {
 // The tool as the daemon knows it.
 struct bench_subject {
   std::string name, server, own;
+  raw_json schema = {};
   bool reads_only = false;
 };
 
@@ -109,6 +112,7 @@ result<bench_subject> find_subject(context& c, daemon_connection& link, const be
   const auto listed = call_or_explain(c, link, "mcpbx/tools", params, status);
   if (!listed) return std::unexpected(listed.error());
   for_each_element(find_member(*listed, "tools"), [&](const raw_json& tool) {
+    s.schema = find_member(tool, "inputSchema");
     s.reads_only = find_member(find_member(tool, "annotations"), "readOnlyHint").is_true();
     return false;
   });
@@ -128,10 +132,8 @@ void show_sides(context& c, const bench_subject& s, const side& alone, const sid
 }
 
 int bench(context& c, const bench_options& o) {
-  const auto arguments =
-      raw_json::parse(o.arguments.empty() ? (o.tool == usual_tool ? usual_arguments : "{}") : o.arguments);
-  if (!arguments || !arguments->is_object()) {
-    c.screen->error("--args: expected a JSON object");
+  if (const auto early = o.arguments.check(); !early) {
+    c.screen->error(early.error().message + "; see `mcpbx bench --help`");
     return usage;
   }
   int status = 0;
@@ -140,6 +142,9 @@ int bench(context& c, const bench_options& o) {
   wait_for_servers(c, *made);
   const auto subject = find_subject(c, made->link, o, status);
   if (!subject) return status;
+  const auto arguments = o.arguments.empty() && subject->name == usual_tool ? result<std::string>(usual_arguments)
+                                                                            : o.arguments.for_tool(subject->schema);
+  if (!arguments) return explain(c, arguments.error());
   if (!subject->reads_only && !o.yes) {
     c.screen->error("the tool " + printable(subject->name) + " does not say that it only reads, and bench calls it " +
                     std::to_string(4 * o.calls + 20) + " times; add --yes if that does no harm");
@@ -162,7 +167,7 @@ int bench(context& c, const bench_options& o) {
   const auto count = static_cast<std::size_t>(o.calls);
   c.screen->status("measuring " + printable(subject->server) + " alone ...");
   auto server = direct_server::start(*entry, std::min<std::chrono::milliseconds>(entry->start_timeout_ms, start_limit));
-  const auto alone = server ? measure((*server)->peer(), (*server)->call_params(subject->own, arguments->text()), count)
+  const auto alone = server ? measure((*server)->peer(), (*server)->call_params(subject->own, *arguments), count)
                             : std::unexpected(server.error());
   if (server) server->reset();  // ends it before the daemon's turn
   c.screen->status("measuring it through mcpbx ...");
@@ -177,7 +182,7 @@ int bench(context& c, const bench_options& o) {
     line_peer peer(fd, fd);
     std::string params;
     json_writer w(params);
-    w.begin_object().member("name", subject->name).key("arguments").token(arguments->text()).end_object();
+    w.begin_object().member("name", subject->name).key("arguments").token(*arguments).end_object();
     here = measure(peer, params, count);
   }
   c.screen->clear_status();
@@ -207,7 +212,7 @@ int bench(context& c, const bench_options& o) {
 verb_action declare_bench(CLI::App& page) {
   const auto o = std::make_shared<bench_options>();
   page.add_option("TOOL", o->tool, "a tool of a server with a command (toolbox__calculate)")->type_name("");
-  page.add_option("--args", o->arguments, "its arguments as a JSON object")->type_name("JSON");
+  o->arguments.declare(page);
   page.add_option("--calls", o->calls, "calls of each measurement (200)")
       ->check(whole_number(1, 100'000))
       ->type_name("N");
@@ -227,8 +232,10 @@ verb verb_bench() {
 times with 16 calls at once; then does the same through the daemon. The difference is the price of mcpbx. Each of the four
 measurements ends after a minute at the latest, and the server that was started for them with its command.
 
-Example:
-  mcpbx bench --calls 500)",
+Examples:
+  mcpbx bench --calls 500
+  mcpbx bench toolbox__calculate expression=2+2
+  mcpbx bench files__write --yes --args '{"path":"a.txt","text":"hello"}')",
       .declare = declare_bench};
 }
 

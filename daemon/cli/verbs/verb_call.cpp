@@ -4,8 +4,7 @@
 #include "daemon/cli/base/person_answers.hpp"
 #include "daemon/cli/base/server_wait.hpp"
 #include "daemon/cli/base/verb.hpp"
-#include "daemon/cli/input/call_arguments.hpp"
-#include "daemon/cli/input/input_files.hpp"
+#include "daemon/cli/input/given_arguments.hpp"
 #include "daemon/cli/terminal/helping_command.hpp"
 #include "daemon/cli/text/offer_text.hpp"
 #include "daemon/cli/verbs/verbs.hpp"
@@ -27,18 +26,9 @@ namespace {
 
 struct call_options {
   std::string name;
-  std::vector<std::string> arguments;  ///< key=value
-  std::string json_arguments;          ///< --args, or "-" for standard input
-  std::string input;                   ///< --input
+  given_arguments arguments;
+  std::string input;  ///< --input
 };
-
-result<std::string> build_arguments(const call_options& o, const raw_json& schema) {
-  if (o.json_arguments.empty()) return arguments_of_words(o.arguments, schema);
-  if (o.json_arguments != "-") return arguments_of_json(o.json_arguments);
-  auto text = read_stdin();
-  if (!text) return text;
-  return arguments_of_json(*text);
-}
 
 void print_content(context& c, const raw_json& result) {
   bool any = false;
@@ -82,11 +72,10 @@ int call(context& c, const call_options& o) {
   const auto input = chosen_input(c, o.input);
   if (!input) return explain(c, input.error());
   // Wrong words are known without a daemon, so none is started for them.
-  if (o.json_arguments != "-")
-    if (const auto early = build_arguments(o, {}); !early) {
-      c.screen->error(early.error().message + "; see `mcpbx call --help`");
-      return usage;
-    }
+  if (const auto early = o.arguments.check(); !early) {
+    c.screen->error(early.error().message + "; see `mcpbx call --help`");
+    return usage;
+  }
   auto made = connect_or_explain(c, true, status);
   if (!made) return status;
   daemon_connection& link = made->link;
@@ -104,7 +93,7 @@ int call(context& c, const call_options& o) {
     definition = tool;
     return false;
   });
-  auto arguments = build_arguments(o, find_member(definition, "inputSchema"));
+  auto arguments = o.arguments.for_tool(find_member(definition, "inputSchema"));
   if (!arguments) return explain(c, arguments.error());
 
   catch_interrupts();
@@ -157,15 +146,9 @@ int call(context& c, const call_options& o) {
 verb_action declare_call(CLI::App& page) {
   const auto o = std::make_shared<call_options>();
   page.add_option("NAME", o->name, "the tool, as `mcpbx tools` lists it")->required()->type_name("");
-  page.add_option("ARGUMENT", o->arguments, "an argument of the tool as key=value")->type_name("");
-  page.add_option("--args", o->json_arguments, "all arguments as one JSON object, or - for standard input")
-      ->type_name("JSON");
+  o->arguments.declare(page);
   add_input_option(page, o->input);
-  return [o](context& c) {
-    if (o->json_arguments.empty() || o->arguments.empty()) return call(c, *o);
-    c.screen->error("give the arguments as key=value or with --args, not both");
-    return static_cast<int>(usage);
-  };
+  return [o](context& c) { return call(c, *o); };
 }
 
 }  // namespace

@@ -195,6 +195,7 @@ unless -p names another profile, with its profile and with the tools and limits 
                 with --json one array
   show ID       all that was said, as Markdown or JSON lines; with --json one object
   find WORDS    looks for messages that have all these words, in any case: questions, answers and results of tools
+                or for the runs of one trace, by its whole id
   resume ID     lets the model answer what a crash or an interruption left without an answer; with TEXT, says that;
                 takes the options of `ask`
   rm ID         deletes it

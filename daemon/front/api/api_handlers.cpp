@@ -6,9 +6,11 @@
 #include "daemon/front/base/door_context.hpp"
 #include "daemon/front/dialects/json_body.hpp"
 #include "daemon/front/dialects/openai_error.hpp"
+#include "daemon/front/exchange/request_trace.hpp"
 #include "mcp/json/json_writer.hpp"
 #include "mcp/support/percent.hpp"
 #include "mcp/support/text.hpp"
+#include "mcp/trace/trace_meta.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -77,6 +79,18 @@ void attach(const std::shared_ptr<exchange>& x, std::string_view last) {
   api_call::start(x, "mcpbx/attach", w.json(), true);
 }
 
+// Puts the trace of the header into `_meta`, unless the body has one: that is nearer to the run (MCP SEP-414).
+void add_trace(raw_object& body, const exchange& x) {
+  const auto trace = trace_of(x.head().headers);
+  if (trace.empty() || body.contains("_meta")) return;
+  std::string params;
+  json_writer w(params);
+  w.begin_object();
+  append_trace_meta(w, trace);
+  w.end_object();
+  body.set("_meta", find_member(w.json(), "_meta"));
+}
+
 }  // namespace
 
 void handle_api_chat(const std::shared_ptr<exchange>& x) {
@@ -96,13 +110,14 @@ void handle_api_chat(const std::shared_ptr<exchange>& x) {
                                    "answers: expected false, because questions are answered over the socket "
                                    "(mcpbx/answer); a detached run waits until a program attaches there",
                                    "answers", "invalid_argument"}));
-  if (stream && detached) return api_call::start_detached(x, *body);
   auto params = *body;
-  // Pieces of text would be made for nobody.
-  if (auto object = raw_object::open(*body); object && !stream && !object->contains("stream")) {
-    object->set("stream", raw_json::literal("false"));
+  if (auto object = raw_object::open(*body)) {
+    add_trace(*object, *x);
+    // Pieces of text would be made for nobody.
+    if (!stream && !object->contains("stream")) object->set("stream", raw_json::literal("false"));
     params = object->json();
   }
+  if (stream && detached) return api_call::start_detached(x, params);
   api_call::start(x, "mcpbx/chat", params, stream);
 }
 

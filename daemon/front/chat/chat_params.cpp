@@ -9,6 +9,7 @@
 #include "daemon/loop/tools/caller_tools.hpp"
 #include "mcp/redact/hidden_text.hpp"
 #include "mcp/support/text.hpp"
+#include "mcp/trace/trace_meta.hpp"
 #include "providers/schema/validator/json_schema.hpp"
 
 #include <algorithm>
@@ -342,6 +343,7 @@ run_request read_chat(param_reader& in, const chat_defaults& defaults, std::stri
   r.stream = in.boolean("stream").value_or(true);
   r.answers = in.boolean("answers").value_or(false);
   r.detach = in.boolean("detach").value_or(false);
+  r.trace = trace_in_meta(in.any("_meta"));
   if (!r.run.empty()) read_likeness(in, r);
   if (!r.name_only) read_chat_messages(in, r);
   const raw_json given = in.object("limits");

@@ -3,6 +3,7 @@
 #include "daemon/front/dialects/answered_run.hpp"
 
 #include "daemon/front/dialects/message_builder.hpp"
+#include "daemon/front/exchange/request_trace.hpp"
 
 #include <boost/asio/post.hpp>
 
@@ -46,6 +47,7 @@ void answered_run::start(const std::shared_ptr<exchange>& x, dialect_request req
 
 void answered_run::begin_run() {
   request_.run.principal = line_->principal();
+  request_.run.trace = trace_of(line_->head().headers);
   if (missing_tools().empty()) return run();
   door_.daemon.when_settled(settle_time, [weak = weak_from_this()] {
     const auto self = weak.lock();

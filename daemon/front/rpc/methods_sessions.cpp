@@ -84,6 +84,7 @@ void append_run(json_writer& out, const kept_run& one, std::size_t& part_room) {
   out.member("startedMs", one.row.started_ms);
   if (one.row.ended_ms > 0) out.member("endedMs", one.row.ended_ms).member("stopReason", one.row.reason);
   if (!one.damage.empty()) out.member("damage", one.damage);
+  out.filled("traceId", one.folded.trace_id);
   if (const auto& part = one.folded.partial_text; !part.empty() && part_room > 0) {
     const auto bytes = std::min(part_bytes, part_room);
     out.member("partialText", shown_part(part, bytes));

@@ -60,6 +60,7 @@ folded_run folded(const std::vector<run_record>& of_a_run) {
   r.terms = {run.started.profile, run.started.tools.only, asked ? asked.detached() : asked};
   for (const auto id : run.kept.ids()) r.results.push_back({std::string(id), *run.kept.find(id)});
   r.tools = meant_tools(of_a_run);
+  r.trace_id = run.started.trace.id();
   return r;
 }
 

@@ -4,6 +4,7 @@
 #include "daemon/loop/run_words.hpp"
 #include "mcp/json/json_writer.hpp"
 #include "mcp/redact/cut_text.hpp"
+#include "mcp/trace/trace_meta.hpp"
 
 namespace mcpbx::daemon {
 namespace {
@@ -53,12 +54,14 @@ record::call_result to_call_result(std::string call_id, const mcp::call_outcome&
   return {std::move(call_id), words::error_result(text), true, cause, ms};
 }
 
-raw_json call_params(std::string_view own_name, const raw_json& arguments) {
+raw_json call_params(std::string_view own_name, const raw_json& arguments, const trace_context& trace) {
   std::string json;
-  json.reserve(32 + own_name.size() + arguments.text().size());
+  json.reserve(32 + own_name.size() + arguments.text().size() + 2 * trace.parent.size() + trace.state.size());
   json_writer w(json);
   w.begin_object().member("name", own_name);
-  w.member("arguments", arguments ? arguments : raw_json::literal("{}")).end_object();
+  w.member("arguments", arguments ? arguments : raw_json::literal("{}"));
+  append_trace_meta(w, trace);
+  w.end_object();
   return w.json();
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 #include "daemon/store/records/record.hpp"
 #include "mcp/rpc/pending_calls.hpp"
+#include "mcp/trace/trace_context.hpp"
 
 #include <cstdint>
 #include <string>
@@ -15,7 +16,7 @@ record::call_result to_call_result(std::string call_id, const mcp::call_outcome&
                                    std::string_view server, std::int64_t ms, int lost);
 
 /// Returns the parameters of a tools/call request. `own_name` is the server's own name of the tool; `arguments` are
-/// passed byte for byte, or as {} if absent.
-raw_json call_params(std::string_view own_name, const raw_json& arguments);
+/// passed byte for byte, or as {} if absent; `trace` goes into `_meta`, if there is one.
+raw_json call_params(std::string_view own_name, const raw_json& arguments, const trace_context& trace = {});
 
 }  // namespace mcpbx::daemon

@@ -117,7 +117,9 @@ void announcements::tell_again(std::span<const record::question> open) {
   for (const auto& q : open) on(q);
 }
 
-void announcements::on(const record::run_started&) {
+void announcements::on(const record::run_started& r) {
+  if (!r.trace.empty() && log::enabled(log::level::info))
+    log::info(formatted("run {}: belongs to the trace {} of its caller", feed_->run(), r.trace.id()));
   status(words::analyzing);
 }
 
@@ -229,9 +231,9 @@ void announcements::on(const record::run_ended& r) {
   if (!r.text.empty()) status(words::stopped(r.text));
 }
 
-void announcements::use_writer(std::shared_ptr<providers::model> writer, time_source& time,
+void announcements::use_writer(std::shared_ptr<providers::model> writer, time_source& time, trace_context trace,
                                status_writer::teller told) {
-  writer_.emplace(std::move(writer), time, std::move(told));
+  writer_.emplace(std::move(writer), time, std::move(trace), std::move(told));
 }
 
 providers::usage announcements::drop_line(std::string_view call) {

@@ -62,7 +62,8 @@ class announcements {
   void left_out();
 
   /// Lets the model `writer` write status lines from now on. `told`: see status_writer.
-  void use_writer(std::shared_ptr<providers::model> writer, time_source& time, status_writer::teller told);
+  void use_writer(std::shared_ptr<providers::model> writer, time_source& time, trace_context trace,
+                  status_writer::teller told);
   /// Lets the writer, if there is one, begin the line of a call that has just been sent for the first time. Sends the
   /// tool's name instead if the writer is busy.
   void begin_line(const std::string& call);

@@ -58,7 +58,7 @@ live_run::live_run(run_surroundings& around, run_request request, bool goes_on, 
 void live_run::use(run_models models) {
   model_.use(std::move(models.main));
   if (models.status)
-    announcements_.use_writer(std::move(models.status), around_.time,
+    announcements_.use_writer(std::move(models.status), around_.time, request_.trace,
                               [this](status_writer::line line) { inbox_.push(std::move(line)); });
 }
 

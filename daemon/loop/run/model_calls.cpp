@@ -32,6 +32,7 @@ void model_calls::prepare() {
   ask.messages = of_.facts.messages;
   ask.answer_schema = of_.facts.started.answer_schema;
   ask.settings = of_.facts.started.settings;
+  ask.trace = of_.facts.started.trace;
   if (of_.request.limits.timeout_ms > 0) ask.needed_by = of_.time.now() + of_.clock.left();
   if (!of_.offer.now()->set->tools.empty()) {
     ask.tools = of_.offer.now()->set;

@@ -135,6 +135,7 @@ run_opening opening_of(run_request& request, session_before before, const openin
   r.likeness = request.likeness;
   r.limits = request.limits;
   r.asked_limits = request.asked_limits;
+  r.trace = request.trace;
   if (r.limits.mark_results) r.nonce = hex(of.random.next(), 16);
   return {std::move(r), std::move(call_ids)};
 }
@@ -151,6 +152,7 @@ run_request request_of(const record::run_started& started, std::shared_ptr<run_c
   r.settings = started.settings;
   r.limits = started.limits;
   r.asked_limits = started.asked_limits;
+  r.trace = started.trace;
   r.detach = started.detached;
   r.likeness = started.likeness;
   r.configured = std::move(configured);

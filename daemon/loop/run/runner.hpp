@@ -11,6 +11,7 @@
 #include "mcp/async/scope.hpp"
 #include "mcp/client/call_scope.hpp"
 #include "mcp/support/time.hpp"
+#include "mcp/trace/trace_context.hpp"
 #include "providers/model/message.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
@@ -56,6 +57,7 @@ struct run_request {
   std::string first_round_tool;
   run_limits limits;
   raw_json asked_limits;  ///< limits that the request itself named, as it wrote them; or absent
+  trace_context trace;    ///< trace that the caller's request belongs to; or none
   /// Fills in the terms of the session's latest run (profile, tools, limits) that the request leaves open. Unset: the
   /// request is used as it is.
   std::function<result<void>(run_request&, const run_terms&)> keep_terms;

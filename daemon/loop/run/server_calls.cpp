@@ -11,6 +11,7 @@
 #include "mcp/client/catalog/resource_routes.hpp"
 #include "mcp/json/json_writer.hpp"
 #include "mcp/support/text.hpp"
+#include "mcp/trace/trace_meta.hpp"
 #include "providers/call/retry.hpp"
 
 #include <algorithm>
@@ -75,7 +76,7 @@ void server_calls::send(const std::string& id, const std::weak_ptr<listener>& to
   if (!server)  // the server was removed after the intent
     return ended(mcp::call_outcome::failed(errc::unavailable, "the server \"" + entry->server + "\" is gone"));
   mcp::server_call out;
-  out.params = call_params(entry->tool, call.arguments);
+  out.params = call_params(entry->tool, call.arguments, by_.core.facts().started.trace);
   out.name = entry->name;
   out.own_name = entry->tool;
   out.limits = entry->manner.limits;
@@ -118,8 +119,12 @@ void server_calls::read_link(const std::string& id, const std::string& uri, cons
   mcp::server_call out;
   out.method = "resources/read";
   out.name = cut_utf8(uri, longest_shown_uri);
-  out.params = raw_json::own(json_object("uri", route->uri));
-  out.meta = raw_json();
+  std::string params;
+  json_writer w(params);
+  w.begin_object().member("uri", route->uri);
+  append_trace_meta(w, by_.core.facts().started.trace);
+  w.end_object();
+  out.params = raw_json::own(std::move(params));
   out.asker = this;
   out.scope = by_.scope;
   out.principal = by_.core.facts().started.principal;

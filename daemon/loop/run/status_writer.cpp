@@ -77,8 +77,9 @@ class status_writer::writing final : public providers::model_events {
   bool reported_ = false;
 };
 
-status_writer::status_writer(std::shared_ptr<providers::model> model, time_source& time, teller tell)
-    : model_(std::move(model)), time_(time), tell_(std::move(tell)) {}
+status_writer::status_writer(std::shared_ptr<providers::model> model, time_source& time, trace_context trace,
+                             teller tell)
+    : model_(std::move(model)), time_(time), trace_(std::move(trace)), tell_(std::move(tell)) {}
 status_writer::~status_writer() = default;
 
 bool status_writer::begin(std::string call, std::string_view tool, const raw_json& arguments) {
@@ -88,6 +89,7 @@ bool status_writer::begin(std::string call, std::string_view tool, const raw_jso
                   providers::user_message("Tool: " + printable(tool) + "\nArguments: " +
                                           std::string(cut_utf8(arguments ? arguments.text() : "{}", max_arguments)))};
   ask.settings.max_output_tokens = max_tokens;
+  ask.trace = trace_;
   ask.may_repeat = false;  // after a failure the tool's name is shown at once instead
   open_.push_back(std::make_unique<writing>(*this, std::move(call)));
   open_.back()->start(std::move(ask));

@@ -33,8 +33,8 @@ class status_writer {
   using teller = std::function<void(line)>;
 
   /// Calls `tell` once for each begun line that is not dropped, never from inside begin(). Call drop() after that.
-  /// `time` must outlive this object.
-  status_writer(std::shared_ptr<providers::model> model, time_source& time, teller tell);
+  /// `time` must outlive this object. `trace` is that of the run.
+  status_writer(std::shared_ptr<providers::model> model, time_source& time, trace_context trace, teller tell);
   ~status_writer();
   status_writer(const status_writer&) = delete;
   status_writer& operator=(const status_writer&) = delete;
@@ -54,6 +54,7 @@ class status_writer {
   class writing;
   std::shared_ptr<providers::model> model_;
   time_source& time_;
+  trace_context trace_;
   teller tell_;
   std::list<std::unique_ptr<writing>> open_;
 };

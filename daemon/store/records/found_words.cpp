@@ -39,6 +39,16 @@ bool run_search::look(std::string_view role, std::string_view text) {
   return true;
 }
 
+// Takes a whole trace id or traceparent only, since parts of these are in many others by chance.
+bool run_search::look_at_trace(const trace_context& trace) {
+  const auto& words = words_.words();
+  if (trace.empty() || words.size() != 1 || (words.front() != trace.id() && words.front() != trace.parent))
+    return false;
+  role_ = "trace";
+  line_ = trace.parent;
+  return true;
+}
+
 bool run_search::add(std::string_view text) {
   if (!has_talk(text) || !words_.may_match_json(text)) return false;
   const auto r = record_from(text);
@@ -46,7 +56,7 @@ bool run_search::add(std::string_view text) {
   if (const auto* first = std::get_if<record::run_started>(&*r)) {
     for (const auto& m : first->messages)
       if (m->role == providers::role::user && look("user", m->text())) return true;
-    return false;
+    return look_at_trace(first->trace);
   }
   if (const auto* said = std::get_if<record::assistant>(&*r)) return look("assistant", said->message->text());
   if (const auto* result = std::get_if<record::call_result>(&*r)) return look("tool", text_of_result(result->result));

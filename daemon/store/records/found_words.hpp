@@ -15,7 +15,7 @@ namespace mcpbx::daemon {
 struct word_hit {
   std::string session, run, principal;
   std::int64_t started_ms = 0;
-  std::string role;  ///< of who said it: "user", "assistant" or "tool"
+  std::string role;  ///< of who said it: "user", "assistant" or "tool"; or "trace", if the words are its trace id
   std::string line;  ///< with the words, without secrets, at most 300 bytes and marks
 };
 
@@ -31,6 +31,7 @@ class run_search {
 
  private:
   bool look(std::string_view role, std::string_view text);
+  bool look_at_trace(const trace_context& trace);
   const word_search& words_;
   std::string role_, line_;
 };

@@ -5,6 +5,7 @@
 #include "conf/loop/loop_numbers.hpp"
 #include "daemon/store/records/tool_choice.hpp"
 #include "mcp/json/raw_json.hpp"
+#include "mcp/trace/trace_context.hpp"
 #include "providers/model/message.hpp"
 
 #include <algorithm>
@@ -99,6 +100,7 @@ struct run_started {
   bool detached = false;               ///< the run goes on without a caller
   std::string nonce;                   ///< part of the marks around tool output; empty: there are no marks
   std::uint64_t likeness = 0;          ///< fingerprint of the request, as in run_request
+  trace_context trace;                 ///< trace of the caller, for the run's calls; or none
   run_limits limits;
   raw_json
       asked_limits;  ///< those of `limits` that this request, or an earlier one of the session, asked for; or absent

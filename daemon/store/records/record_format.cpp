@@ -115,6 +115,8 @@ struct record_writer {
     if (r.likeness != 0) w.member("likeness", hex(r.likeness, 16));
     if (!r.settings.empty()) providers::append_settings(w.key("settings"), r.settings);
     w.given("askedLimits", r.asked_limits);
+    w.filled("traceparent", r.trace.parent);
+    w.filled("tracestate", r.trace.state);
     // The last member, so that record_reader recognises equal limits at the end of the next record.
     append_limits(w.key("limits"), r.limits);
   }

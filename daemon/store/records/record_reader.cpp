@@ -102,6 +102,10 @@ void read(const json_reader& o, record::run_started& r) {
   o.hash("likeness", r.likeness);
   if (auto json = o.json("settings")) r.settings = providers::read_settings(std::move(json), o, "settings");
   r.asked_limits = o.json("askedLimits");
+  // Checked again: the journal is a file, and these become header lines.
+  const auto state = o.text("tracestate");
+  const std::string_view states[] = {state};
+  r.trace = read_trace(o.text("traceparent"), states);
 }
 void read(const json_reader& o, record::round_started& r) {
   o.number("depth", r.depth);

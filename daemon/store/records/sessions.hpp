@@ -63,6 +63,7 @@ struct folded_run {
   run_terms terms;
   std::vector<record::whole_result> results;  ///< record::run_started::inherited_results of the next run
   std::vector<record::meant_tool> tools;      ///< tools behind the names in the calls of these messages, each once
+  std::string trace_id = {};                  ///< of the caller's trace, or ""
 };
 
 /// A stored run of a session.

@@ -94,6 +94,23 @@ TEST_CASE("L17: words are found in what was said, the latest run first, in any c
   CHECK(s.find("hotel", 5, {.before = one.next}).value().runs.size() == 2);
 }
 
+TEST_CASE("E3: a run is found by the trace id of its caller, and by no part of it") {
+  folder f;
+  sessions_store s(f.file());
+  const std::string parent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+  auto records = run_that_says("ses_1", "hello");
+  std::get<record::run_started>(records.front()).trace = {parent, "a=1"};
+  REQUIRE(s.write("a", std::move(records)).has_value());
+  REQUIRE(s.write("b", run_that_says("ses_2", "hello too")).has_value());
+  for (const auto* words : {"0af7651916cd43dd8448eb211c80319c", "0AF7651916CD43DD8448EB211C80319C", parent.c_str()}) {
+    const auto found = s.find(words).value();
+    REQUIRE_MESSAGE(found.runs.size() == 1, words);
+    CHECK((found.runs[0].run == "a" && found.runs[0].role == "trace" && found.runs[0].line == parent));
+  }
+  CHECK(s.find("00").value().runs.empty());
+  CHECK(s.find("0af7651916cd43dd8448eb211c80319c hello").value().runs.empty());
+}
+
 TEST_CASE("E2: a search shows no secret, and does not find one either") {
   folder f;
   sessions_store s(f.file());

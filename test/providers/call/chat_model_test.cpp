@@ -572,6 +572,35 @@ TEST_CASE("G35: what an endpoint said is in the log word for word, but for secre
   CHECK(lines.find("canary") == std::string::npos);
 }
 
+TEST_CASE("E3: the endpoint gets the trace of the request in its headers, unless the configuration has its own") {
+  std::vector<std::string> seen;
+  const http_listener server(0, [&](http_peer& peer, std::uint64_t) {
+    http_peer::request q;
+    while (peer.read(q)) {
+      std::string traces;
+      for (const auto& [name, value] : q.headers)
+        if (name.starts_with("trace")) traces += name + "=" + value + " ";
+      seen.push_back(std::move(traces));
+      send_plain(peer, 401, "application/json", R"({"error":"no"})");
+    }
+  });
+  const std::string parent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+  for (const bool own : {false, true}) {
+    bench b("text", "", [&](chat_model_options& o) {
+      o.wire.base_url = "http://127.0.0.1:" + std::to_string(server.port()) + "/v1";
+      if (own) o.headers = {{"Traceparent", "of the configuration"}};
+    });
+    auto r = bench::question();
+    r.trace = {parent, "a=1"};
+    b.start(r);
+    REQUIRE(b.finish());
+    if (own) continue;
+    b.start();
+    REQUIRE(b.finish());
+  }
+  CHECK(seen == std::vector<std::string>{"traceparent=" + parent + " tracestate=a=1 ", "", "tracestate=a=1 "});
+}
+
 TEST_CASE("chat_model: headers of the configuration replace ours, and an endpoint may be behind a Unix socket") {
   const std::string path = "/tmp/mcpbx-chat-model-test-" + std::to_string(::getpid()) + ".sock";
   std::string seen;

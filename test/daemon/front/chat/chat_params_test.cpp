@@ -473,3 +473,20 @@ TEST_CASE("G17: the patterns of a request are bounded in number and in length") 
   CHECK(refusal("\"" + std::string(257, 'a') + "\"") ==
         "params.tools: expected patterns of at most 256 bytes, got a longer one");
 }
+
+TEST_CASE("E3: a chat takes the trace of _meta, and one that is wrong is no error and no other request") {
+  const std::string parent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+  const auto with = [](const std::string& meta) { return read(R"({"input":"q","run":"r","_meta":)" + meta + "}"); };
+  const auto good = with(R"({"traceparent":")" + parent + R"(","tracestate":"a=1","other":[1]})");
+  CHECK(good.wrong.empty());
+  CHECK(good.request.trace == trace_context{parent, "a=1"});
+  for (const std::string wrong : {"{}", "[]", "7", R"({"traceparent":"t"})", R"({"traceparent":7,"tracestate":{}})",
+                                  R"({"tracestate":"a=1"})", R"({"traceparent":["x"]})"}) {
+    const auto r = with(wrong);
+    CHECK_MESSAGE(r.wrong.empty(), wrong);
+    CHECK_MESSAGE(r.request.trace == trace_context(), wrong);
+    CHECK(r.request.likeness == good.request.likeness);
+  }
+  const auto attached = read(R"({"run":"r","_meta":{"traceparent":")" + parent + "\"}}");
+  CHECK(attached.request.name_only);
+}

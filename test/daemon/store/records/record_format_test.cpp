@@ -99,6 +99,15 @@ TEST_CASE("record format: the input of a run keeps the tools behind names of a c
   CHECK(contains(refusal_of(R"({"v":1,"type":"run_started","run":"r","meant":[{"tool":"b"}]})"), "name is not there"));
 }
 
+TEST_CASE("record format: the input of a run keeps the trace of its caller, and takes no wrong one from a file") {
+  record::run_started traced;
+  traced.run = "r";
+  traced.trace = {"00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", "a=1,b=2"};
+  CHECK(std::get<record::run_started>(again(traced)).trace == traced.trace);
+  traced.trace.parent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01\r\nX: y";
+  CHECK(std::get<record::run_started>(again(traced)).trace == trace_context());
+}
+
 TEST_CASE("record format: the input of a run keeps its messages and limits") {
   const auto r = again_as<record::run_started>(0);
   CHECK((r.run == "run-1" && r.session == "session-1" && r.principal == "uid 1000" && r.model == "configured-1"));

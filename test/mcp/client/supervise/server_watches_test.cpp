@@ -1,5 +1,6 @@
 // Watches of resources and logs at a server over its lives, and changes that it tells.
 #include "mcp/client/supervise/server_watches.hpp"
+
 #include "test/mcp/client/supervisor_rig.hpp"
 #include "test/support/contains.hpp"
 

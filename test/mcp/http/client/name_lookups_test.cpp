@@ -1,5 +1,6 @@
 // Name look-ups: one that hangs holds up requests to that host only, and none for longer than its limit.
 #include "mcp/http/client/name_lookups.hpp"
+
 #include "test/fixtures/model/http_peer.hpp"
 #include "test/fixtures/model/scripted_model.hpp"
 #include "test/mcp/http/client/client_harness.hpp"

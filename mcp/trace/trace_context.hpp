@@ -1,0 +1,34 @@
+// The place of a request in a distributed trace (W3C Trace Context, https://www.w3.org/TR/trace-context/): reading what
+// a caller gives. No I/O.
+#pragma once
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace mcpbx {
+
+/// The two header fields of a trace, checked. mcpbx makes no spans of its own, so it passes both on as they came: a
+/// parent id of its own would name a span that no collector ever gets.
+struct trace_context {
+  std::string parent;  ///< traceparent of version 00, 55 bytes; "": there is no trace
+  std::string state;   ///< tracestate, at most longest_state bytes of printable ASCII; or ""
+
+  /// The length that each participant should pass on at least (section 3.3.1.5, "tracestate Limits").
+  static constexpr std::size_t longest_state = 512;
+
+  bool empty() const noexcept { return parent.empty(); }
+  /// Returns the trace id, 32 digits of hexadecimal in lower case, or "".
+  std::string_view id() const noexcept { return parent.empty() ? std::string_view() : id_in(parent); }
+  friend bool operator==(const trace_context&, const trace_context&) = default;
+
+ private:
+  static std::string_view id_in(std::string_view parent) noexcept { return parent.substr(3, 32); }
+};
+
+/// Reads a traceparent and the values of all tracestate fields in their order. A traceparent in another form, also one
+/// of the invalid version ff or with an id of zeros only, gives no trace; one of a later version counts as version 00.
+/// A tracestate that is not valid as a whole is left out. From one over longest_state, entries of more than 128 bytes
+/// are left out first, then the last ones (section 3.3.1.5).
+trace_context read_trace(std::string_view parent, std::span<const std::string_view> states);
+
+}  // namespace mcpbx
