@@ -10,6 +10,7 @@ namespace mcpbx::http {
 
 bool same_letters(std::string_view a, std::string_view b) {
   const auto low = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c; };
+  if (a == b) return true;  // as nearly all values of types are written
   return std::equal(a.begin(), a.end(), b.begin(), [&](char x, char y) { return low(x) == low(y); });
 }
 

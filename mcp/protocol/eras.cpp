@@ -14,6 +14,11 @@
 namespace mcpbx::mcp {
 namespace {
 
+// Returns the Implementation object that a modern server gets, unless the caller's `_meta` has one.
+const raw_json& info_of(const request_meta& meta) {
+  return meta.client_info ? meta.client_info : meta.own_info;
+}
+
 /// Writes the `_meta` of a request: members of ours in the place of old ones or behind them, all others as they are.
 class meta_writer {
  public:
@@ -22,7 +27,7 @@ class meta_writer {
     if (modern) append_quoted(version_, meta.revision);
     if (!meta.log_level.empty()) append_quoted(level_, meta.log_level);
     if (meta.progress_token) token_ = std::to_string(*meta.progress_token);
-    const raw_json& info = meta.client_info ? meta.client_info : meta.own_info;
+    const raw_json& info = info_of(meta);
     own_ = {{{meta_key::protocol_version, version_},
              {meta_key::client_info, modern ? info.text() : std::string_view(), modern && !meta.client_info},
              {meta_key::client_capabilities, !modern             ? std::string_view()
@@ -55,14 +60,16 @@ class meta_writer {
     return {};
   }
 
-  /// Returns the text of the object.
-  std::string finish() {
+  /// Returns the text of the object. `before_token` gets what stands before our token, or "" if more is behind it.
+  std::string finish(std::string* before_token = nullptr) {
     out_.reserve(64);  // a progress token fits
-    for (const member& m : own_)
+    for (const member& m : own_) {
+      if (&m == &own_.back() && before_token != nullptr) *before_token = m.seen ? std::string() : out_;
       if (!m.seen && !m.value.empty()) {
         begin_member();
         out_.append("\"").append(m.key).append("\":").append(m.value);
       }
+    }
     out_ += '}';
     return std::move(out_);
   }
@@ -130,6 +137,45 @@ result<std::string_view> meta_of(const raw_json& params, const std::optional<raw
   return members->front().text();
 }
 
+bool is_known(const written_meta& known, std::string_view old, const request_meta& meta) {
+  return !known.text.empty() && known.old == old && known.revision == meta.revision &&
+         known.own_info == !meta.client_info && known.client_info == info_of(meta).text() &&
+         known.capabilities == meta.capabilities.text() && known.log_level == meta.log_level;
+}
+
+// Returns the `_meta` in the place of `old`, which is an object.
+result<std::string> edited_meta(const raw_json& old, const request_meta& meta, written_meta* known) {
+  if (known == nullptr || !meta.progress_token || old.text().size() > written_meta::longest) {
+    meta_writer edited(meta);
+    if (const auto taken = edited.take(old); !taken) return std::unexpected(taken.error());
+    return edited.finish();
+  }
+  if (!is_known(*known, old.text(), meta)) {
+    meta_writer edited(meta);
+    known->text.clear();
+    if (const auto taken = edited.take(old); !taken) return std::unexpected(taken.error());
+    auto text = edited.finish(&known->text);
+    // One that is empty needs no comma, and costs nothing to write.
+    if (known->text.size() <= 1) known->text.clear();
+    if (known->text.empty()) return text;
+    known->old = old.text();
+    known->revision = meta.revision;
+    known->own_info = !meta.client_info;
+    known->client_info = info_of(meta).text();
+    known->capabilities = meta.capabilities.text();
+    known->log_level = meta.log_level;
+    return text;
+  }
+  std::string text;
+  text.reserve(known->text.size() + meta_key::progress_token.size() + 32);
+  return text.append(known->text)
+      .append(",\"")
+      .append(meta_key::progress_token)
+      .append("\":")
+      .append(std::to_string(*meta.progress_token))
+      .append("}");
+}
+
 // `params` is an object without a `_meta`.
 segments with_fresh_meta(const raw_json& params, const request_meta& meta) {
   segments out;
@@ -142,7 +188,7 @@ segments with_fresh_meta(const raw_json& params, const request_meta& meta) {
 
 }  // namespace
 
-result<segments> with_request_meta(const raw_json& params, const request_meta& meta) {
+result<segments> with_request_meta(const raw_json& params, const request_meta& meta, written_meta* known) {
   segments out;
   if (needs_no_meta(params, meta)) {
     out.append(params);
@@ -156,13 +202,12 @@ result<segments> with_request_meta(const raw_json& params, const request_meta& m
   if (!found) return fail(found.error().code, "params: " + found.error().message);
   const std::string_view old = *found;
   if (old.empty()) return with_fresh_meta(params, meta);
-  meta_writer edited(meta);
-  if (const auto taken = edited.take(params.slice(old)); !taken)
-    return fail(taken.error().code, "params._meta: " + taken.error().message);
+  const auto edited = edited_meta(params.slice(old), meta, known);
+  if (!edited) return fail(edited.error().code, "params._meta: " + edited.error().message);
   const std::string_view all = params.text();
   const auto begin = static_cast<std::size_t>(old.data() - all.data());
   out.append(params.slice(all.substr(0, begin)));
-  out.append_copy(edited.finish());
+  out.append_copy(*edited);
   out.append(params.slice(all.substr(begin + old.size())));
   return out;
 }

@@ -4,8 +4,10 @@
 #include "mcp/json/raw_json.hpp"
 #include "mcp/support/error.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 
 namespace mcpbx::mcp {
@@ -21,10 +23,20 @@ struct request_meta {
   std::optional<raw_json> old = {};            ///< the `_meta` of the params as a part of their bytes, if it is known
 };
 
+/// The `_meta` that was written last. Callers repeat theirs from call to call, and only our token differs.
+struct written_meta {
+  /// Longest `_meta` of a caller that is kept.
+  static constexpr std::size_t longest = 2048;
+  std::string old, revision, log_level, client_info, capabilities;  ///< all that decides about `text`
+  bool own_info = false;                                            ///< `client_info` is mcpbx's own
+  std::string text;  ///< the object without the token and what stands behind it; "": none is kept
+};
+
 /// Returns `params` (absent counts as {}) for a tool server: sets or removes the progress token, and the three
 /// io.modelcontextprotocol keys, which only a modern server gets. Keeps other members of `_meta`.
-/// errc::invalid_argument: `_meta` is no object, or occurs twice.
-result<segments> with_request_meta(const raw_json& params, const request_meta& meta);
+/// errc::invalid_argument: `_meta` is no object, or occurs twice. `known` may spare the work, and is brought up to
+/// date.
+result<segments> with_request_meta(const raw_json& params, const request_meta& meta, written_meta* known = nullptr);
 
 /// Returns a modern server's result for a legacy caller: without resultType, ttlMs and cacheScope, and without a
 /// structuredContent that is no object. If no valid content would be left, `content` gets the structuredContent as text

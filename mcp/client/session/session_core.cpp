@@ -74,7 +74,7 @@ result<call_number> session_core::call(const server_call& c, call_limits limits,
   // Progress is always requested, because it extends the idle limit even if nobody reads it. The call's number is the
   // token. Params are checked first: nothing may fail once the call is open.
   meta.progress_token = pending_.next_number();
-  const auto params = with_request_meta(c.params, meta);
+  const auto params = with_request_meta(c.params, meta, &written_meta_);
   if (!params) return std::unexpected(params.error());
   const call_number number = pending_.open(limits, now, std::move(done), std::move(progress));
   send_request(number, c.method, *params, {c.own_name, c.params});

@@ -6,6 +6,7 @@
 #include "mcp/client/client.hpp"
 #include "mcp/client/session/era_probe.hpp"
 #include "mcp/client/session/kept_list.hpp"
+#include "mcp/protocol/eras.hpp"
 #include "mcp/protocol/extensions.hpp"
 #include "mcp/protocol/features.hpp"
 #include "mcp/protocol/header_params.hpp"
@@ -263,6 +264,7 @@ class session_core {
   mcp::era era_ = mcp::era::unknown;
   std::string revision_, instructions_;
   time_point now_{};
+  written_meta written_meta_;
 
   call_number probe_ = 0, initialize_ = 0;
   int probes_ = 0;

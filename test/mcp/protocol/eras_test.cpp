@@ -5,6 +5,9 @@
 
 #include <doctest/doctest.h>
 
+#include <string>
+#include <vector>
+
 using namespace mcpbx;
 using namespace mcpbx::mcp;
 
@@ -73,6 +76,43 @@ TEST_CASE("a _meta whose place is known comes to the same as one that is looked 
     const raw_json others = json(R"({"name":"other","_meta":{"vendor/x":1}})");
     CHECK(with_request_meta(others, known)->str() == with_request_meta(others, m)->str());
   }
+}
+
+TEST_CASE("a _meta that was written before comes to the same as one that is written anew, whatever changes between") {
+  const std::string long_meta = R"({"vendor/long":")" + std::string(written_meta::longest, 'x') + R"("})";
+  std::vector<std::string> metas{R"({"traceparent":"00-1"})",
+                                 R"({"traceparent":"00-2"})",
+                                 R"({"traceparent":"00-1","progressToken":"theirs"})",
+                                 R"({"progressToken":"theirs","traceparent":"00-1"})",
+                                 R"({"progress\u0054oken":1,"a":2})",
+                                 "{}",
+                                 "{ }",
+                                 R"({"io.modelcontextprotocol/clientInfo":{"name":"x","version":"2"},"b":1})",
+                                 R"({"io.modelcontextprotocol/logLevel":"error"})",
+                                 R"({"a":1,"progressToken":1,"progressToken":2})",
+                                 "[]",
+                                 long_meta};
+  std::vector<request_meta> asked{request_meta{}, modern(), modern(), modern(), modern(), modern()};
+  asked[2].client_info = json(R"({"name":"caller","version":"3"})");
+  asked[3].client_info = json(R"({"name":"mcpbx","version":"1"})");
+  asked[4].capabilities = json(R"({"sampling":{}})");
+  asked[5].log_level = "info";
+  const auto text_of = [](const result<segments>& out) { return out ? out->str() : "refused: " + out.error().message; };
+  written_meta known;
+  std::int64_t token = 0;
+  // Each pair of a `_meta` and a request follows itself and each of the others.
+  for (std::size_t step = 1; step <= metas.size() * asked.size(); ++step)
+    for (std::size_t i = 0; i < metas.size() * asked.size(); ++i) {
+      const auto at = i * step % (metas.size() * asked.size());
+      const raw_json params =
+          raw_json::own(R"({"name":"echo","_meta":)" + metas[at % metas.size()] + R"(,"arguments":{}})");
+      request_meta meta = asked[at / metas.size()];
+      if (i % 5 != 4) meta.progress_token = ++token;
+      const auto expected = text_of(with_request_meta(params, meta));
+      if (text_of(with_request_meta(params, meta, &known)) != expected) FAIL(expected);
+      CHECK(text_of(with_request_meta(params, meta, &known)) == expected);
+      CHECK(known.text.size() <= 2 * written_meta::longest);
+    }
 }
 
 TEST_CASE("a modern server is told who asks with each request") {

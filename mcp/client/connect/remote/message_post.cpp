@@ -130,9 +130,9 @@ void message_post::on_head(int status, const std::vector<http::header>& headers)
 void message_post::begin_answer(const std::vector<http::header>& headers) {
   using form = answer_reader::form;
   resumptions_failed_ = refusals_ = 0;
-  if (message_.method == "notifications/initialized") core_->handshake_over();
+  if (message_.is("notifications/initialized")) core_->handshake_over();
   if (message_.id == 0 || message_.answered_elsewhere) return reader_.begin(form::none);
-  if (message_.method == "initialize") core_->take_session(http::find_header(headers, "mcp-session-id"));
+  if (message_.is("initialize")) core_->take_session(http::find_header(headers, "mcp-session-id"));
   const std::string_view type = media_type(http::find_header(headers, "content-type"));
   if (http::is_word(type, "text/event-stream")) return reader_.begin(form::events);
   if (http::is_word(type, "application/json") && !resuming_) return reader_.begin(form::json);
@@ -141,9 +141,8 @@ void message_post::begin_answer(const std::vector<http::header>& headers) {
   const std::string what =
       "was answered with the content type \"" + cut_for_people(type, 60) + "\", which is none of MCP's";
   // The deprecated transport answers a POST to its event stream in many ways, so the handshake may go on there.
-  if (message_.method == "initialize" && !core_->proven() && core_->try_events(message_, "its initialize " + what))
-    return;
-  if (!core_->proven() && message_.method != "server/discover")
+  if (message_.is("initialize") && !core_->proven() && core_->try_events(message_, "its initialize " + what)) return;
+  if (!core_->proven() && !message_.is("server/discover"))
     return core_->not_opened("does not speak MCP: its " + message_.method + " " + what, "protocol");
   lost(errc::protocol, what);
 }
@@ -217,11 +216,11 @@ void message_post::judge() {
   }
   if ((status_ == 401 || status_ == 403) && ask_for_token()) return;
   const std::string what = status_text(status_, error_);
-  const bool opening = message_.method == "initialize" && !core_->proven();
+  const bool opening = message_.is("initialize") && !core_->proven();
   if (status_ == 401) return refused_for_good();
   // A session that the server does not know any more (2025-11-25, "Session Management"). Some servers say 400.
   // A call that is answered by its id has been looked at, so that it must not be sent again.
-  if (core_->has_session() && !message_.modern && message_.method != "initialize" &&
+  if (core_->has_session() && !message_.modern && !message_.is("initialize") &&
       (status_ == 404 || (status_ == 400 && mentions_session(error_) && !(message_.once() && own_answer())))) {
     if (came_too_early()) return;
     return core_->expire("has ended the session (" + what + ")", message_.id);
@@ -245,7 +244,7 @@ void message_post::judge() {
   if (opening && status_ / 100 == 4 && status_ != 403 &&
       core_->try_events(message_, "its initialize was answered with " + what))
     return;
-  if (!core_->proven() && (opening || status_ == 403 || (status_ / 100 == 5 && message_.method != "server/discover")))
+  if (!core_->proven() && (opening || status_ == 403 || (status_ / 100 == 5 && !message_.is("server/discover"))))
     return core_->not_opened(status_ == 403 ? "refuses requests (" + what + "); check the \"headers\" of its entry"
                              : status_ / 100 == 5 ? "fails to answer (" + what + ")"
                                                   : "does not speak MCP: it answers initialize with " + what,
@@ -373,7 +372,7 @@ void message_post::on_failure(http::failure f) {
     case http::stage::first_byte:
       if (message_.id == 0) return undelivered("got lost: " + why, false);
       // Some old servers drop a connection at a request that they do not know; they may still take the handshake.
-      if (!core_->proven() && message_.method != "server/discover")
+      if (!core_->proven() && !message_.is("server/discover"))
         return core_->not_opened("cannot be used: " + why, problem_of(f));
       return lost(errc::unavailable,
                   "got no answer" + (message_.once() ? ", and " + std::string(not_known) : "") + ": " + why);
@@ -383,7 +382,7 @@ void message_post::on_failure(http::failure f) {
   }
   if (reader_.present() == answer_reader::form::events)
     return stream_ended("lost its stream before its answer (" + why + ")");
-  if (!core_->proven() && message_.method != "server/discover")
+  if (!core_->proven() && !message_.is("server/discover"))
     return core_->not_opened("cannot be used: " + why, problem_of(f));
   lost(f.why.code, "got no whole answer" + (message_.once() ? ", and " + std::string(not_known) : "") + ": " + why);
 }
@@ -423,7 +422,7 @@ void message_post::repeat_later(milliseconds wait) {
 void message_post::stream_ended(const std::string& why) {
   const bool can_resume = !message_.modern && !reader_.events().last_id().empty();
   if (can_resume) return resume_later(why);
-  if (!core_->proven() && message_.method != "server/discover")
+  if (!core_->proven() && !message_.is("server/discover"))
     return core_->not_opened("cannot be used: it " + why, "protocol");
   lost(errc::unavailable, why + (message_.once() ? ", and " + std::string(not_known) : ""));
 }

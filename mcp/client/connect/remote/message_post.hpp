@@ -27,7 +27,7 @@ class message_post final : public std::enable_shared_from_this<message_post>,
   bool is_response() const noexcept { return message_.response; }
   bool is_extra() const { return message_.is_extra(); }
   std::size_t size() const noexcept { return message_.body.size(); }
-  const std::string& method() const noexcept { return message_.method; }
+  bool is(std::string_view method) const noexcept { return message_.is(method); }
   /// Returns true once the server has begun to answer.
   bool has_head() const noexcept { return seen_; }
   /// Takes any failure of a request that was sent before the server had taken the end of the handshake, or no answer to

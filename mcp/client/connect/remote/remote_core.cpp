@@ -76,7 +76,7 @@ void remote_core::send(const segments& text, outgoing what) {
     m.modern = what.facts->modern;
     m.name = what.facts->name;
     m.fields.assign(what.facts->fields.begin(), what.facts->fields.end());
-    if (!what.facts->revision.empty() && m.method != "server/discover") {
+    if (!what.facts->revision.empty() && !m.is("server/discover")) {
       if (revision_ != what.facts->revision) revision_ = what.facts->revision;
       modern_ = m.modern;
     }
@@ -88,23 +88,23 @@ void remote_core::send(const segments& text, outgoing what) {
   if (m.response) m.about = what.id;
   if (what.type == outgoing::kind::request) {
     m.id = what.id;
-    if (m.method == "server/discover") {
+    if (m.is("server/discover")) {
       probe_ = m.id;
       probed_ = true;
     }
-    if (m.method == "initialize") opening_ = m.id;
+    if (m.is("initialize")) opening_ = m.id;
   }
   // The conversation knows the era now. An old revision that the entry insists on says nothing about the server, and
   // neither does a transport that it names.
-  if (m.method == "notifications/initialized") {
+  if (m.is("notifications/initialized")) {
     if (way_ == way::streamable ? probed_ : !spec_.events_first)
       note_way(way_ == way::streamable ? remote_way::legacy : remote_way::event_stream);
-  } else if (!noted_ && m.modern && m.id != 0 && m.method != "server/discover") {
+  } else if (!noted_ && m.modern && m.id != 0 && !m.is("server/discover")) {
     note_way(remote_way::modern);
   }
   // An answer to the other request that opens the conversation is not waited for any more.
-  for (const auto left : {m.method == "notifications/initialized" ? std::exchange(probe_, 0) : 0,
-                          m.modern && m.method != "server/discover" ? std::exchange(opening_, 0) : 0})
+  for (const auto left : {m.is("notifications/initialized") ? std::exchange(probe_, 0) : 0,
+                          m.modern && !m.is("server/discover") ? std::exchange(opening_, 0) : 0})
     if (const auto found = posts_.find(left); left != 0 && found != posts_.end()) {
       found->second->drop();
       posts_.erase(found);
@@ -117,7 +117,7 @@ void remote_core::post(posted_message m) {
     if (m.id != 0) expiry_.lost.push_back({m.id, {errc::unavailable, "was not sent: the session has ended"}, true});
     return;
   }
-  if (way_ == way::events && m.method == "server/discover")
+  if (way_ == way::events && m.is("server/discover"))
     return refuse_soon(m.id, errc::protocol, "is none of the deprecated transport", false);
   if (way_ == way::finding_events) {
     if (waiting_.size() >= most_notes) return refuse(std::move(m), "too many messages wait for the event stream");
@@ -147,7 +147,7 @@ void remote_core::post(posted_message m) {
   m.answered_elsewhere = way_ == way::events;
   m.early = initializing_ && id != 0;
   auto one = make_recycled<message_post>(shared_from_this(), std::move(m), way_ == way::events ? endpoint_ : url_);
-  if (one->method() == "notifications/initialized" && !std::exchange(initializing_, true)) {
+  if (one->is("notifications/initialized") && !std::exchange(initializing_, true)) {
     handshake_timer_ = time().make_timer();
     handshake_timer_->arm(time().now() + handshake_wait, [weak = weak_from_this()] {
       if (const auto self = weak.lock()) self->handshake_waited();
@@ -251,7 +251,7 @@ http::request remote_core::make_post(const posted_message& m, const std::string&
   const milliseconds longest = m.id != 0 ? milliseconds(std::chrono::hours(24 * 366)) : milliseconds(60'000);
   r.limits = {spec_.connect_timeout, longest, longest, longest, std::size_t{1} << 60};
   const bool streamable = way_ == way::streamable;
-  const bool in_session = streamable && !m.modern && m.method != "initialize";
+  const bool in_session = streamable && !m.modern && !m.is("initialize");
   r.common = common_headers(streamable ? std::string_view(m.revision) : std::string_view(),
                             in_session ? std::string_view(session_) : std::string_view());
   if (streamable && m.modern) {
@@ -367,10 +367,10 @@ void remote_core::arm_drain() {
 }
 
 void remote_core::note_ended(message_post& post, bool accepted) {
-  const bool opened = accepted && post.method() == "notifications/initialized";
+  const bool opened = accepted && post.is("notifications/initialized");
   std::erase_if(notes_, [&](const auto& n) { return n.get() == &post; });
   if (opened && !std::exchange(initialized_, true)) listen();
-  if (post.method() == "notifications/initialized") handshake_over();
+  if (post.is("notifications/initialized")) handshake_over();
   if (opened) give_free_connection();
   if (closing_ && !farewell_ && notes_.empty()) finish_soon();
 }
@@ -401,7 +401,7 @@ void remote_core::listen() {
 void remote_core::lost(message_post& post, errc code, std::string why, bool unseen) {
   const auto self = shared_from_this();
   const auto id = post.id();
-  if (code == errc::protocol && post.method() == "initialize") {
+  if (code == errc::protocol && post.is("initialize")) {
     record_->problem = "protocol";
     forget_way();
   }
