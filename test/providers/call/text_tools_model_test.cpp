@@ -95,6 +95,7 @@ struct text_bench {
   call_settings settings;
   tool_mode mode = tool_mode::automatic;
   time_point needed_by = never;
+  trace_context trace;
   std::string log_text;
   told_text got;
   std::unique_ptr<model_call> call;
@@ -117,6 +118,7 @@ struct text_bench {
     r.settings = settings;
     r.tool_mode = mode;
     r.needed_by = needed_by;
+    r.trace = trace;
     call.reset();
     got = told_text();
     inner->ended = 0;
@@ -198,6 +200,13 @@ TEST_CASE("L8: by when an answer is needed is told where tools are told in text 
   b.needed_by = time_point(milliseconds(7));
   b.ask();
   CHECK(b.inner->asked[0].needed_by == b.needed_by);
+}
+
+TEST_CASE("E3: a request has its trace where tools are told in text too") {
+  text_bench b("react");
+  b.trace = {"00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", "a=1"};
+  b.ask();
+  CHECK(b.inner->asked[0].trace == b.trace);
 }
 
 TEST_CASE("D2: a call that is required is asked for in words where tools are told in text, for that call only") {
