@@ -145,7 +145,8 @@ bool is_known(const written_meta& known, std::string_view old, const request_met
 
 // Returns the `_meta` in the place of `old`, which is an object.
 result<std::string> edited_meta(const raw_json& old, const request_meta& meta, written_meta* known) {
-  if (known == nullptr || !meta.progress_token || old.text().size() > written_meta::longest) {
+  const auto size = old.text().size() + info_of(meta).text().size() + meta.capabilities.text().size();
+  if (known == nullptr || !meta.progress_token || size > written_meta::longest) {
     meta_writer edited(meta);
     if (const auto taken = edited.take(old); !taken) return std::unexpected(taken.error());
     return edited.finish();

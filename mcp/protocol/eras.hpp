@@ -25,7 +25,7 @@ struct request_meta {
 
 /// The `_meta` that was written last. Callers repeat theirs from call to call, and only our token differs.
 struct written_meta {
-  /// Longest `_meta` of a caller that is kept.
+  /// Bound on the bytes of the caller that are kept.
   static constexpr std::size_t longest = 2048;
   std::string old, revision, log_level, client_info, capabilities;  ///< all that decides about `text`
   bool own_info = false;                                            ///< `client_info` is mcpbx's own

@@ -96,6 +96,9 @@ TEST_CASE("a _meta that was written before comes to the same as one that is writ
   asked[2].client_info = json(R"({"name":"caller","version":"3"})");
   asked[3].client_info = json(R"({"name":"mcpbx","version":"1"})");
   asked[4].capabilities = json(R"({"sampling":{}})");
+  const std::string large = R"({"experimental":{"x":")" + std::string(2 * written_meta::longest, 'x') + R"("}})";
+  asked.push_back(modern());
+  asked.back().capabilities = raw_json::own(large);
   asked[5].log_level = "info";
   const auto text_of = [](const result<segments>& out) { return out ? out->str() : "refused: " + out.error().message; };
   written_meta known;

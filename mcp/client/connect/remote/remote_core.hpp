@@ -176,7 +176,7 @@ class remote_core final : public std::enable_shared_from_this<remote_core> {
 
   std::shared_ptr<remote_record> record_;
   remote_spec spec_;
-  std::string url_, origin_, place_;        // place_: the address without its query
+  std::string url_, origin_, place_;        // place_: the address, by which it is remembered
   remote_way known_ = remote_way::unknown;  // the verdict of earlier connections on it
   link_events* link_;                       // null once the last event was given or nobody waits for one
   transport_events* events_ = nullptr;      // null once the session has left

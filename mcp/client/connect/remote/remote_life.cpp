@@ -7,6 +7,9 @@
 #include "mcp/http/url.hpp"
 
 #include <algorithm>
+#include <functional>
+#include <string>
+#include <string_view>
 #include <utility>
 
 namespace mcpbx::mcp {
@@ -16,7 +19,12 @@ namespace mcpbx::mcp {
 void remote_core::expect() {
   if (const auto parts = http::parse_url(url_)) {
     origin_ = parts->origin;
-    place_ = parts->origin + (parts->socket.empty() ? "" : ":") + parts->target.substr(0, parts->target.find('?'));
+    const std::string_view target = parts->target;
+    const auto query = target.find('?');
+    place_.assign(parts->origin).append(parts->socket.empty() ? "" : ":").append(target.substr(0, query));
+    // Queries choose among servers, and may hold keys, which are kept nowhere.
+    if (query != std::string_view::npos)
+      place_ += '?' + std::to_string(std::hash<std::string_view>()(target.substr(query)));
   }
   const auto now = time().now();
   known_ = record_->with.verdicts->of_address(place_, now);
