@@ -1,12 +1,14 @@
 // Reads files and piped input, and writes the params.
 #include "daemon/cli/verbs/ask_request.hpp"
 
+#include "daemon/cli/base/caller_trace.hpp"
 #include "daemon/cli/base/follow_run.hpp"
 #include "daemon/cli/base/session_choice.hpp"
 #include "daemon/cli/input/attachments.hpp"
 #include "daemon/cli/input/client_tools.hpp"
 #include "daemon/cli/input/input_files.hpp"
 #include "mcp/json/json_writer.hpp"
+#include "mcp/trace/trace_meta.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -114,6 +116,7 @@ std::string ask_params(const context& c, const ask_options& o, const std::string
     w.key("prompt").begin_object().member("name", o.prompt).key("arguments").token(more.prompt_arguments).end_object();
   if (!o.resources.empty()) w.list("resources", o.resources);
   if (const auto globs = split_globs(o.globs); !globs.empty()) w.list("tools", globs);
+  append_trace_meta(w, caller_trace());
   if (o.max_rounds >= 0) w.key("limits").begin_object().member("maxRounds", o.max_rounds).end_object();
   w.end_object();
   return p;

@@ -1,4 +1,5 @@
 // `mcpbx call`: calls one tool without a model.
+#include "daemon/cli/base/caller_trace.hpp"
 #include "daemon/cli/base/daemon_calls.hpp"
 #include "daemon/cli/base/follow_run.hpp"
 #include "daemon/cli/base/person_answers.hpp"
@@ -101,7 +102,11 @@ int call(context& c, const call_options& o) {
   std::string params;
   json_writer w(params);
   w.begin_object().member("name", o.name).key("arguments").token(*arguments);
-  if (watch) w.key("_meta").begin_object().member("progressToken", "call").end_object();
+  if (const auto trace = caller_trace(); watch || !trace.empty()) {
+    w.key("_meta").begin_object();
+    if (watch) w.member("progressToken", "call");
+    w.filled("traceparent", trace.parent).filled("tracestate", trace.state).end_object();
+  }
   w.end_object();
   // No handler for Ctrl-C is needed: MCP does not answer a cancelled call, and closing the connection cancels it.
   person_answers questions(c, link, input->value_or(input_mode::decline));

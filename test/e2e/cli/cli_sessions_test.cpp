@@ -7,6 +7,7 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <iterator>
 #include <map>
 #include <random>
 #include <set>
@@ -333,4 +334,23 @@ TEST_CASE(
   const auto r =
       c.request("mcpbx/chat", R"({"input":"question )" + std::to_string(t.asked) + R"(","session":")" + id + "\"}");
   CHECK_MESSAGE(text_at(r.value, "result.stopReason") == "final", r.line);
+}
+
+TEST_CASE("E3: a command belongs to the trace of its environment, and its run is found by the trace id") {
+  const auto demo = R"({"api": "rehearsal"})";
+  daemon_under_test d(config().server("s", {"--only", "echo"}).model("demo", demo).top("defaultModel", R"("demo")"));
+  d.wait_ready({"s"});
+  const std::string id = "0af7651916cd43dd8448eb211c80319c";
+  d.env.push_back("TRACEPARENT=00-" + id + "-b7ad6b7169203331-01");
+  d.env.push_back("TRACESTATE=a=1");
+  REQUIRE(run_cli(d, {"ask", "hello"}).status == 0);
+  CHECK(run_cli(d, {"call", "s__echo", "text=hello"}).status == 0);
+  const auto found = parse(run_cli(d, {"--json", "sessions", "find", id}).out);
+  REQUIRE_MESSAGE((found.is_array() && found.as_array().size() == 1), json::serialize(found));
+  CHECK(text_at(found, "0.role") == "trace");
+  const auto shown = parse(run_cli(d, {"--json", "sessions", "show", text_at(found, "0.session")}).out);
+  CHECK(text_at(shown, "runs.0.traceId") == id);
+  // One that is not valid is no error.
+  *std::prev(d.env.end(), 2) = "TRACEPARENT=nonsense";
+  CHECK(run_cli(d, {"ask", "hello"}).status == 0);
 }
