@@ -57,7 +57,7 @@ bool is_entry(std::string_view entry) {
 std::optional<std::vector<std::string_view>> entries_of(std::span<const std::string_view> fields) {
   std::vector<std::string_view> entries;
   for (auto rest : fields) {
-    // Entries are counted before they are read, and empty ones are bounded by this.
+    // Bounds the work on a field of nothing but commas; no valid one is longer.
     if (rest.size() > most_entries * (2 * longest_part + 8)) return std::nullopt;
     while (!rest.empty()) {
       const auto end = rest.find(',');

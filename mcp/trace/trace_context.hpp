@@ -1,6 +1,7 @@
 // The place of a request in a distributed trace (W3C Trace Context, https://www.w3.org/TR/trace-context/): reading what
 // a caller gives. No I/O.
 #pragma once
+#include <cstddef>
 #include <span>
 #include <string>
 #include <string_view>
